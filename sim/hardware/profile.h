@@ -2,10 +2,10 @@
  *
  * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link,
  * host and fabric: whole machines in hwprofiles/NAME.yaml, parts in
- * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/' or ends
- * in .yaml is a path). A part is either the name of a profile that has this part (part files are
- * looked up before machines) or a map of figures. A map may start from another profile with
- * `extends`.
+ * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/'
+ * or ends in .yaml is a path). A part is either the name of a profile that has this part (part
+ * files are looked up before machines) or a map of figures. A map may start from another profile
+ * with `extends`.
  *
  *   extends: a40          # a whole machine
  *   link: pcie5-x16       # replaces the part
@@ -27,8 +27,9 @@
  * (takeover.h). A GPU that states none counts as one of the same architecture.
  *
  * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more.
- * `fabric: pcie4-host` says what joins them; without a fabric it is what the figures
- * gpu.collective* were taken over (NVSwitch for an SXM module). A part carries no `gpus`.
+ * `fabric: pcie4-host` says what joins them; without a fabric it is what gpu.collective*,
+ * gpu.gather* and gpu.all_to_all* were measured over (NVSwitch for an SXM module). A part carries
+ * no `gpus`.
  *
  * `price_per_hour: 2.5` beside the parts is the price of one GPU with its share of the machine, in
  * dollars an hour. No shipped file states one. A machine inherits the price from the machine it

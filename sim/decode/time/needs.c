@@ -53,7 +53,8 @@ static void add_exchanges(const struct setup *setup, struct needs *needs)
     for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
         size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
         for (size_t i = 0; i < count; i++) {
-            needs->of[kernel_allreduce_figure(&setup->profile, exchanges[i].gpus)] = true;
+            const struct model_exchange *one = &exchanges[i];
+            needs->of[kernel_exchange_figure(&setup->profile, one->kind, one->gpus)] = true;
         }
     }
 }

@@ -310,16 +310,48 @@ static void exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes(void **s
     profile_release(&profile);
 }
 
+/* Figures of a gather stand for reduce-scatters, too, and for fewer GPUs that have none. */
+static void exchanges_have_figures_of_their_own(void **state)
+{
+    static const char some[] =
+        PLAIN ", collective: " FIGURE("8us") ", gather_2: " FIGURE("3us")
+        ", gather_4: " FIGURE("5us") ", all_to_all: " FIGURE("6us") "}";
+    static const struct {
+        enum exchange_kind kind;
+        uint64_t gpus;
+        double us;
+        enum basis basis;
+    } cases[] = {
+        {EXCHANGE_ALL_GATHER, 2, 3, BASIS_PUBLISHED},
+        {EXCHANGE_REDUCE_SCATTER, 2, 3, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_GATHER, 3, 5, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_GATHER, 8, 8, BASIS_ASSUMED},
+        {EXCHANGE_ALL_TO_ALL, 2, 6, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_REDUCE, 2, 8, BASIS_PUBLISHED},
+        {EXCHANGE_SEND, 2, 8, BASIS_ASSUMED},
+    };
+    (void)state;
+    struct profile profile = load_well(some);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check(kernel_exchange(&profile, cases[i].kind, cases[i].gpus, 1000), cases[i].us,
+              BOUND_CURVE, cases[i].basis);
+    }
+    profile_release(&profile);
+}
+
 /* What a fabric states replaces the GPU's own figures, those for other numbers of GPUs, too. */
 static void a_fabric_replaces_the_collectives_of_the_gpu(void **state)
 {
     static const char both[] =
-        PLAIN ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us") "}\n"
+        PLAIN ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us")
+        ", gather: " FIGURE("5us") "}\n"
         "fabric: {collective_2: " FIGURE("30us") ", collective: " FIGURE("90us") "}";
     (void)state;
     struct profile profile = load_well(both);
-    assert_int_equal(kernel_allreduce_figure(&profile, 2), CURVE_FABRIC_COLLECTIVE_2);
-    assert_int_equal(kernel_allreduce_figure(&profile, 4), CURVE_FABRIC_COLLECTIVE);
+    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_REDUCE, 2),
+                     CURVE_FABRIC_COLLECTIVE_2);
+    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_GATHER, 4),
+                     CURVE_FABRIC_COLLECTIVE);
     check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 2, 1), 30, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 3, 1), 90, BOUND_CURVE, BASIS_PUBLISHED);
     profile_release(&profile);
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(fused_selection_goes_by_row_length_then_by_rows),
         cmocka_unit_test(an_allreduce_takes_the_next_larger_number_of_gpus),
         cmocka_unit_test(exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes),
+        cmocka_unit_test(exchanges_have_figures_of_their_own),
         cmocka_unit_test(a_fabric_replaces_the_collectives_of_the_gpu),
         cmocka_unit_test(other_kernels_are_read_off_their_curves),
         cmocka_unit_test(figures_are_those_that_the_time_is_computed_from),
