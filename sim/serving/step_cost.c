@@ -1,25 +1,13 @@
-/* Two surfaces of the decode pipeline, with a whole and half a link, and one of products; with ranks
- * that share experts another one of what these add. */
+/* Two surfaces of the decode pipeline, with a whole and half a link, and the products of prompts. */
 #include "serving/step_cost.h"
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
-#include "serve/surface.h"
+#include "serving/step_products.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A tenth of that of decode surfaces: products are computed fast, and bend with every point of
- * gpu.flops_share, so that a cell that looks straight in its middle may hide a bend. */
-static const double tolerance = 0.00025;
-
-enum { MOST_ROWS = 1 << 21 };
-
-/* Values of the surface of products. */
-enum { TIME, UNUSED, BASES /* ns of it, by what it rests on */, VALUES = BASES + BASIS_COUNT };
-static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 struct step_cost {
     const struct setup *setup;
@@ -32,54 +20,8 @@ struct step_cost {
     double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
-    struct surface *products;            /* by the rows of a rank */
-    struct surface *shared_products;     /* by the rows of all ranks that share experts, or NULL */
+    struct step_products *products;
 };
-
-static void add_kernel(struct step_cost *cost, struct kernel kernel, double values[SURFACE_VALUES])
-{
-    values[TIME] += kernel.ns;
-    values[BASES + kernel.trust.basis] += kernel.ns;
-    trust_add(&cost->trust, kernel.trust);
-}
-
-/* The time of the layers' products for the rows of a pass, and of what the GPUs exchange for them. */
-static void add_layers(struct step_cost *cost, struct model_rows rows,
-                       double values[SURFACE_VALUES])
-{
-    const struct setup *setup = cost->setup;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        uint64_t kernels;
-        add_kernel(cost, cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1), values);
-        add_kernel(cost, cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1), values);
-        add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
-    }
-}
-
-/* With ranks that share experts, the part that a rank's own rows determine: no other rows. */
-static bool compute_products(void *context, uint64_t rows, uint64_t unused,
-                             double values[SURFACE_VALUES], struct error *why)
-{
-    struct step_cost *cost = context;
-    (void)unused, (void)why;
-    add_layers(cost, (struct model_rows){rows, cost->shared_products != NULL ? 0 : rows}, values);
-    return true;
-}
-
-/* What the experts, and the exchanges of their tokens, add for the rows of all ranks. */
-static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
-                           double values[SURFACE_VALUES], struct error *why)
-{
-    struct step_cost *cost = context;
-    double none[SURFACE_VALUES] = {0};
-    (void)unused, (void)why;
-    add_layers(cost, (struct model_rows){1, rows}, values);
-    add_layers(cost, (struct model_rows){1, 0}, none);
-    for (int i = 0; i < VALUES; i++) {
-        values[i] = fmax(0, values[i] - none[i]);
-    }
-    return true;
-}
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
@@ -107,9 +49,6 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
                                    const struct run_context *context, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    uint32_t ranks = point_joined_ranks(point);
-    const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
-    const struct surface_domain all_rows = {1, (uint64_t)MOST_ROWS * ranks, 1, 1};
     bool fetches = mechanisms_offload(&setup->mechanisms);
     struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
     if (cost == NULL) {
@@ -121,13 +60,9 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
     cost->link = link_of_gpu(cost);
     cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
-    if (ranks > 1) {
-        cost->shared_products = surface_create(&all_rows, tolerance, compute_shared, cost, why);
-    }
-    cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
+    cost->products = step_products_create(point, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
     bool ok = cost->chunk_rows != NULL && cost->products != NULL && cost->whole != NULL &&
-              (ranks == 1 || cost->shared_products != NULL) &&
               decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->half = decode_surface_create(point, range, 0.5, context, why);
@@ -147,8 +82,7 @@ void step_cost_destroy(struct step_cost *cost)
     }
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
-    surface_destroy(cost->products);
-    surface_destroy(cost->shared_products);
+    step_products_destroy(cost->products);
     free(cost->chunk_rows);
     free(cost);
 }
@@ -157,6 +91,7 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
 {
     struct trust trust = cost->trust;
     trust_add(&trust, decode_surface_trust(cost->whole));
+    trust_add(&trust, step_products_trust(cost->products));
     if (cost->half != NULL) {
         trust_add(&trust, decode_surface_trust(cost->half));
     }
@@ -189,17 +124,6 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* The time that chunks add, by basis. */
-struct added {
-    double ns, basis_ns[BASIS_COUNT];
-};
-
-static void add_time(struct added *added, double ns, enum basis basis)
-{
-    added->ns += ns;
-    added->basis_ns[basis] += ns;
-}
-
 /* Add the attention of a chunk: its part of the attention of the whole prompt. */
 static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
                           struct added *added)
@@ -215,7 +139,7 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
         struct kernel kernel =
             kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
         trust_add(&cost->trust, kernel.trust);
-        add_time(added, kernel.ns, kernel.trust.basis);
+        added_time(added, kernel.ns, kernel.trust.basis);
     }
 }
 
@@ -249,52 +173,6 @@ static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own
     return (struct model_rows){own, all > own ? all : own};
 }
 
-/* Add the difference of two times. With more rows products may rest on other figures, so that their
- * time on some basis shrinks; the difference is split by where it grows. */
-static void add_difference(const double with[SURFACE_VALUES], const double without[SURFACE_VALUES],
-                           struct added *added)
-{
-    double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
-    }
-    for (int basis = 0; grown > 0 && basis < BASIS_COUNT; basis++) {
-        double grows = fmax(0, with[BASES + basis] - without[BASES + basis]);
-        add_time(added, more * (grows / grown), (enum basis)basis);
-    }
-}
-
-static bool read_products(struct step_cost *cost, struct model_rows rows,
-                          double values[SURFACE_VALUES], struct error *why)
-{
-    double shared[SURFACE_VALUES];
-    if (!surface_read(cost->products, rows.own, 1, values, why)) {
-        return false;
-    }
-    if (cost->shared_products == NULL) {
-        return true;
-    }
-    if (!surface_read(cost->shared_products, rows.all, 1, shared, why)) {
-        return false;
-    }
-    for (int i = 0; i < VALUES; i++) {
-        values[i] += shared[i];
-    }
-    return true;
-}
-
-/* Add the products of a pass, minus those of its decoding sequences alone. */
-static bool add_products(struct step_cost *cost, struct model_rows rows, struct model_rows already,
-                         struct added *added, struct error *why)
-{
-    double with[SURFACE_VALUES], without[SURFACE_VALUES];
-    if (!read_products(cost, rows, with, why) || !read_products(cost, already, without, why)) {
-        return false;
-    }
-    add_difference(with, without, added);
-    return true;
-}
-
 /* The fullest pass decides. `decodes` sequences of each pass decode. */
 static bool add_chunks(struct step_cost *cost, const struct step_load *load, uint32_t decodes,
                        struct added *added, struct error *why)
@@ -310,7 +188,7 @@ static bool add_chunks(struct step_cost *cost, const struct step_load *load, uin
     }
     struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
     uint64_t own = decodes + cost->chunk_rows[fullest];
-    return add_products(cost, rows_of_pass(cost, own, total), already, added, why);
+    return step_products_add(cost->products, rows_of_pass(cost, own, total), already, added, why);
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
