@@ -306,8 +306,8 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
-/* The published figures are of decode steps of a few machines, with values of 16 bits: the band
- * stands under results of that kind alone, so never under a server's. */
+/* The published figures are of decode steps on one GPU of a few machines, with values of 16 bits:
+ * the band stands under results of that kind alone, so never under a server's. */
 static bool read_band(struct point *out, struct error *why)
 {
     struct error_band bands[SYSTEM_CLASS_COUNT];
@@ -316,7 +316,8 @@ static bool read_band(struct point *out, struct error *why)
     }
     const struct error_band *band = &bands[system_class_of(&out->setup.mechanisms)];
     bool wide = out->setup.model.weights == DTYPE_BF16 && out->setup.model.kv == DTYPE_BF16;
-    out->band_known = band->rows > 0 && wide && !point_serves(out) &&
+    bool alone = model_gpus(&out->setup.model) == 1;
+    out->band_known = band->rows > 0 && wide && alone && !point_serves(out) &&
                       error_band_covers(band, out->setup.profile.name);
     if (out->band_known) {
         error_band_ends(band, out->band);
