@@ -4,11 +4,12 @@
  * each of the two ends with an all-reduce of the hidden states (M. Shoeybi et al., "Megatron-LM",
  * arXiv:1909.08053).
  *
- * If data-parallel ranks share experts, the tokens of all ranks are gathered before the experts, and
- * the sums scattered after them (vLLM's all2all backend allgather_reducescatter, its default), with
- * an all-reduce in the group. Or each GPU sends its tokens to the GPUs of their experts, which send
- * back the sums (DeepSeek-V3's DeepEP): twice all-to-all, and an all-gather in the group, whose GPUs
- * have divided its tokens. A token that visits several experts of a GPU is sent there once.
+ * If data-parallel ranks share experts, the tokens of all ranks are gathered before the experts,
+ * and the sums scattered after them (vLLM's all2all backend allgather_reducescatter, its default),
+ * with an all-reduce in the group. Or each GPU sends its tokens to the GPUs of their experts, which
+ * send back the sums (DeepSeek-V3's DeepEP): twice all-to-all, and an all-gather in the group,
+ * whose GPUs have divided its tokens. A token that visits several experts of a GPU is sent there
+ * once.
  *
  * Behind the last layer of a pipeline stage the hidden states are sent to the next stage. At the
  * edge the logits of all parts of the vocabulary are gathered. Hidden states and logits are bf16,
@@ -34,8 +35,8 @@ struct model_exchange {
 };
 #define MODEL_MOST_EXCHANGES 5
 
-/* Write the exchanges of `layer` (layer_count: the edge) for `rows`, in program order. Returns their number, at most
- * MODEL_MOST_EXCHANGES; 0 if one GPU holds the model. */
+/* Write the exchanges of `layer` (layer_count: the edge) for `rows`, in program order. Returns
+ * their number, at most MODEL_MOST_EXCHANGES; 0 if one GPU holds the model. */
 size_t model_exchanges(const struct model *model, uint32_t layer, struct model_rows rows,
                        struct model_exchange *out);
 

@@ -2,8 +2,8 @@
  *
  * Read from a Hugging Face config.json; an unknown architecture is an error, never a guess. All
  * figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
- * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads, until
- * there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
+ * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
+ * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
  * DeepSeek's indexer and embeddings are replicated. The output head is split over the vocabulary. A
  * result past 64 bits stays at UINT64_MAX.
  *
@@ -169,9 +169,10 @@ struct model_rows {
 /* `batch` rows when every rank has as many. */
 struct model_rows model_rows(const struct model *model, uint64_t batch);
 
-/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all. Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives
- * the edge: embedding, final norm, head. The indexer's projections are included; its scoring and
- * selection belong to the retrieval. */
+/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all.
+ * Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
+ * embedding, final norm, head. The indexer's projections are included; its scoring and selection
+ * belong to the retrieval. */
 size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
                            uint64_t attended, struct model_operator *out);
 

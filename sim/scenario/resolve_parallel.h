@@ -1,4 +1,4 @@
-/* The keys that say how GPUs share a model: tensor_parallel and those beside it (model/parallel.h). */
+/* The keys that say how GPUs share a model (model/parallel.h). */
 #ifndef SCENARIO_RESOLVE_PARALLEL_H
 #define SCENARIO_RESOLVE_PARALLEL_H
 

@@ -66,7 +66,7 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WHOLE, .positive = true},
     {"pipeline_parallel", "1", "stages of layers, each on GPUs of its own", .shape = SCENARIO_WHOLE,
      .positive = true},
-    {"expert_exchange", "all-gather", "how ranks share experts: all-gather of tokens, or all-to-all",
+    {"expert_exchange", "all-gather", "how ranks share experts: all-gather or all-to-all of tokens",
      .shape = SCENARIO_WORD, .words = parallel_exchanges},
     {"expert_skew", "0.5", "exponent of Zipf's law by which experts are chosen; 0: all alike",
      .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10},

@@ -3,8 +3,8 @@
  * sequences of the mean length run as fit in both tiers, and blocks of ended sequences lie on the
  * host, beside the KV of running ones.
  *
- * A server of several passes (point_passes) has the room of all of them; which rank holds a sequence
- * is not tracked.
+ * A server of several passes (point_passes) has the room of all of them; which rank holds a
+ * sequence is not tracked.
  */
 #include "serving/serving_memory.h"
 
@@ -107,8 +107,8 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan, stru
     return true;
 }
 
-/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences than
- * run. */
+/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
+ * than run. */
 static bool room_on_host(const struct point *point, uint32_t most,
                          const struct run_context *context, struct room *room, struct error *why)
 {

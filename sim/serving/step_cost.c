@@ -1,4 +1,4 @@
-/* Two surfaces of the decode pipeline, with a whole and half a link, and the products of prompts. */
+/* Two surfaces of the decode pipeline, with a whole and half a link; and what prompts add. */
 #include "serving/step_cost.h"
 
 #include "base/array.h"
@@ -143,8 +143,8 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
     }
 }
 
-/* Give each chunk to the pass that has fewest rows of prompts so far. Returns the pass with most; if
- * `added` is not NULL, adds the attention of the chunks of pass `of`. */
+/* Give each chunk to the pass that has fewest rows of prompts so far. Returns the pass with most;
+ * if `added` is not NULL, adds the attention of the chunks of pass `of`. */
 static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
                               struct added *added)
 {

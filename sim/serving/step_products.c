@@ -34,7 +34,7 @@ static void add_kernel(struct step_products *products, struct kernel kernel,
     trust_add(&products->trust, kernel.trust);
 }
 
-/* The time of the layers' products for the rows of a pass, and of what the GPUs exchange for them. */
+/* The time of the layers' products for the rows of a pass, and of their exchanges. */
 static void add_layers(struct step_products *products, struct model_rows rows,
                        double values[SURFACE_VALUES])
 {

@@ -21,8 +21,8 @@ struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_s
 struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                              struct model_rows rows, uint64_t attended, uint64_t kernels);
 
-/* What the GPUs send each other in `layer` (layer_count: the edge) for `rows` tokens, one exchange after the other; and the
- * number of these exchanges, which is that of their kernels (0: none). */
+/* What the GPUs send each other in `layer` (layer_count: the edge) for `rows` tokens, one exchange
+ * after the other; and the number of these exchanges, which is that of their kernels (0: none). */
 struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
                              uint64_t *kernels);
 

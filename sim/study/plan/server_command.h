@@ -35,7 +35,8 @@
 enum { SERVER_COMMAND = 1024 };
 
 /* Write the command of `result`, the run of a scenario of one point, into `text`; "" if the system
- * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of the preset.
+ * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of the
+ * preset.
  *   pool   out: tokens of the computed pool that the command does not mention; 0: none */
 bool server_command(const struct scenario *scenario, const struct result *result,
                     char text[SERVER_COMMAND], uint64_t *pool, struct error *why);

@@ -274,9 +274,9 @@ static void an_allreduce_takes_the_next_larger_number_of_gpus(void **state)
     profile_release(&profile);
 }
 
-/* Four GPUs. An all-reduce takes 10 us and 1 us a KB, and each GPU sends 1.5 times its bytes. Of the
- * other exchanges each GPU sends 0.75 times the bytes: as many as in an all-reduce of half of them.
- * In an all-reduce between two GPUs each sends all bytes, as in a send. */
+/* Four GPUs. An all-reduce takes 10 us and 1 us a KB, and each GPU sends 1.5 times its bytes. Of
+ * the other exchanges each GPU sends 0.75 times the bytes: as many as in an all-reduce of half of
+ * them. In an all-reduce between two GPUs each sends all bytes, as in a send. */
 static void exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes(void **state)
 {
     static const struct {

@@ -173,8 +173,8 @@ static void collectives_follow_attention_and_ffn(void **state)
 }
 
 /* An all-reduce takes 10 ns a byte; a token has 2000 B. 1000 tokens in chunks of 400 are two chunks
- * and a rest of 200, so no byte is sent twice, and each all-reduce pays 3 us of its own. 1000 logits
- * of 2 B are gathered as half as many bytes are reduced, in 3 us + 1000 B. */
+ * and a rest of 200, so no byte is sent twice, and each all-reduce pays 3 us of its own. 1000
+ * logits of 2 B are gathered as half as many bytes are reduced, in 3 us + 1000 B. */
 static void each_chunk_has_its_own_collectives(void **state)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* What each of several GPUs holds, reads, computes and exchanges, worked out by hand and by laws.
  *
- * Qwen3-30B-A3B: 48 routed layers, hidden 2048, 32 query and 4 KV heads of 128, 128 experts of width
- * 768, 8 a token. An expert has 3 x 2048 x 768 bf16 weights, 9 437 184 B. */
+ * Qwen3-30B-A3B: 48 routed layers, hidden 2048, 32 query and 4 KV heads of 128, 128 experts of
+ * width 768, 8 a token. An expert has 3 x 2048 x 768 bf16 weights, 9 437 184 B. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,8 +122,8 @@ static void ranks_that_share_experts_read_fewer_than_replicas(void **state)
 }
 
 /* Of four experts a token chooses one, with 12/25, 6/25, 4/25 and 3/25. Two tokens miss them with
- * the squares of 13, 19, 21 and 22 over 625. The first of two groups has experts 1 and 3. With three
- * a token the first is certain, and the others have 12/13, 8/13 and 6/13. */
+ * the squares of 13, 19, 21 and 22 over 625. The first of two groups has experts 1 and 3. With
+ * three a token the first is certain, and the others have 12/13, 8/13 and 6/13. */
 static void frequent_experts_are_visited_by_zipfs_law(void **state)
 {
     static const struct {

@@ -282,6 +282,8 @@ static const char *const same[][2] = {
     {"hbm_reserve=0B", "host_memory=none"},
     {"kv_pool_tokens=none", "seed=1"},
     {"order=batch", "tensor_parallel=1"},
+    {"data_parallel=1", "pipeline_parallel=1"},
+    {"expert_exchange=all-gather", "expert_skew=0"},
     {"steps=all", "warmup=auto"},
     {"steps=", "warmup="},
     {"batch=1", "batch="},
