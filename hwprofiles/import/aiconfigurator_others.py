@@ -3,7 +3,7 @@
     latents     fixed + sequences * query heads * pair + max(bytes / (share * peak), FLOPs / (share * peak))
     experts     fixed + max(bytes of the experts visited / (share * peak), FLOPs / (share(rows of one) * peak))
     top-k       max(of one row, rows * each), both by the length of a row
-    all-reduce  the times measured, by bytes and number of GPUs
+    exchanges   all-reduces, all-gathers and all-to-alls: the times measured, by bytes and number of GPUs
     smallest    the time of a kernel that scales up to 8 rows, of TensorRT-LLM
 
 Experts are measured as a whole layer, two grouped products: each has half of the fixed time. Tokens are
@@ -144,11 +144,11 @@ def selection(name, checkout, source):
 
 # ---- all-reduces ----
 
-def read_reduce(checkout, source, which, gpus):
-    """Bytes of the message and seconds of an all-reduce of 16-bit values, in a graph where there is a choice."""
+def read_exchange(checkout, source, which, gpus, name="all_reduce"):
+    """Bytes of the message and seconds of an exchange of 16-bit values, in a graph where there is a choice."""
     kind = "nccl" if which.startswith("nccl/") else "custom_allreduce"
     table = read_table(checkout, "%s/comm/%s/%s_perf.parquet" % (source.data, which, kind))
-    table.keep((table["op_name"] == "all_reduce") & (table["num_gpus"] == gpus))
+    table.keep((table["op_name"] == name) & (table["num_gpus"] == gpus))
     if kind == "nccl":
         table.keep(table["nccl_dtype"] == "half")
     elif "backend" in table.columns:
@@ -168,7 +168,7 @@ def reduces(name, checkout, source):
     """At each size the faster one, as servers choose; the range reaches to the slower one."""
     counts, texts = sizes_of(checkout, source), []
     for gpus in counts:
-        read = [read_reduce(checkout, source, which, gpus) for which in source.reduce.files]
+        read = [read_exchange(checkout, source, which, gpus) for which in source.reduce.files]
         least = max(size[0] for _, size, _ in read)
         size = read[0][1][read[0][1] >= least]
         times = np.array([np.interp(size, other, seconds) for _, other, seconds in read])
@@ -180,6 +180,22 @@ def reduces(name, checkout, source):
         figure = "collective" if gpus == counts[-1] else "collective_%d" % gpus
         texts.append(figure_text(figure, "[[1B, %s], %s]" % (microseconds(points[0][1]), text),
                                  spread((times / best).ravel()), said))
+    return texts
+
+
+def exchanges(name, checkout, source, operation, figure):
+    """The exchanges that frameworks leave to NCCL. A reduce-scatter takes as long as an all-gather."""
+    counts, texts = sizes_of(checkout, source), []
+    for gpus in counts:
+        table, size, seconds = read_exchange(checkout, source, source.reduce.files[0], gpus, operation)
+        if not len(size):
+            continue  # this table has none
+        points = thin(list(zip(size, seconds)), THIN_TIMES)
+        ratio = np.interp(size, *zip(*points)) / seconds
+        text = ", ".join("[%s, %s]" % (bytes_text(at), microseconds(value)) for at, value in points)
+        said = "%s: %d GPUs, %s, 16-bit values" % (table.origin, gpus, source.reduce.fabric)
+        called = figure if gpus == counts[-1] else "%s_%d" % (figure, gpus)
+        texts.append(figure_text(called, "[[1B, %s], %s]" % (microseconds(points[0][1]), text), spread(1 / ratio), said))
     return texts
 
 
@@ -206,4 +222,6 @@ def figures(name, checkout, source):
         texts += experts(name, checkout, source, which, kind) if which else []
     texts += selection(name, checkout, source) if source.topk else []
     texts += reduces(name, checkout, source)
+    texts += exchanges(name, checkout, source, "all_gather", "gather")
+    texts += exchanges(name, checkout, source, "alltoall", "all_to_all")
     return texts + (smallest(name, checkout, source) if source.small else [])

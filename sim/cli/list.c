@@ -8,6 +8,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
+#include "scenario/resolve_parallel.h"
 #include "serve/server_engine.h"
 #include "trace/generate/profile.h"
 #include "trace/source.h"
@@ -170,12 +171,18 @@ static bool add_host(struct table *table, const char *name, struct error *why)
     return add_profile(table, name, "host", why);
 }
 
+static bool add_fabric(struct table *table, const char *name, struct error *why)
+{
+    return add_profile(table, name, "fabric", why);
+}
+
 static bool add_hardware(struct table *table, struct error *why)
 {
     return add_names(table, "hwprofiles", "yaml", add_machine, why) &&
            add_names(table, "hwprofiles/gpus", "yaml", add_gpu, why) &&
            add_names(table, "hwprofiles/links", "yaml", add_link, why) &&
-           add_names(table, "hwprofiles/hosts", "yaml", add_host, why);
+           add_names(table, "hwprofiles/hosts", "yaml", add_host, why) &&
+           add_names(table, "hwprofiles/fabrics", "yaml", add_fabric, why);
 }
 
 /* ---- one machine ---- */
@@ -260,6 +267,19 @@ static const struct table_column mechanism_columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
+/* Keys of the scenario itself, not of its `mechanisms`. */
+static bool add_parallel_keys(struct table *table, struct error *why)
+{
+    bool ok = true;
+    for (const struct parallel_key *key = parallel_keys; ok && key->name != NULL; key++) {
+        char what[512];
+        snprintf(what, sizeof what, "key of the scenario: %s", key->costs);
+        const char *texts[] = {key->name, key->standard, what};
+        ok = table_add(table, texts, 3, why);
+    }
+    return ok;
+}
+
 static bool add_mechanisms(struct table *table, struct error *why)
 {
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
@@ -274,7 +294,7 @@ static bool add_mechanisms(struct table *table, struct error *why)
             return false;
         }
     }
-    return true;
+    return add_parallel_keys(table, why);
 }
 
 /* ---- traces ---- */

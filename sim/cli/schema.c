@@ -120,8 +120,10 @@ static json_t *mechanisms_schema(void)
 
 /* ---- machines ---- */
 
-static const char *const parts[][2] = {
-    {"gpu", "hwprofiles/gpus"}, {"link", "hwprofiles/links"}, {"host", "hwprofiles/hosts"}};
+static const char *const parts[][2] = {{"gpu", "hwprofiles/gpus"},
+                                       {"link", "hwprofiles/links"},
+                                       {"host", "hwprofiles/hosts"},
+                                       {"fabric", "hwprofiles/fabrics"}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* A value, or a map of a value with its basis and source; profile.h has the rules. */
@@ -168,11 +170,14 @@ static json_t *part_schema(size_t part, struct error *why)
 static json_t *machine_schema(struct error *why)
 {
     json_t *keys = json_object();
-    bool ok = schema_put(keys, "extends", profile_name(NULL, why)) &&
-              schema_put(keys, profile_price_key,
-                         schema_described(
-                             schema_number(UNIT_COUNT, false),
-                             "dollars an hour for one GPU with its share of the machine", "2.5"));
+    bool ok =
+        schema_put(keys, "extends", profile_name(NULL, why)) &&
+        schema_put(keys, profile_price_key,
+                   schema_described(schema_number(UNIT_COUNT, false),
+                                    "dollars an hour for one GPU with its share of the machine",
+                                    "2.5")) &&
+        schema_put(keys, profile_gpus_key,
+                   schema_described(schema_number(UNIT_COUNT, true), "GPUs of the machine", "2"));
     for (size_t i = 0; ok && i < PARTS; i++) {
         ok = schema_put(keys, parts[i][0], part_schema(i, why));
     }

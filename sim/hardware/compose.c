@@ -20,12 +20,13 @@
 
 enum { DEEPEST = 8 };
 
-static const char *const machine_keys[] = {"extends",         "gpu", "link", "host",
-                                           profile_price_key, NULL};
+static const char *const machine_keys[] = {
+    "extends", "gpu", "link", "host", "fabric", profile_price_key, profile_gpus_key, NULL};
 
 /* The same, and the extra keys of a measured file. */
-static const char *const document_keys[] = {"extends",         "gpu",        "link",     "host",
-                                            profile_price_key, "provenance", "observed", NULL};
+static const char *const document_keys[] = {
+    "extends",        "gpu",        "link",     "host", "fabric", profile_price_key,
+    profile_gpus_key, "provenance", "observed", NULL};
 
 /* What is being built: the tree, the part, and the files that led here. */
 struct site {
@@ -228,6 +229,14 @@ static bool lay_part(const struct site *site, enum part part, const struct node 
     return part == PART_GPU ? lay_gpu(site, node, why) : lay_figures(site, part, node, why);
 }
 
+/* Lay a value of the whole machine over the tree, if `machine` states it. */
+static bool lay_value(const struct site *site, const struct node *machine, const char *key,
+                      struct error *why)
+{
+    const struct node *stated = node_get(machine, key);
+    return stated == NULL || node_put(site->tree, key, stated, why);
+}
+
 static bool lay_machine(const struct site *site, const struct node *machine,
                         const char *const *keys, struct error *why)
 {
@@ -245,12 +254,11 @@ static bool lay_machine(const struct site *site, const struct node *machine,
             return false;
         }
     }
-    const struct node *price = node_get(machine, profile_price_key);
-    return site->part != MACHINE || price == NULL ||
-           node_put(site->tree, profile_price_key, price, why);
+    return site->part != MACHINE || (lay_value(site, machine, profile_price_key, why) &&
+                                     lay_value(site, machine, profile_gpus_key, why));
 }
 
-/* Name the machine. A price of its own does not change a machine's name. */
+/* Name the machine. A price or a number of GPUs of its own does not change a machine's name. */
 static void name_machine(const struct node *hardware, char *name, size_t size)
 {
     bool changed = false;

@@ -17,12 +17,14 @@ const char *const part_names[PART_COUNT] = {
     [PART_GPU] = "gpu",
     [PART_LINK] = "link",
     [PART_HOST] = "host",
+    [PART_FABRIC] = "fabric",
 };
 
 static const char *const part_folders[PART_COUNT] = {
     [PART_GPU] = "hwprofiles/gpus",
     [PART_LINK] = "hwprofiles/links",
     [PART_HOST] = "hwprofiles/hosts",
+    [PART_FABRIC] = "hwprofiles/fabrics",
 };
 
 static const char machines[] = "hwprofiles";

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 /* The parts of a machine. MACHINE stands for the whole machine. */
-enum part { PART_GPU, PART_LINK, PART_HOST, PART_COUNT, MACHINE = PART_COUNT };
+enum part { PART_GPU, PART_LINK, PART_HOST, PART_FABRIC, PART_COUNT, MACHINE = PART_COUNT };
 
-/* "gpu", "link", "host". */
+/* "gpu", "link", "host", "fabric". */
 extern const char *const part_names[PART_COUNT];
 
 /* The file of the part or machine that the scalar `name` names: a path, a part's file, or a

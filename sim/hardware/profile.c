@@ -30,6 +30,22 @@ static bool read_curves(struct profile *profile, struct error *why)
 }
 
 const char profile_price_key[] = "price_per_hour";
+const char profile_gpus_key[] = "gpus";
+
+enum { MOST_GPUS = 1024 };
+
+static bool read_gpus(struct profile *profile, struct error *why)
+{
+    const struct node *said = node_get(profile->node, profile_gpus_key);
+    if (said == NULL) {
+        return true;
+    }
+    if (!node_whole(profile->node, profile_gpus_key, UNIT_COUNT, MOST_GPUS, &profile->gpus, why)) {
+        return false;
+    }
+    return profile->gpus > 0 || (node_error(said, why, "a machine of 0 '%s'", profile_gpus_key),
+                                 error_expect(why, "a whole number from 1 to %d", MOST_GPUS));
+}
 
 /* Limits of what a GPU may cost; a price outside them is a slip of the unit (cents, or per
  * year). */
@@ -56,7 +72,8 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
 {
     *out = (struct profile){0};
     out->node = machine_compose(files, hardware, out->name, sizeof out->name, &out->takeover, why);
-    if (out->node == NULL || !read_curves(out, why) || !read_price(out, why)) {
+    if (out->node == NULL || !read_curves(out, why) || !read_price(out, why) ||
+        !read_gpus(out, why)) {
         profile_release(out);
         return false;
     }

@@ -1,11 +1,11 @@
 /* A hardware profile: the costs of a machine's GPU, link and host, as curves with their basis.
  *
- * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link
- * and host: whole machines in hwprofiles/NAME.yaml, parts in
- * hwprofiles/{gpus,links,hosts}/NAME.yaml, a user's own anywhere (a name that contains '/' or ends
- * in .yaml is a path). A part is either the name of a profile that has this part (part files are
- * looked up before machines) or a map of figures. A map may start from another profile with
- * `extends`.
+ * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link,
+ * host and fabric: whole machines in hwprofiles/NAME.yaml, parts in
+ * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/'
+ * or ends in .yaml is a path). A part is either the name of a profile that has this part (part
+ * files are looked up before machines) or a map of figures. A map may start from another profile
+ * with `extends`.
  *
  *   extends: a40          # a whole machine
  *   link: pcie5-x16       # replaces the part
@@ -25,6 +25,11 @@
  * `compute_capability: 8.9` beside the figures of a GPU names its architecture. A GPU cannot extend
  * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
  * (takeover.h). A GPU that states none counts as one of the same architecture.
+ *
+ * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more.
+ * `fabric: pcie4-host` says what joins them; without a fabric it is what gpu.collective*,
+ * gpu.gather* and gpu.all_to_all* were measured over (NVSwitch for an SXM module). A part carries
+ * no `gpus`.
  *
  * `price_per_hour: 2.5` beside the parts is the price of one GPU with its share of the machine, in
  * dollars an hour. No shipped file states one. A machine inherits the price from the machine it
@@ -91,6 +96,7 @@ struct profile {
     char name[96]; /* "a40"; "a40+pcie5-x16" with another link; "a40*" with figures of its own */
     struct curve curves[CURVE_COUNT];
     double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not stated */
+    uint64_t gpus;         /* of the machine; 0: not stated */
     struct takeover takeover;
     struct node *node; /* the merged tree it was read from; for hashing and printing */
 };
@@ -106,8 +112,8 @@ struct curve_kind {
 };
 extern const struct curve_kind curve_kinds[CURVE_COUNT];
 
-/* "price_per_hour" */
-extern const char profile_price_key[];
+/* "price_per_hour", "gpus" */
+extern const char profile_price_key[], profile_gpus_key[];
 
 /* Load the `hardware` of a scenario: a name or a map, as above. Checks every key, unit, basis,
  * value and the order of points, and that files do not refer to each other in a circle or more
@@ -120,8 +126,8 @@ void profile_release(struct profile *profile);
 /* The same for a name that was typed: of a machine, else of a part, which is loaded alone. */
 bool profile_load_named(const char *name, struct profile *out, struct error *why);
 
-/* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link" or "host"
- * (`part`; NULL: a machine)? A path always passes. */
+/* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link", "host" or
+ * "fabric" (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
 
 /* Does the profile state the curve? */

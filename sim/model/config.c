@@ -133,6 +133,7 @@ static bool apply_options(const struct model_options *options, const char *origi
     model->weights = options->weights < 0 ? model->weights : (enum dtype)options->weights;
     model->kv = options->kv < 0 ? model->kv : (enum dtype)options->kv;
     model->tensor_parallel = options->tensor_parallel;
+    model->parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
     if (model->tensor_parallel == 0 || model->query_heads % model->tensor_parallel != 0) {
         error_input(why, origin, line, "tensor_parallel is %u", model->tensor_parallel);
         return error_expect(why, "a divisor of the model's %u query heads", model->query_heads);

@@ -115,29 +115,54 @@ uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
     return bytes;
 }
 
-/* The tables are held whole although a step reads only a few rows; a tied head is one of them. */
-uint64_t model_edge_weight_bytes(const struct model *model)
+/* The tables are held whole although a step reads only a few rows. */
+static uint64_t table_bytes(const struct model *model)
 {
-    struct model_operator operators[MODEL_MOST_OPERATORS];
-    size_t count = model_operators(model, model->layer_count, 0, 0, operators);
     uint64_t rows = model->vocabulary;
     if (model->learned_positions) {
         rows += (uint64_t)model->trained_context + UNUSED_POSITIONS;
     }
-    uint64_t bytes = dtype_bytes(DTYPE_BF16, whole_product(rows, model->hidden));
+    return dtype_bytes(DTYPE_BF16, whole_product(rows, model->hidden));
+}
+
+/* Norm and head. A tied head is the embedding, so it takes nothing where that is held. */
+static uint64_t head_bytes(const struct model *model, bool beside_table)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, model->layer_count, 0, 0, operators);
+    uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        bool in_table = operators[i].matrix && model->tied_embeddings;
+        bool in_table = operators[i].matrix && model->tied_embeddings && beside_table;
         bytes = whole_sum(bytes, in_table ? 0 : operators[i].weight_bytes);
     }
     return bytes;
 }
 
+uint64_t model_edge_weight_bytes(const struct model *model)
+{
+    return whole_sum(table_bytes(model), head_bytes(model, true));
+}
+
+/* Of embedding, norm and head, what a stage holds: the first one has the embedding, the last one
+ * the others. */
+static uint64_t stage_edge_bytes(const struct model *model, uint32_t stage)
+{
+    uint32_t last = model->parallel.pipeline - 1;
+    uint64_t table = stage == 0 ? table_bytes(model) : 0;
+    return whole_sum(table, stage == last ? head_bytes(model, stage == 0) : 0);
+}
+
 uint64_t model_weight_bytes(const struct model *model)
 {
-    uint64_t bytes = model_edge_weight_bytes(model), layer = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        layer = model_layer_repeats(model, i) ? layer : model_layer_weight_bytes(model, i);
-        bytes = whole_sum(bytes, layer);
+    uint32_t layers = model->layer_count / model->parallel.pipeline;
+    uint64_t most = 0, layer = 0;
+    for (uint32_t stage = 0; stage < model->parallel.pipeline; stage++) {
+        uint64_t bytes = stage_edge_bytes(model, stage);
+        for (uint32_t i = stage * layers; i < (stage + 1) * layers; i++) {
+            layer = model_layer_repeats(model, i) ? layer : model_layer_weight_bytes(model, i);
+            bytes = whole_sum(bytes, layer);
+        }
+        most = bytes > most ? bytes : most;
     }
-    return bytes;
+    return most;
 }

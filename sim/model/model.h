@@ -1,13 +1,15 @@
 /* The geometry of a transformer: bytes and FLOPs of its weights, KV cache and operators.
  *
  * Read from a Hugging Face config.json; an unknown architecture is an error, never a guess. All
- * figures are exact integers of one GPU of `tensor_parallel`, the fullest one. Attention heads and
- * FFN columns are split; so are KV heads, until there are fewer than GPUs (then replicated). MLA's
- * latent KV is not split. Norms, routers, DeepSeek's indexer and embeddings are replicated. The
- * output head is split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
+ * figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
+ * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
+ * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
+ * DeepSeek's indexer and embeddings are replicated. The output head is split over the vocabulary. A
+ * result past 64 bits stays at UINT64_MAX.
  *
  * Decode reads every weight once a step, whatever the batch, except routed experts: of E experts
- * with k a token, a batch of b reads E · (1 − (1 − k/E)^b) of them on average (uniform routing).
+ * with k a token, b tokens read E · (1 − (1 − k/E)^b) of them on average (uniform routing). These
+ * are the tokens of all data-parallel ranks, and a GPU reads those of the experts that it holds.
  *
  * A storage type applies to the matrices of the layers. Norms, biases, routers and the embedding
  * stay in bf16; so does the output head, unless quantization_config includes it, and so do the
@@ -32,6 +34,13 @@ const char *dtype_name(enum dtype dtype);
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
 /* Bytes that `count` values take, rounded up. */
 uint64_t dtype_bytes(enum dtype dtype, uint64_t count);
+
+/* How GPUs share a model beside tensor parallelism; parallel.h explains it. */
+struct model_parallel {
+    uint32_t data, experts, pipeline; /* >= 1 */
+    bool all_to_all; /* tokens are sent to the GPUs of their experts, instead of to all GPUs */
+    double skew;     /* exponent of Zipf's law by which experts are chosen; 0: all alike */
+};
 
 struct model_options {
     int weights, kv; /* enum dtype, or -1: as the model says (quantization_config), else bf16 */
@@ -87,6 +96,7 @@ struct model {
     enum dtype weights, kv;
     bool exempt_head; /* the quantisation leaves the output head in bf16 */
     uint32_t tensor_parallel;
+    struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance; /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
     char importance_source[128];
 };
@@ -127,7 +137,8 @@ bool model_layer_local(const struct model *model, uint32_t layer);
  * the importance of its KV heads. */
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
-/* Weight bytes that one GPU holds: of all; of one layer; of embedding, final norm and head. */
+/* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of embedding, final
+ * norm and head, if one stage has them all. */
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
 uint64_t model_edge_weight_bytes(const struct model *model);
@@ -150,10 +161,22 @@ struct model_operator {
 };
 #define MODEL_MOST_OPERATORS 24
 
-/* Write the operators of `layer` in program order when `batch` sequences attend to `attended`
- * tokens in all. Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives
- * the edge: embedding, final norm, head. The indexer's projections are included; its scoring and
- * selection belong to the retrieval. */
+/* The rows of a pass: one rank's own, and those of all ranks that share experts with it. */
+struct model_rows {
+    uint64_t own, all;
+};
+
+/* `batch` rows when every rank has as many. */
+struct model_rows model_rows(const struct model *model, uint64_t batch);
+
+/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all.
+ * Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
+ * embedding, final norm, head. The indexer's projections are included; its scoring and selection
+ * belong to the retrieval. */
+size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
+                           uint64_t attended, struct model_operator *out);
+
+/* The same of `batch` sequences when every rank has as many. */
 size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
                        struct model_operator *out);
 

@@ -8,16 +8,19 @@
 
 #include "model/model.h"
 #include "model/module.h"
+#include "model/parallel.h"
 
 /* A layer as one GPU sees it; widths are counted in values. */
 struct share {
     const struct model *model;
     const struct model_layer *layer; /* NULL at the edge */
     uint64_t batch, attended;        /* sequences; tokens that all of them attend to */
+    uint64_t routed;                 /* sequences of all ranks, which share experts */
     uint64_t hidden, heads;
-    uint64_t query, kv;   /* of one token: Q; K, and as much again for V (except MLA) */
-    uint64_t ffn, shared; /* ffn: of one expert if the layer is routed */
-    uint64_t kv_bytes;    /* of one token */
+    uint64_t query, kv;           /* of one token: Q; K, and as much again for V (except MLA) */
+    uint64_t ffn, shared;         /* dense; shared experts */
+    struct model_experts experts; /* of a routed layer */
+    uint64_t kv_bytes;            /* of one token */
     uint64_t linear_key, linear_value, linear_heads; /* K, V and value heads of a linear layer */
 };
 

@@ -90,13 +90,14 @@ static const struct operator_kind edge_operators[] = {
 
 /* ---- layer and edge ---- */
 
-static struct share share_of(const struct model *model, uint32_t layer, uint64_t batch,
+static struct share share_of(const struct model *model, uint32_t layer, struct model_rows rows,
                              uint64_t attended)
 {
     struct share share = {
         .model = model,
-        .batch = batch,
+        .batch = rows.own,
         .attended = attended,
+        .routed = rows.all,
         .hidden = model->hidden,
         .heads = model_query_heads(model),
     };
@@ -112,6 +113,9 @@ static struct share share_of(const struct model *model, uint32_t layer, uint64_t
         share.linear_value = share.linear_heads * model->linear.value_dim;
         share.linear_key = whole_share(model->linear.key_heads, model->tensor_parallel) *
                            (uint64_t)model->linear.key_dim;
+        if (share.layer->routed) {
+            share.experts = model_experts_of(model, share.layer, rows.all);
+        }
     }
     return share;
 }
@@ -130,10 +134,21 @@ static size_t add_operators(const struct operator_kind *kinds, const struct shar
     return count;
 }
 
+struct model_rows model_rows(const struct model *model, uint64_t batch)
+{
+    return (struct model_rows){batch, whole_product(batch, model->parallel.data)};
+}
+
 size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
                        struct model_operator *out)
 {
-    struct share share = share_of(model, layer, batch, attended);
+    return model_row_operators(model, layer, model_rows(model, batch), attended, out);
+}
+
+size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
+                           uint64_t attended, struct model_operator *out)
+{
+    struct share share = share_of(model, layer, rows, attended);
     if (share.layer == NULL) {
         return add_operators(edge_operators, &share, out);
     }

@@ -1,6 +1,5 @@
-/* The FFN: dense, or routed to experts with or without shared ones. Every token visits k of E
- * experts, chosen uniformly and independently, so that b tokens visit E · (1 − (1 − k/E)^b)
- * different ones on average, and only visited experts are read. */
+/* The FFN: dense, or routed to experts with or without shared ones. Only experts that a token
+ * visits are read (model_experts_of). */
 #include "model/operator.h"
 #include "model/whole.h"
 
@@ -91,49 +90,61 @@ static void shared_down(const struct share *share, struct model_operator *op)
     operator_move(share, op, share->shared + share->hidden);
 }
 
-/* Share of the experts that no token of the batch chose. */
-static double unread_share(const struct share *share)
+/* One expert of a GPU, for the tokens of all ranks. */
+static struct share of_experts(const struct share *share)
 {
-    double chosen = (double)share->layer->experts_per_token / (double)share->layer->experts;
-    return pow(1.0 - chosen, (double)share->batch);
+    struct share experts = *share;
+    experts.batch = share->routed;
+    experts.ffn = share->experts.columns;
+    return experts;
 }
 
-/* Turn an operator of one expert and the whole batch into one of all experts: each token visits
- * experts_per_token of them, and only visited experts are read. */
+/* `values` for each visit. */
+static uint64_t visited(const struct share *share, uint64_t values)
+{
+    double whole = (double)values * share->experts.visits;
+    return whole < (double)UINT64_MAX ? (uint64_t)llround(whole) : UINT64_MAX;
+}
+
+/* Turn an operator of one expert and the tokens of all ranks into one of all experts that the GPU
+ * holds: each token visits some of them, and only visited experts are read. */
 static void spread_over_experts(const struct share *share, struct model_operator *op)
 {
-    const struct model_layer *layer = share->layer;
-    double visits = layer->experts_per_token;
-    double read = layer->experts * (1.0 - unread_share(share));
-    uint64_t held = whole_product(op->weight_bytes, layer->experts);
-    uint64_t unread = (uint64_t)llround((double)held * unread_share(share));
+    const struct model_experts *experts = &share->experts;
+    double read = experts->held * (1.0 - experts->unread);
+    uint64_t held = whole_product(op->weight_bytes, experts->held);
+    uint64_t unread = (uint64_t)llround((double)held * experts->unread);
     op->weight_bytes = unread < held ? held - unread : 0;
-    op->matrices *= layer->experts;
-    op->data_bytes = whole_product(op->data_bytes, layer->experts_per_token);
-    op->flops *= visits;
-    op->rows = read > 0 ? (double)share->batch * visits / read : 0;
+    op->matrices *= experts->held;
+    op->data_bytes = visited(share, op->data_bytes);
+    op->flops *= experts->visits;
+    op->rows = read > 0 ? (double)share->routed * experts->visits / read : 0;
     op->grouped = true;
 }
 
 static void experts_gate_up(const struct share *share, struct model_operator *op)
 {
-    operator_project(share, op, MODULE_EXPERT_GATE, share->hidden, share->ffn);
-    operator_project(share, op, MODULE_EXPERT_UP, share->hidden, share->ffn);
-    operator_read(op, share->model->ffn_bias ? 2 * share->ffn : 0);
-    operator_move(share, op, share->hidden + 2 * share->ffn);
+    struct share one = of_experts(share);
+    operator_project(&one, op, MODULE_EXPERT_GATE, one.hidden, one.ffn);
+    operator_project(&one, op, MODULE_EXPERT_UP, one.hidden, one.ffn);
+    operator_read(op, one.model->ffn_bias ? 2 * one.ffn : 0);
+    operator_move(&one, op, one.hidden + 2 * one.ffn);
     spread_over_experts(share, op);
 }
 
 static void experts_activation(const struct share *share, struct model_operator *op)
 {
-    operator_move(share, op, 3 * share->ffn * share->layer->experts_per_token);
+    struct share one = of_experts(share);
+    operator_move(&one, op, 3 * one.ffn);
+    op->data_bytes = visited(share, op->data_bytes);
 }
 
 static void experts_down(const struct share *share, struct model_operator *op)
 {
-    operator_project(share, op, MODULE_EXPERT_DOWN, share->ffn, share->hidden);
-    operator_read(op, share->model->ffn_bias ? share->hidden : 0);
-    operator_move(share, op, share->ffn + share->hidden);
+    struct share one = of_experts(share);
+    operator_project(&one, op, MODULE_EXPERT_DOWN, one.ffn, one.hidden);
+    operator_read(op, one.model->ffn_bias ? one.hidden : 0);
+    operator_move(&one, op, one.ffn + one.hidden);
     spread_over_experts(share, op);
 }
 

@@ -4,6 +4,7 @@
 #include "base/apportion.h"
 #include "base/array.h"
 #include "decode/system_class.h"
+#include "model/parallel.h"
 #include "run/price.h"
 #include "trace/source.h"
 
@@ -137,7 +138,7 @@ static void note_policy(const struct setup *setup, struct result *result)
 static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     const struct memory *memory = &plan->memory;
-    double weights = (double)memory->host_weights / setup->model.tensor_parallel;
+    double weights = (double)memory->host_weights / model_gpus(&setup->model);
     double kv = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
     double act = (double)model_activation_bytes(&setup->model);
     double others = (double)(memory->hbm - memory->cache);
@@ -454,7 +455,7 @@ static void write_rates(const struct setup *setup, const struct plan *plan, int6
     double per_user = 1e9 / (double)step_ns;
     result_integer(result, COLUMN_STEP, step_ns);
     result_integer(result, COLUMN_TPOT, step_ns);
-    result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch);
+    result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch * model_passes(&setup->model));
     result_real(result, COLUMN_USER_RATE, per_user);
     result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
     price_write(&setup->profile, result);
@@ -489,7 +490,8 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     result_integer(result, COLUMN_PREFILL, prefill_ns);
     if (setup->output > 0) {
         result_real(result, COLUMN_E2E_RATE,
-                    1e9 * plan->batch * output / ((double)prefill_ns + output * step_ns));
+                    1e9 * plan->batch * model_passes(&setup->model) * output /
+                        ((double)prefill_ns + output * step_ns));
     }
 }
 

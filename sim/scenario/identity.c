@@ -3,6 +3,7 @@
 #include "scenario/identity.h"
 
 #include "base/version.h"
+#include "model/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,6 +39,12 @@ static uint64_t hash_model(const struct model *model)
         const uint64_t sizes[] = {tokens, model_kv_head_bytes(model), model_kv_heads(model),
                                   model_weight_bytes(model), model->trained_context};
         hash = hash_numbers(sizes, sizeof sizes, hash);
+    }
+    const struct model_parallel *parallel = &model->parallel;
+    if (model_passes(model) > 1 || parallel->experts > 1) { /* else as before there were any */
+        const uint64_t numbers[] = {parallel->data, parallel->experts, parallel->pipeline,
+                                    parallel->all_to_all};
+        hash = hash_numbers(numbers, sizeof numbers, hash);
     }
     if (model->importance != NULL) {
         size_t count = (size_t)model->layer_count * model->kv_heads;

@@ -7,6 +7,7 @@ const struct machine_place machine_places[] = {
     {"hardware.gpu", "gpu"},
     {"hardware.link", "link"},
     {"hardware.host", "host"},
+    {"hardware.fabric", "fabric"},
     {NULL, NULL},
 };
 

@@ -1,6 +1,7 @@
 #include "scenario/point.h"
 
 #include "decode/time/pipeline.h"
+#include "model/parallel.h"
 #include "scenario/sources.h"
 
 #include <stdlib.h>
@@ -24,6 +25,23 @@ void point_release(struct point *point)
 bool point_serves(const struct point *point)
 {
     return point->workload.path[0] != '\0';
+}
+
+uint32_t point_joined_ranks(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    return model_shares_experts(model) ? model->parallel.data : 1;
+}
+
+uint32_t point_passes(const struct point *point)
+{
+    return point_joined_ranks(point) * point->setup.model.parallel.pipeline;
+}
+
+uint64_t point_servers(const struct point *point)
+{
+    return point->workload.replicas *
+           (point->setup.model.parallel.data / point_joined_ranks(point));
 }
 
 size_t point_curves(const struct point *point, enum curve_id *ids)

@@ -37,6 +37,15 @@ void point_release(struct point *point);
 /* Does the point simulate a server, rather than steps of one batch? */
 bool point_serves(const struct point *point);
 
+/* Servers that run alone, each behind the router: the replicas, and data-parallel ranks that share
+ * nothing. Ranks that share experts are one server, which computes several passes in a step; so are
+ * the stages of a pipeline (model/parallel.h). */
+uint64_t point_servers(const struct point *point);
+
+/* Passes of a step of such a server; and of these, ranks that share experts. */
+uint32_t point_passes(const struct point *point);
+uint32_t point_joined_ranks(const struct point *point);
+
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);
 

@@ -6,7 +6,9 @@
 #include "decode/mechanism_value.h"
 #include "decode/plan/mass.h"
 #include "decode/time/pipeline.h"
+#include "model/parallel.h"
 #include "scenario/contexts.h"
+#include "scenario/resolve_parallel.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/resolve_workload.h"
 #include "scenario/scenario.h"
@@ -61,20 +63,17 @@ static bool read_model(const struct node *root, struct files *files, struct setu
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
     struct model_options options = {-1, -1, 1};
-    uint64_t gpus = 1;
+    struct model_parallel parallel;
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
         !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !read_dtype(dtype, "weights", &options.weights, why) ||
         !read_dtype(dtype, "kv", &options.kv, why) ||
-        !node_whole(root, "tensor_parallel", UNIT_COUNT, 1024, &gpus, why)) {
+        !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {
         return false;
     }
-    if (gpus == 0) {
-        return node_error(node_get(root, "tensor_parallel"), why, "0 GPUs");
-    }
-    options.tensor_parallel = (uint32_t)gpus;
-    return model_load(files, name, &options, node->file, node->line, &out->model, why);
+    return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
+           model_share(&out->model, &parallel, node->file, node->line, why);
 }
 
 static bool read_system(const struct node *root, struct files *files, struct node **merged,
@@ -299,15 +298,16 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     const struct node *node = required(root, "hardware", "a40", why);
     char needed_by[96];
     if (node == NULL ||
-        !profile_load(sources_files(out->sources), node, &out->setup.profile, why)) {
+        !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
+        !parallel_check(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
-/* The published figures are of decode steps of a few machines, with values of 16 bits: the band
- * stands under results of that kind alone, so never under a server's. */
+/* The published figures are of decode steps on one GPU of a few machines, with values of 16 bits:
+ * the band stands under results of that kind alone, so never under a server's. */
 static bool read_band(struct point *out, struct error *why)
 {
     struct error_band bands[SYSTEM_CLASS_COUNT];
@@ -316,7 +316,8 @@ static bool read_band(struct point *out, struct error *why)
     }
     const struct error_band *band = &bands[system_class_of(&out->setup.mechanisms)];
     bool wide = out->setup.model.weights == DTYPE_BF16 && out->setup.model.kv == DTYPE_BF16;
-    out->band_known = band->rows > 0 && wide && !point_serves(out) &&
+    bool alone = model_gpus(&out->setup.model) == 1;
+    out->band_known = band->rows > 0 && wide && alone && !point_serves(out) &&
                       error_band_covers(band, out->setup.profile.name);
     if (out->band_known) {
         error_band_ends(band, out->band);
@@ -430,7 +431,8 @@ static bool put_model(struct node *all, const struct model *model, struct error 
 {
     return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
            node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why);
+           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why) &&
+           parallel_put(all, &model->parallel, why);
 }
 
 /* A path that the user gave stays as it is. The default is written as a plain name. */

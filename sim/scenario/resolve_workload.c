@@ -262,14 +262,14 @@ static bool read_server(const struct node *root, struct workload *out, struct er
 }
 
 /* Clients are divided among the servers. A server without clients would have no requests. */
-static bool check_clients(const struct node *root, const struct workload *workload,
-                          struct error *why)
+static bool check_clients(const struct node *root, const struct point *point, struct error *why)
 {
-    if (workload->clients == 0 || workload->clients >= workload->replicas) {
+    uint64_t clients = point->workload.clients, servers = point_servers(point);
+    if (clients == 0 || clients >= servers) {
         return true;
     }
     node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
-               workload->clients, workload->replicas);
+               clients, servers);
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
@@ -337,7 +337,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, read, why);
+           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, out, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */

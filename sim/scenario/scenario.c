@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "scenario/machine_places.h"
 #include "scenario/resolve.h"
+#include "scenario/resolve_parallel.h"
 #include "scenario/resolve_workload.h"
 #include "scenario/scenario_layers.h"
 #include "scenario/scenario_names.h"
@@ -57,8 +58,18 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WHOLE},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
      .words = order_words},
-    {"tensor_parallel", "1", "GPUs that share the model", .shape = SCENARIO_WHOLE,
+    {"tensor_parallel", "1", "GPUs that split each layer", .shape = SCENARIO_WHOLE,
      .positive = true},
+    {"data_parallel", "1", "ranks with sequences of their own, which share the experts of a model",
+     .shape = SCENARIO_WHOLE, .positive = true},
+    {"expert_parallel", "1", "groups of GPUs that have a part of the experts each",
+     .shape = SCENARIO_WHOLE, .positive = true},
+    {"pipeline_parallel", "1", "stages of layers, each on GPUs of its own", .shape = SCENARIO_WHOLE,
+     .positive = true},
+    {"expert_exchange", "all-gather", "how ranks share experts: all-gather or all-to-all of tokens",
+     .shape = SCENARIO_WORD, .words = parallel_exchanges},
+    {"expert_skew", "0.5", "exponent of Zipf's law by which experts are chosen; 0: all alike",
+     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10},
     {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's",
      .shape = SCENARIO_DTYPES},
     {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",

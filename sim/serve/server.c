@@ -202,6 +202,14 @@ static void put_back_last(struct server *server)
                                                                    .swapped = swapped};
 }
 
+/* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
+static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t budget)
+{
+    uint32_t chunk = server->options->chunk_tokens;
+    uint32_t most = chunk > 0 && chunk < budget ? chunk : budget;
+    return wanted < most ? (uint32_t)wanted : most;
+}
+
 /* Give running sequences their next tokens; preempt others if there is no room. Returns the tokens
  * that the step has left. */
 static uint32_t schedule_running(struct server *server, uint32_t budget, bool *made_room)
@@ -210,7 +218,7 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
         struct sequence *sequence = &server->running[i];
         uint64_t wanted = known_tokens(server, sequence) - sequence->computed;
         uint64_t held = prefix_held(server->cache, sequence->index);
-        sequence->chunk = wanted < budget ? (uint32_t)wanted : budget;
+        sequence->chunk = chunk_of(server, wanted, budget);
         while (i < server->running_count &&
                !prefix_grow(server->cache, sequence->index, sequence->computed + sequence->chunk)) {
             put_back_last(server);
@@ -291,7 +299,7 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
         return true;
     }
     uint64_t left = known_tokens(server, front) - front->computed;
-    front->chunk = left < *budget ? (uint32_t)left : *budget;
+    front->chunk = chunk_of(server, left, *budget);
     *budget -= front->chunk;
     server->running[server->running_count++] = *front;
     return true;

@@ -72,6 +72,7 @@ struct step_clock {
 
 struct server_options {
     uint32_t sequences, batched_tokens; /* most of a step */
+    uint32_t chunk_tokens;              /* most of one sequence in a step; 0: batched_tokens */
     uint32_t clients; /* each sends its next request when its last one has ended; 0: requests come
                          at their arrival times */
     uint64_t token_bytes;                 /* of a token's KV on the link */

@@ -48,9 +48,9 @@ static bool route(struct serving *serving, struct error *why)
     const struct workload *workload = &serving->point->workload;
     size_t count = serving->requests.count;
     serving->served = array_zeroed(count, sizeof *serving->served, why);
-    return serving->served != NULL &&
-           router_init(&serving->router, &serving->requests, (uint32_t)workload->replicas,
-                       workload->routing == ROUTE_PREFIX, why);
+    return serving->served != NULL && router_init(&serving->router, &serving->requests,
+                                                  (uint32_t)point_servers(serving->point),
+                                                  workload->routing == ROUTE_PREFIX, why);
 }
 
 /* ---- runs ------------------------------------------------------------------------------ */
@@ -62,13 +62,14 @@ static struct server_options server_options(const struct serving *serving, uint3
     const struct workload *workload = &serving->point->workload;
     const struct mechanisms *m = &setup->mechanisms;
     const struct prefix_options *prefix = &serving->memory.prefix;
-    uint32_t layers = setup->model.layer_count;
+    uint32_t layers = setup->model.layer_count, passes = point_passes(serving->point);
+    uint64_t servers = point_servers(serving->point);
     return (struct server_options){
         .sequences = serving->memory.sequences,
-        .batched_tokens = (uint32_t)workload->batched_tokens,
-        .clients =
-            (uint32_t)((workload->clients + workload->replicas - 1 - server) / workload->replicas),
-        .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel,
+        .batched_tokens = (uint32_t)workload->batched_tokens * passes,
+        .chunk_tokens = (uint32_t)workload->batched_tokens,
+        .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
+        .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
         .unit_transfers = m->prefix_contiguous ? 1 : layers,
         .saves_cross = prefix->saves_wait,
@@ -106,7 +107,8 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
 /* Contexts of decoding sequences: from the first token after a prompt to the last one. */
 static struct decode_range step_range(const struct serving *serving)
 {
-    struct decode_range range = {serving->memory.sequences, UINT64_MAX, 1};
+    uint32_t passes = point_passes(serving->point);
+    struct decode_range range = {(serving->memory.sequences + passes - 1) / passes, UINT64_MAX, 1};
     for (size_t i = 0; i < serving->requests.count; i++) {
         const struct request *request = &serving->requests.all[i];
         uint64_t first = (uint64_t)request->prompt + 1;
@@ -126,7 +128,7 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
     }
     struct step_clock clock = step_cost_clock(cost);
     bool ok = true;
-    for (uint32_t server = 0; ok && server < serving->point->workload.replicas; server++) {
+    for (uint32_t server = 0; ok && server < point_servers(serving->point); server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
     totals->trust =
@@ -169,7 +171,7 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
         return false;
     }
     serving_write_requests(point, &serving->requests, &bound, result);
-    serving_note_pool(&point->setup, &serving->memory.prefix, result);
+    serving_note_pool(point, &serving->memory.prefix, result);
     if (!serving->point->workload.timed) {
         if (!serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
                             serving->context->shared, &found, why)) {

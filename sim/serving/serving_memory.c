@@ -2,6 +2,9 @@
  * sequences stay among theirs. A system that offloads does not keep whole KV in HBM: as many
  * sequences of the mean length run as fit in both tiers, and blocks of ended sequences lie on the
  * host, beside the KV of running ones.
+ *
+ * A server of several passes (point_passes) has the room of all of them; which rank holds a
+ * sequence is not tracked.
  */
 #include "serving/serving_memory.h"
 
@@ -42,10 +45,23 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
     return run_plan(&own, context, plan, why);
 }
 
-static void leave_host(const struct plan *plan, struct room *room)
+/* Ranks that share nothing divide the host. */
+static void leave_host(const struct point *point, const struct plan *plan, struct room *room)
 {
-    room->host_bytes =
-        plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+    uint64_t left = plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+    room->host_bytes = left * point->workload.replicas / point_servers(point);
+}
+
+/* Sequences of a server's step: `max_sequences` is of each rank. */
+static uint32_t most_sequences(const struct point *point)
+{
+    return (uint32_t)point->workload.sequences * point_joined_ranks(point);
+}
+
+static uint32_t share_of_pass(const struct point *point, uint32_t sequences)
+{
+    uint32_t passes = point_passes(point);
+    return (sequences + passes - 1) / passes;
 }
 
 /* Bytes per token, for a prompt of the mean length. */
@@ -85,31 +101,32 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan, stru
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }
-    *room = (struct room){.sequences = (uint32_t)point->workload.sequences,
-                          .tokens = (uint64_t)(bytes / token)};
-    leave_host(plan, room);
+    *room = (struct room){.sequences = most_sequences(point),
+                          .tokens = (uint64_t)(bytes / token) * point_passes(point)};
+    leave_host(point, plan, room);
     return true;
 }
 
-/* If a prefix cache shares the host, it holds no more sequences than run. */
+/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
+ * than run. */
 static bool room_on_host(const struct point *point, uint32_t most,
                          const struct run_context *context, struct room *room, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    const struct workload *workload = &point->workload;
     bool shares = setup->mechanisms.prefix != PREFIX_NONE;
+    uint32_t passes = point_passes(point), wanted = most_sequences(point);
     struct plan plan;
-    room->sequences = most < workload->sequences ? most : (uint32_t)workload->sequences;
-    uint32_t held = shares ? room->sequences : most;
-    room->tokens = (uint64_t)held * setup->context;
+    room->sequences = most < share_of_pass(point, wanted) ? most * passes : wanted;
+    uint32_t held = shares ? share_of_pass(point, room->sequences) : most;
+    room->tokens = (uint64_t)held * passes * setup->context;
     if (held == 0) {
         return true;
     }
     if (!plan_batch(setup, held, context, &plan, why)) {
         return false;
     }
-    leave_host(&plan, room);
-    room->written_bytes = written_bytes(setup, &plan);
+    leave_host(point, &plan, room);
+    room->written_bytes = written_bytes(setup, &plan) / passes;
     plan_release(&plan);
     return true;
 }
@@ -119,7 +136,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
 {
     const struct setup *setup = &point->setup;
     struct plan plan;
-    uint32_t sequences = (uint32_t)point->workload.sequences;
+    uint32_t sequences = share_of_pass(point, most_sequences(point));
     if (!plan_batch(setup, sequences, context, &plan, why)) {
         return false;
     }

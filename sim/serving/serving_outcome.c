@@ -2,6 +2,7 @@
 #include "serving/serving_outcome.h"
 
 #include "base/array.h"
+#include "model/parallel.h"
 #include "run/price.h"
 #include "serving/backlog.h"
 #include "serving/serving_detail.h"
@@ -89,13 +90,13 @@ void serving_write_requests(const struct point *point, const struct requests *re
 }
 
 /* The pool of a system that offloads is on the host. */
-void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
+void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        struct result *result)
 {
-    uint64_t tokens = memory->gpu_blocks * memory->block_tokens;
+    uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point);
     char text[128];
-    if (!mechanisms_offload(&setup->mechanisms) &&
-        tokens + memory->block_tokens < setup->kv_pool_tokens) {
+    if (!mechanisms_offload(&point->setup.mechanisms) &&
+        tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
         snprintf(text, sizeof text,
                  "kv_pool_tokens is more than HBM holds: the server has %llu tokens",
                  (unsigned long long)tokens);
@@ -229,7 +230,7 @@ static void write_rates(const struct point *point, const struct tokens *tokens,
 {
     const struct workload *workload = &point->workload;
     double seconds = (double)totals->end_ns / 1e9;
-    double gpus = (double)(workload->replicas * point->setup.model.tensor_parallel);
+    double gpus = (double)(workload->replicas * model_gpus(&point->setup.model));
     if (seconds <= 0) {
         return;
     }
@@ -238,7 +239,7 @@ static void write_rates(const struct point *point, const struct tokens *tokens,
     result_real(result, COLUMN_GPU_RATE, rate / gpus);
     price_write(&point->setup.profile, result);
     result_real(result, COLUMN_GPU_BUSY,
-                (double)totals->busy_ns / ((double)totals->end_ns * (double)workload->replicas));
+                (double)totals->busy_ns / ((double)totals->end_ns * (double)point_servers(point)));
     if (workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0) {
         result_real(result, COLUMN_GOODPUT, (double)tokens->good / seconds);
     }

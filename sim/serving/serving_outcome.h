@@ -25,7 +25,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
                             const struct prefix_bound *bound, struct result *result);
 
 /* Add a note if HBM holds less than kv_pool_tokens asks for. */
-void serving_note_pool(const struct setup *setup, const struct prefix_options *memory,
+void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        struct result *result);
 
 /* Prefixes found without a clock. */

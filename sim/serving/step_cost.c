@@ -1,24 +1,18 @@
-/* Two surfaces of the decode pipeline, with a whole and half a link, and one of products. */
+/* Two surfaces of the decode pipeline, with a whole and half a link; and what prompts add. */
 #include "serving/step_cost.h"
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
-#include "serve/surface.h"
+#include "serving/step_products.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-static const double tolerance = 0.0025; /* as that of decode surfaces */
-
-enum { MOST_ROWS = 1 << 21 };
-
-/* Values of the surface of products. */
-enum { TIME, UNUSED, BASES /* ns of it, by what it rests on */, VALUES = BASES + BASIS_COUNT };
-static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+#include <string.h>
 
 struct step_cost {
     const struct setup *setup;
+    uint32_t passes;                 /* of a step: one for each rank and stage of the server */
+    uint64_t *chunk_rows;            /* [passes] of prompts, in the step under way; owned */
     struct trust trust, load_trust;  /* of prompts so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
@@ -26,27 +20,8 @@ struct step_cost {
     double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
-    struct surface *products;
+    struct step_products *products;
 };
-
-/* The time of the layers' products for `rows` rows. */
-static bool compute_products(void *context, uint64_t rows, uint64_t unused,
-                             double values[SURFACE_VALUES], struct error *why)
-{
-    struct step_cost *cost = context;
-    const struct setup *setup = cost->setup;
-    (void)unused, (void)why;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        struct kernel pre = cost_stage(setup, layer, MODEL_PRE, rows, 0, 1);
-        struct kernel post = cost_stage(setup, layer, MODEL_POST, rows, 0, 1);
-        values[TIME] += pre.ns + post.ns;
-        values[BASES + pre.trust.basis] += pre.ns;
-        values[BASES + post.trust.basis] += post.ns;
-        trust_add(&cost->trust, pre.trust);
-        trust_add(&cost->trust, post.trust);
-    }
-    return true;
-}
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
@@ -73,7 +48,6 @@ static struct link link_of_gpu(struct step_cost *cost)
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
                                    const struct run_context *context, struct error *why)
 {
-    const struct surface_domain rows = {1, MOST_ROWS, 1, 1};
     const struct setup *setup = &point->setup;
     bool fetches = mechanisms_offload(&setup->mechanisms);
     struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
@@ -81,12 +55,14 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         return NULL;
     }
     cost->setup = setup;
+    cost->passes = point_passes(point);
+    cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
     cost->link = link_of_gpu(cost);
     cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
-    cost->products = surface_create(&rows, tolerance, compute_products, cost, why);
+    cost->products = step_products_create(point, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = cost->products != NULL && cost->whole != NULL &&
+    bool ok = cost->chunk_rows != NULL && cost->products != NULL && cost->whole != NULL &&
               decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->half = decode_surface_create(point, range, 0.5, context, why);
@@ -106,7 +82,8 @@ void step_cost_destroy(struct step_cost *cost)
     }
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
-    surface_destroy(cost->products);
+    step_products_destroy(cost->products);
+    free(cost->chunk_rows);
     free(cost);
 }
 
@@ -114,6 +91,7 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
 {
     struct trust trust = cost->trust;
     trust_add(&trust, decode_surface_trust(cost->whole));
+    trust_add(&trust, step_products_trust(cost->products));
     if (cost->half != NULL) {
         trust_add(&trust, decode_surface_trust(cost->half));
     }
@@ -146,17 +124,6 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* The time that chunks add, by basis. */
-struct added {
-    double ns, basis_ns[BASIS_COUNT];
-};
-
-static void add_time(struct added *added, double ns, enum basis basis)
-{
-    added->ns += ns;
-    added->basis_ns[basis] += ns;
-}
-
 /* Add the attention of a chunk: its part of the attention of the whole prompt. */
 static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
                           struct added *added)
@@ -172,35 +139,56 @@ static void add_attention(struct step_cost *cost, const struct step_chunk *chunk
         struct kernel kernel =
             kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
         trust_add(&cost->trust, kernel.trust);
-        add_time(added, kernel.ns, kernel.trust.basis);
+        added_time(added, kernel.ns, kernel.trust.basis);
     }
 }
 
-/* Add the products of `rows` rows, minus those of `already` rows. */
-static bool add_products(struct step_cost *cost, uint64_t rows, uint64_t already,
-                         struct added *added, struct error *why)
+/* Give each chunk to the pass that has fewest rows of prompts so far. Returns the pass with most;
+ * if `added` is not NULL, adds the attention of the chunks of pass `of`. */
+static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
+                              struct added *added)
 {
-    double with[SURFACE_VALUES], without[SURFACE_VALUES];
-    if (!surface_read(cost->products, rows, 1, with, why) ||
-        !surface_read(cost->products, already, 1, without, why)) {
-        return false;
-    }
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        add_time(added, fmax(0, with[BASES + basis] - without[BASES + basis]), (enum basis)basis);
-    }
-    return true;
-}
-
-static bool add_chunks(struct step_cost *cost, const struct step_load *load, struct added *added,
-                       struct error *why)
-{
-    uint64_t decodes = load->decodes > 0 ? load->decodes : 1;
-    uint64_t rows = load->decodes;
+    uint32_t fullest = 0;
+    memset(cost->chunk_rows, 0, cost->passes * sizeof *cost->chunk_rows);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
-        rows += load->chunks[i].tokens;
-        add_attention(cost, &load->chunks[i], added);
+        uint32_t pass = 0;
+        for (uint32_t other = 1; other < cost->passes; other++) {
+            pass = cost->chunk_rows[other] < cost->chunk_rows[pass] ? other : pass;
+        }
+        cost->chunk_rows[pass] += load->chunks[i].tokens;
+        fullest = cost->chunk_rows[pass] > cost->chunk_rows[fullest] ? pass : fullest;
+        if (added != NULL && pass == of) {
+            add_attention(cost, &load->chunks[i], added);
+        }
     }
-    return load->chunk_count == 0 || add_products(cost, rows, decodes, added, why);
+    return fullest;
+}
+
+/* The rows of a pass with `own`, if those of all passes are `total`: the ranks in the same stage
+ * have as many together as those of any other. */
+static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own, uint64_t total)
+{
+    uint64_t stages = cost->setup->model.parallel.pipeline;
+    uint64_t all = (total + stages - 1) / stages;
+    return (struct model_rows){own, all > own ? all : own};
+}
+
+/* The fullest pass decides. `decodes` sequences of each pass decode. */
+static bool add_chunks(struct step_cost *cost, const struct step_load *load, uint32_t decodes,
+                       struct added *added, struct error *why)
+{
+    uint64_t total = load->decodes;
+    if (load->chunk_count == 0) {
+        return true;
+    }
+    uint32_t fullest = spread_chunks(cost, load, 0, NULL);
+    spread_chunks(cost, load, fullest, added);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        total += load->chunks[i].tokens;
+    }
+    struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
+    uint64_t own = decodes + cost->chunk_rows[fullest];
+    return step_products_add(cost->products, rows_of_pass(cost, own, total), already, added, why);
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
@@ -278,18 +266,32 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     return read_decode(cost, load, fetch_share(cost, most), decode, why);
 }
 
+/* The decoding sequences of the fullest pass, which attend to as many tokens each as all do. */
+static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
+{
+    struct step_load pass = *load;
+    pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
+    if (load->decodes > 0) {
+        double each = (double)load->decode_tokens / load->decodes;
+        pass.decode_tokens =
+            cost->passes == 1 ? load->decode_tokens : (uint64_t)llround(each * pass.decodes);
+    }
+    return pass;
+}
+
 static bool step(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why)
 {
     struct step_cost *cost = context;
     struct decode_step decode;
     struct added added = {.ns = 0};
+    struct step_load pass = load_of_pass(cost, load);
     bool leaves = load->saves || load->written_bytes > 0;
     double rate[LINK_FLOWS],
         most[LINK_FLOWS] = {
             [LINK_LOADED] = load->loads ? INFINITY : 0, [LINK_SAVED] = load->saves ? INFINITY : 0};
-    if (!add_chunks(cost, load, &added, why) ||
-        !read_beside(cost, load, &added, most, &decode, why)) {
+    if (!add_chunks(cost, load, pass.decodes, &added, why) ||
+        !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }
     most[LINK_SAVED] = leaves ? INFINITY : 0;

@@ -7,8 +7,13 @@
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
- * layers for that number of rows; weights are thus read once for both. A step without decoding
+ * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
+ * once for both, and a step has one all-reduce for all its rows. A step without decoding
  * sequences has the fixed costs of a step that decodes one short sequence.
+ *
+ * A server of several passes (point_passes) computes them side by side, and the fullest decides:
+ * the decoding sequences are divided evenly, and each chunk goes to the pass that has fewest rows
+ * of prompts. Where ranks share experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
  * (serve/link_share.h). The step takes the time for its share of the link, read off two surfaces,

@@ -3,6 +3,7 @@
 #include "decode/cost/cost.h"
 
 #include "decode/cost/roofline.h"
+#include "model/parallel.h"
 
 #include <math.h>
 
@@ -62,18 +63,38 @@ size_t cost_operator_figures(const struct setup *setup, const struct model_opera
                : roofline_read_figures(profile, CURVE_GPU_HBM_SHARE, graph, figures);
 }
 
-struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
-                         uint64_t batch, uint64_t attended, uint64_t kernels)
+struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
+                             struct model_rows rows, uint64_t attended, uint64_t kernels)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    size_t count = model_operators(&setup->model, layer, batch, attended, operators);
+    size_t count = model_row_operators(&setup->model, layer, rows, attended, operators);
     struct kernel sum = kernel_none;
     for (size_t i = 0; i < count; i++) {
         if (operators[i].stage == stage) {
-            sum = kernel_then(sum, cost_operator(setup, &operators[i], batch));
+            sum = kernel_then(sum, cost_operator(setup, &operators[i], rows.own));
         }
     }
     return cost_at_least(setup, sum, kernels);
+}
+
+struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
+                         uint64_t batch, uint64_t attended, uint64_t kernels)
+{
+    return cost_row_stage(setup, layer, stage, model_rows(&setup->model, batch), attended, kernels);
+}
+
+struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
+                             uint64_t *kernels)
+{
+    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
+    size_t count = model_exchanges(&setup->model, layer, rows, exchanges);
+    struct kernel sum = kernel_none;
+    for (size_t i = 0; i < count; i++) {
+        sum = kernel_then(sum, kernel_exchange(&setup->profile, exchanges[i].kind,
+                                               exchanges[i].gpus, exchanges[i].bytes));
+    }
+    *kernels = count;
+    return sum;
 }
 
 /* Whole kernels, rounded up; not by what a share in binary lies above the decimal one. */
@@ -128,11 +149,12 @@ double cost_pool_threads(const struct setup *setup, struct trust *trust)
 
 double cost_uplink_sharers(const struct setup *setup, struct trust *trust)
 {
-    if (setup->model.tensor_parallel == 1) {
+    uint32_t gpus = model_gpus(&setup->model);
+    if (gpus == 1) {
         return 1;
     }
     double below = profile_value(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK, 0, trust);
-    return fmax(1, fmin(below, setup->model.tensor_parallel));
+    return fmax(1, fmin(below, gpus));
 }
 
 double cost_transfer_rate(const struct setup *setup, struct trust *trust)

@@ -17,6 +17,15 @@ struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uin
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                          uint64_t batch, uint64_t attended, uint64_t kernels);
 
+/* The same for the rows of one rank and of all. */
+struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
+                             struct model_rows rows, uint64_t attended, uint64_t kernels);
+
+/* What the GPUs send each other in `layer` (layer_count: the edge) for `rows` tokens, one exchange
+ * after the other; and the number of these exchanges, which is that of their kernels (0: none). */
+struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
+                             uint64_t *kernels);
+
 /* The figures on which the time of such an operator rests, at most KERNEL_MOST_FIGURES; their
  * number. */
 size_t cost_operator_figures(const struct setup *setup, const struct model_operator *op,

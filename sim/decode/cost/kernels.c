@@ -58,22 +58,82 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
     return kernel;
 }
 
-enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus)
+/* Figures of one kind of exchange: among 2, 4 and all GPUs. */
+enum { PAIR, FOUR, ALL, COUNTS };
+static const enum curve_id fabric_reduces[COUNTS] = {
+    CURVE_FABRIC_COLLECTIVE_2, CURVE_FABRIC_COLLECTIVE_4, CURVE_FABRIC_COLLECTIVE};
+static const enum curve_id reduces[COUNTS] = {CURVE_GPU_COLLECTIVE_2, CURVE_GPU_COLLECTIVE_4,
+                                              CURVE_GPU_COLLECTIVE};
+static const enum curve_id gathers[COUNTS] = {CURVE_GPU_GATHER_2, CURVE_GPU_GATHER_4,
+                                              CURVE_GPU_GATHER};
+static const enum curve_id all_to_alls[COUNTS] = {CURVE_GPU_ALL_TO_ALL_2, CURVE_GPU_ALL_TO_ALL_4,
+                                                  CURVE_GPU_ALL_TO_ALL};
+
+static enum curve_id figure_for(const struct profile *profile, const enum curve_id of[COUNTS],
+                                uint64_t gpus)
 {
-    if (gpus == 2 && profile_states(profile, CURVE_GPU_COLLECTIVE_2)) {
-        return CURVE_GPU_COLLECTIVE_2;
+    if (gpus == 2 && profile_states(profile, of[PAIR])) {
+        return of[PAIR];
     }
-    bool few = gpus >= 2 && gpus <= 4;
-    return few && profile_states(profile, CURVE_GPU_COLLECTIVE_4) ? CURVE_GPU_COLLECTIVE_4
-                                                                  : CURVE_GPU_COLLECTIVE;
+    return gpus >= 2 && gpus <= 4 && profile_states(profile, of[FOUR]) ? of[FOUR] : of[ALL];
 }
 
-struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes)
+static bool states_fabric(const struct profile *profile)
+{
+    return profile_states(profile, fabric_reduces[PAIR]) ||
+           profile_states(profile, fabric_reduces[FOUR]) ||
+           profile_states(profile, fabric_reduces[ALL]);
+}
+
+/* The figures of the GPU for exchanges of this kind alone; NULL: those of all-reduces. */
+static const enum curve_id *own_figures(enum exchange_kind kind)
+{
+    switch (kind) {
+    case EXCHANGE_ALL_GATHER:
+    case EXCHANGE_REDUCE_SCATTER:
+        return gathers;
+    case EXCHANGE_ALL_TO_ALL:
+        return all_to_alls;
+    default:
+        return NULL;
+    }
+}
+
+/* Does the profile state the exchange itself? */
+static bool states_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus)
+{
+    const enum curve_id *own = states_fabric(profile) ? NULL : own_figures(kind);
+    return kind == EXCHANGE_ALL_REDUCE ||
+           (own != NULL && profile_states(profile, figure_for(profile, own, gpus)));
+}
+
+enum curve_id kernel_exchange_figure(const struct profile *profile, enum exchange_kind kind,
+                                     uint64_t gpus)
+{
+    const enum curve_id *own = own_figures(kind);
+    if (own != NULL && states_exchange(profile, kind, gpus)) {
+        return figure_for(profile, own, gpus);
+    }
+    return figure_for(profile, states_fabric(profile) ? fabric_reduces : reduces, gpus);
+}
+
+/* The bytes of the all-reduce among `gpus` GPUs in which each sends as much. */
+static double reduced_bytes(enum exchange_kind kind, double gpus, double bytes)
+{
+    return kind == EXCHANGE_SEND ? bytes * gpus / (2 * (gpus - 1)) : bytes / 2;
+}
+
+struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
+                              double bytes)
 {
     struct kernel kernel = kernel_none;
-    enum curve_id figure = kernel_allreduce_figure(profile, gpus);
-    kernel.ns = profile_time(profile, figure, bytes, &kernel.trust);
+    enum curve_id figure = kernel_exchange_figure(profile, kind, gpus);
+    bool stated = states_exchange(profile, kind, gpus);
+    double all = gpus > 0 ? (double)gpus : NODE_GPUS;
+    double size = stated ? bytes : reduced_bytes(kind, all, bytes);
+    kernel.ns = profile_time(profile, figure, size, &kernel.trust);
     kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > NODE_GPUS;
+    kernel.trust.basis = stated ? kernel.trust.basis : BASIS_ASSUMED;
     kernel.bound = BOUND_CURVE;
     return kernel;
 }

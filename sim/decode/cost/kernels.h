@@ -12,6 +12,7 @@
 #define DECODE_COST_KERNELS_H
 
 #include "hardware/profile.h"
+#include "model/exchange.h"
 #include "model/model.h"
 
 #include <stdint.h>
@@ -88,11 +89,22 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
  * states its time. */
 struct kernel kernel_select(const struct profile *profile, double rows, double length, bool fused);
 
-/* All-reduce of `bytes` among `gpus` GPUs of a node (0: all of them), and the figure that says its
- * time: that of the next larger number of GPUs which the profile states. More than the 8 of a node are an
- * extrapolation. */
-struct kernel kernel_allreduce(const struct profile *profile, uint64_t gpus, double bytes);
-enum curve_id kernel_allreduce_figure(const struct profile *profile, uint64_t gpus);
+/* An exchange among `gpus` GPUs of a node (0: all of them), as long as its figure says. Where the
+ * profile has none but for all-reduces, and for a send, it takes as long as the all-reduce in which
+ * each GPU sends as many bytes: 2 (n-1)/n of the bytes, against (n-1)/n of the others (nccl-tests,
+ * doc/PERFORMANCE.md), or all of them to the one GPU of a send. More than the 8 GPUs of a node are
+ * an extrapolation.
+ *
+ * By the tables of NCCL in ai-dynamo/aiconfigurator 095f58a (six GPUs, 2 to 8 of them), exchanges
+ * of 1 MiB and more take 0.8 to 1.4 times as long as follows from all-reduces (median of a table),
+ * so such a time is assumed. */
+struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
+                              double bytes);
+
+/* The figure on which its time rests: that of the next larger number of GPUs which the profile
+ * states; of its fabric if it states one. */
+enum curve_id kernel_exchange_figure(const struct profile *profile, enum exchange_kind kind,
+                                     uint64_t gpus);
 
 /* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
 struct kernel kernel_copy(const struct profile *profile, double bytes);

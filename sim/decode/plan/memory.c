@@ -7,6 +7,7 @@
 #include "decode/cost/streamed_weights.h"
 #include "decode/plan/peak.h"
 #include "decode/plan/pinned.h"
+#include "model/parallel.h"
 
 #include <math.h>
 
@@ -356,6 +357,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     struct pinned_parts pinned = {held.host_kv, layers, held.staging, held.index, held.indexed};
     struct peak peak = peak_of(setup, plan);
+    double gpus = model_gpus(&setup->model);
     struct memory memory = {
         .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
         .resident = whole(held.resident),
@@ -365,10 +367,10 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         .buffers = whole(peak.buffers),
         .workspace = whole(peak.workspace),
         .peak_in_prefill = peak.in_prefill,
-        .host_kv = whole(held.host_kv * memory_host_copies(setup)),
-        .host_weights = whole(streamed * setup->model.tensor_parallel),
-        .host_buffers = whole((held.staging + held.index) * setup->model.tensor_parallel),
-        .host_padding = whole(pinned_padding(setup, &pinned) * setup->model.tensor_parallel),
+        .host_kv = whole(held.host_kv * memory_host_copies(setup) * model_passes(&setup->model)),
+        .host_weights = whole(streamed * gpus),
+        .host_buffers = whole((held.staging + held.index) * gpus),
+        .host_padding = whole(pinned_padding(setup, &pinned) * gpus),
     };
     memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
                        (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
@@ -394,7 +396,8 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
         for (uint32_t l = 0; l < setup->model.layer_count; l++) {
             token += (double)model_kv_token_bytes(&setup->model, l);
         }
-        double pool = (double)setup->kv_pool_tokens * token;
+        /* A GPU of a pipeline has them in the layers of its stage. */
+        double pool = (double)setup->kv_pool_tokens * token / setup->model.parallel.pipeline;
         return whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
                                         (double)memory->workspace + pool));
     }

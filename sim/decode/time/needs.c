@@ -46,15 +46,26 @@ static void add_products(const struct setup *setup, bool prompts, struct needs *
     }
 }
 
+static void add_exchanges(const struct setup *setup, struct needs *needs)
+{
+    const struct model *model = &setup->model;
+    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
+        for (size_t i = 0; i < count; i++) {
+            const struct model_exchange *one = &exchanges[i];
+            needs->of[kernel_exchange_figure(&setup->profile, one->kind, one->gpus)] = true;
+        }
+    }
+}
+
 static void add_kernels(const struct setup *setup, bool prompts, struct needs *needs)
 {
     enum curve_id figures[KERNEL_MOST_FIGURES];
     add_operators(setup, needs);
     add_products(setup, prompts, needs);
     add(needs, figures, retrieval_figures(setup, figures));
-    if (setup->model.tensor_parallel > 1) {
-        needs->of[kernel_allreduce_figure(&setup->profile, setup->model.tensor_parallel)] = true;
-    }
+    add_exchanges(setup, needs);
 }
 
 static void add_machine(const struct setup *setup, struct pipeline_beside beside,

@@ -146,10 +146,8 @@ extern const struct stage layer_stages[]; /* ends with name NULL */
 bool stage_begin_step(struct pipe *pipe, struct error *why);
 bool stage_end_step(struct pipe *pipe, struct error *why);
 
-/* Stages that a prefill has, too: the system's `micro_batch_overhead`; and two all-reduces of the
- * hidden states of `rows` tokens, after attention and after the FFN, as one task. */
+/* A stage that a prefill has, too: the system's `micro_batch_overhead`. */
 bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why);
-bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why);
 
 /* The trust of the whole schedule. */
 struct trust pipe_trust(const struct pipe *pipe);

@@ -122,6 +122,26 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
 
+/* Each whole chunk of a pass, and then the rest, has its own exchanges. */
+static bool put_exchanges(struct pipe *pipe, struct error *why)
+{
+    uint64_t rows = pass_rows(pipe), kernels_whole = 0, kernels_rest = 0;
+    uint64_t chunk = pipe->mechanisms->prefill_chunk > 0 ? pipe->mechanisms->prefill_chunk : rows;
+    uint64_t whole = rows / chunk, rest = rows % chunk;
+    const struct model *model = &pipe->setup->model;
+    struct kernel sum =
+        cost_exchanges(pipe->setup, pipe->layer, model_rows(model, chunk), &kernels_whole);
+    sum.ns *= (double)whole;
+    struct kernel last =
+        cost_exchanges(pipe->setup, pipe->layer, model_rows(model, rest), &kernels_rest);
+    if (kernels_whole == 0) {
+        return true;
+    }
+    uint64_t kernels = whole * kernels_whole + (rest > 0 ? kernels_rest : 0);
+    sum = rest > 0 ? kernel_then(sum, last) : sum;
+    return work_put_kernel(pipe, PART_COLLECTIVE, sum, kernels, ENGINE_NONE, NULL, why);
+}
+
 /* K and V exist, and start to leave, after the operators before attention. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
@@ -137,8 +157,7 @@ static bool put_pass(struct pipe *pipe, struct error *why)
            stage_overhead(pipe, pipe->layer, why) &&
            (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
            put_host_index(pipe, left, why) && put_index(pipe, why) && put_attention(pipe, why) &&
-           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
-           stage_collective(pipe, pass_rows(pipe), why);
+           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) && put_exchanges(pipe, why);
 }
 
 /* The first layer's weights are loaded like those of any other, as if a layer came before it. */

@@ -14,8 +14,9 @@
  * reads K and V once. index_build.h has the cost of an index.
  *
  * Prefill ends when the first token is on the host and all KV and indexes are where decode expects
- * them. A system may cut a pass into chunks to save memory (peak.h); they are not timed one by one,
- * because an operator on that many rows is equally fast in pieces.
+ * them. A system may cut a pass into chunks to save memory (peak.h); operators are not timed one by
+ * one, because an operator on that many rows is equally fast in pieces. What the GPUs send each
+ * other is: each chunk has exchanges of its own.
  */
 #ifndef DECODE_TIME_PREFILL_H
 #define DECODE_TIME_PREFILL_H

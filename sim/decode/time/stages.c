@@ -153,22 +153,19 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
 }
 
-bool stage_collective(struct pipe *pipe, uint64_t rows, struct error *why)
+static bool put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
+                          engine_task_id *last, struct error *why)
 {
-    if (pipe->setup->model.tensor_parallel == 1) {
-        return true;
-    }
-    const struct model *model = &pipe->setup->model;
-    double bytes = 2.0 * model->hidden * (double)rows;
-    struct kernel one = kernel_allreduce(&pipe->setup->profile, model->tensor_parallel, bytes);
-    struct kernel both = kernel_then(one, one);
-    return work_put_kernel(pipe, PART_COLLECTIVE, both, 2, ENGINE_NONE, NULL, why);
+    uint64_t kernels;
+    struct model_rows rows = model_rows(&pipe->setup->model, sequences);
+    struct kernel kernel = cost_exchanges(pipe->setup, layer, rows, &kernels);
+    return kernels == 0 ||
+           work_put_kernel(pipe, PART_COLLECTIVE, kernel, kernels, ENGINE_NONE, last, why);
 }
 
 static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    (void)layer;
-    return stage_collective(pipe, pipe_sequences(pipe), why);
+    return put_exchanges(pipe, layer, pipe_sequences(pipe), NULL, why);
 }
 
 /* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: their
@@ -275,8 +272,8 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
     return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
-/* Embedding, norm and head are one task (the embedding only reads a row). Then the token reaches
- * the CPU, which schedules the next step. */
+/* Embedding, norm and head are one task (the embedding only reads a row). Several GPUs gather the
+ * logits. Then the token reaches the CPU, which schedules the next step. */
 bool stage_end_step(struct pipe *pipe, struct error *why)
 {
     struct trust trust = work_trust;
@@ -285,7 +282,8 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     double ns = sync + (double)pipe->mechanisms->step_overhead;
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, pipe->mechanisms->operators_edge,
-                         ENGINE_NONE, &head, why)) {
+                         ENGINE_NONE, &head, why) ||
+        !put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why)) {
         return false;
     }
     pipe->stage = "token";

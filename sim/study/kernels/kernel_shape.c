@@ -115,7 +115,8 @@ size_t kernel_shape_figures(const struct profile *profile, const struct kernel_s
     case KERNEL_TOPK_FUSED:
         return kernel_select_figures(profile, shape->op == KERNEL_TOPK_FUSED, figures);
     case KERNEL_ALLREDUCE:
-        figures[0] = kernel_allreduce_figure(profile, (uint64_t)shape->size[KERNEL_GPUS]);
+        figures[0] = kernel_exchange_figure(profile, EXCHANGE_ALL_REDUCE,
+                                            (uint64_t)shape->size[KERNEL_GPUS]);
         return 1;
     default:
         figures[0] = CURVE_LINK_H2D;
@@ -207,8 +208,8 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
         return kernel_select(profile, shape->size[KERNEL_M], shape->size[KERNEL_N],
                              shape->op == KERNEL_TOPK_FUSED);
     case KERNEL_ALLREDUCE:
-        return kernel_allreduce(profile, (uint64_t)shape->size[KERNEL_GPUS],
-                                shape->size[KERNEL_BYTES]);
+        return kernel_exchange(profile, EXCHANGE_ALL_REDUCE, (uint64_t)shape->size[KERNEL_GPUS],
+                               shape->size[KERNEL_BYTES]);
     default:
         return kernel_copy(profile, shape->size[KERNEL_BYTES]);
     }

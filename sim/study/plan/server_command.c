@@ -2,6 +2,7 @@
 
 #include "base/name.h"
 #include "decode/plan/memory.h"
+#include "model/parallel.h"
 #include "serve/requests.h"
 
 #include <inttypes.h>
@@ -22,13 +23,49 @@ static bool write_gpus(const struct point *point, const struct result *result, c
     return true;
 }
 
+/* A number of parts; "" if there is one. */
+static void write_parts(uint32_t parts, char text[VALUE])
+{
+    text[0] = '\0';
+    if (parts > 1) {
+        snprintf(text, VALUE, "%u", parts);
+    }
+}
+
+static bool write_ranks(const struct point *point, const struct result *result, char text[VALUE],
+                        struct error *why)
+{
+    (void)result, (void)why;
+    write_parts(point->setup.model.parallel.data, text);
+    return true;
+}
+
+static bool write_stages(const struct point *point, const struct result *result, char text[VALUE],
+                         struct error *why)
+{
+    (void)result, (void)why;
+    write_parts(point->setup.model.parallel.pipeline, text);
+    return true;
+}
+
+/* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all of them. */
+static bool write_whole_experts(const struct point *point, const struct result *result,
+                                char text[VALUE], struct error *why)
+{
+    (void)result, (void)why;
+    bool whole = point->setup.model.parallel.experts > 1;
+    snprintf(text, VALUE, "%s", whole ? "--enable-expert-parallel" : "");
+    return true;
+}
+
 static bool write_sequences(const struct point *point, const struct result *result,
                             char text[VALUE], struct error *why)
 {
     (void)why;
     const struct cell *batch = &result->cells[COLUMN_BATCH];
+    int64_t stages = point->setup.model.parallel.pipeline; /* each has a batch under way */
     snprintf(text, VALUE, "%" PRId64,
-             batch->set ? batch->integer : (int64_t)point->workload.sequences);
+             batch->set ? batch->integer * stages : (int64_t)point->workload.sequences);
     return true;
 }
 
@@ -151,7 +188,7 @@ static bool write_host_each(const struct point *point, const struct result *resu
     (void)result;
     (void)why;
     snprintf(text, VALUE, "%.4g",
-             host_bytes(point) / 1073741824.0 / point->setup.model.tensor_parallel);
+             host_bytes(point) / 1073741824.0 / model_gpus(&point->setup.model));
     return true;
 }
 
@@ -160,8 +197,7 @@ static bool write_host_gb_each(const struct point *point, const struct result *r
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f",
-             floor(host_bytes(point) / 1e9 / point->setup.model.tensor_parallel));
+    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1e9 / model_gpus(&point->setup.model)));
     return true;
 }
 
@@ -209,11 +245,12 @@ static bool write_block(const struct point *point, const struct result *result, 
     return true;
 }
 
-/* Blocks that one replica of the server has for sequences. */
+/* Blocks that a rank of the server has for sequences. */
 static int64_t pool_blocks(const struct point *point, const struct result *result)
 {
     const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
-    return blocks->set ? blocks->integer / (int64_t)point->workload.replicas : 0;
+    int64_t ranks = (int64_t)(point->workload.replicas * point->setup.model.parallel.data);
+    return blocks->set ? blocks->integer / ranks : 0;
 }
 
 /* A real server was seen to have the pool only if the scenario gives it. */
@@ -253,6 +290,9 @@ static const struct value {
                   struct error *why);
 } values[] = {
     {"gpus", write_gpus},
+    {"data_ranks", write_ranks},
+    {"stages", write_stages},
+    {"whole_experts", write_whole_experts},
     {"sequences", write_sequences},
     {"longest", write_longest},
     {"hbm_usable", write_hbm_usable},
@@ -331,6 +371,16 @@ static bool write_command(const struct point *point, const struct result *result
     return true;
 }
 
+/* Does the command say how the model of this point is shared? */
+static bool says_form(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    uint32_t experts = model->parallel.experts;
+    bool plain = model_passes(model) == 1 && experts == 1;
+    bool whole = experts == 1 || experts == model->tensor_parallel * model->parallel.data;
+    return plain || (whole && strstr(point->setup.system.command, "{data_ranks}") != NULL);
+}
+
 bool server_command(const struct scenario *scenario, const struct result *result,
                     char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
 {
@@ -339,7 +389,8 @@ bool server_command(const struct scenario *scenario, const struct result *result
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    bool good = write_command(&point, result, text, why);
+    text[0] = '\0';
+    bool good = !says_form(&point) || write_command(&point, result, text, why);
     if (!gives_pool(&point) && strstr(point.setup.system.command, "{pool_") != NULL) {
         *pool = (uint64_t)pool_blocks(&point, result) * point.setup.mechanisms.prefix_block;
     }

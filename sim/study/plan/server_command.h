@@ -2,7 +2,10 @@
  *
  * It comes from the preset's `command`, in which {NAME} stands for a value of the run:
  *
- *     gpus             GPUs that share the model
+ *     gpus             GPUs that split each layer
+ *     data_ranks       data-parallel ranks, if there are several
+ *     stages           stages of the pipeline, if there are several
+ *     whole_experts    vLLM's flag for experts that are not split, if they are not
  *     sequences        most sequences of a step
  *     longest          tokens of the longest sequence at its end
  *     hbm_usable       share of HBM that may be used
@@ -32,7 +35,8 @@
 enum { SERVER_COMMAND = 1024 };
 
 /* Write the command of `result`, the run of a scenario of one point, into `text`; "" if the system
- * has none. An unknown {NAME} is an error of the preset.
+ * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of the
+ * preset.
  *   pool   out: tokens of the computed pool that the command does not mention; 0: none */
 bool server_command(const struct scenario *scenario, const struct result *result,
                     char text[SERVER_COMMAND], uint64_t *pool, struct error *why);

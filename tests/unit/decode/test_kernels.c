@@ -267,9 +267,93 @@ static void an_allreduce_takes_the_next_larger_number_of_gpus(void **state)
     static const double us[] = {[0] = 8, [2] = 2, [3] = 4, [4] = 4, [5] = 8, [8] = 8};
     for (uint64_t gpus = 0; gpus < COUNT(us); gpus++) {
         if (us[gpus] > 0) {
-            check(kernel_allreduce(&profile, gpus, 1000), us[gpus], BOUND_CURVE, BASIS_PUBLISHED);
+            check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, gpus, 1000), us[gpus], BOUND_CURVE,
+                  BASIS_PUBLISHED);
         }
     }
+    profile_release(&profile);
+}
+
+/* Four GPUs. An all-reduce takes 10 us and 1 us a KB, and each GPU sends 1.5 times its bytes. Of
+ * the other exchanges each GPU sends 0.75 times the bytes: as many as in an all-reduce of half of
+ * them. In an all-reduce between two GPUs each sends all bytes, as in a send. */
+static void exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes(void **state)
+{
+    static const struct {
+        enum exchange_kind kind;
+        uint64_t gpus;
+        double us;
+        enum basis basis;
+    } cases[] = {
+        {EXCHANGE_ALL_REDUCE, 4, 10 + 8, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_GATHER, 4, 10 + 4, BASIS_ASSUMED},
+        {EXCHANGE_REDUCE_SCATTER, 4, 10 + 4, BASIS_ASSUMED},
+        {EXCHANGE_ALL_TO_ALL, 4, 10 + 4, BASIS_ASSUMED},
+        {EXCHANGE_SEND, 2, 10 + 8, BASIS_ASSUMED},
+        {EXCHANGE_ALL_GATHER, 0, 10 + 4, BASIS_ASSUMED},
+    };
+    (void)state;
+    struct profile profile = load_well(
+        PLAIN ", collective: {points: [[0B, 10us], [100kB, 110us]], basis: published, source: s}}");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check(kernel_exchange(&profile, cases[i].kind, cases[i].gpus, 8000), cases[i].us,
+              BOUND_CURVE, cases[i].basis);
+    }
+    for (enum exchange_kind kind = 0; kind <= EXCHANGE_SEND; kind++) {
+        double least = 0;
+        for (double bytes = 1; bytes < 1e9; bytes *= 3) {
+            double ns = kernel_exchange(&profile, kind, 2, bytes).ns;
+            assert_true(ns >= least);
+            least = ns;
+        }
+    }
+    profile_release(&profile);
+}
+
+/* Figures of a gather stand for reduce-scatters, too, and for fewer GPUs that have none. */
+static void exchanges_have_figures_of_their_own(void **state)
+{
+    static const char some[] =
+        PLAIN ", collective: " FIGURE("8us") ", gather_2: " FIGURE("3us")
+        ", gather_4: " FIGURE("5us") ", all_to_all: " FIGURE("6us") "}";
+    static const struct {
+        enum exchange_kind kind;
+        uint64_t gpus;
+        double us;
+        enum basis basis;
+    } cases[] = {
+        {EXCHANGE_ALL_GATHER, 2, 3, BASIS_PUBLISHED},
+        {EXCHANGE_REDUCE_SCATTER, 2, 3, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_GATHER, 3, 5, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_GATHER, 8, 8, BASIS_ASSUMED},
+        {EXCHANGE_ALL_TO_ALL, 2, 6, BASIS_PUBLISHED},
+        {EXCHANGE_ALL_REDUCE, 2, 8, BASIS_PUBLISHED},
+        {EXCHANGE_SEND, 2, 8, BASIS_ASSUMED},
+    };
+    (void)state;
+    struct profile profile = load_well(some);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        check(kernel_exchange(&profile, cases[i].kind, cases[i].gpus, 1000), cases[i].us,
+              BOUND_CURVE, cases[i].basis);
+    }
+    profile_release(&profile);
+}
+
+/* What a fabric states replaces the GPU's own figures, those for other numbers of GPUs, too. */
+static void a_fabric_replaces_the_collectives_of_the_gpu(void **state)
+{
+    static const char both[] =
+        PLAIN ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us")
+        ", gather: " FIGURE("5us") "}\n"
+        "fabric: {collective_2: " FIGURE("30us") ", collective: " FIGURE("90us") "}";
+    (void)state;
+    struct profile profile = load_well(both);
+    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_REDUCE, 2),
+                     CURVE_FABRIC_COLLECTIVE_2);
+    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_GATHER, 4),
+                     CURVE_FABRIC_COLLECTIVE);
+    check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 2, 1), 30, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 3, 1), 90, BOUND_CURVE, BASIS_PUBLISHED);
     profile_release(&profile);
 }
 
@@ -278,13 +362,15 @@ static void other_kernels_are_read_off_their_curves(void **state)
     (void)state;
     struct profile profile = load_well(plain);
     check(kernel_select(&profile, 20, 100, true), 20, BOUND_CURVE, BASIS_PUBLISHED);
-    check(kernel_allreduce(&profile, 2, 2000), 15, BOUND_CURVE, BASIS_PUBLISHED);
+    check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 2, 2000), 15, BOUND_CURVE,
+          BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e5), 10 + 5, BOUND_LINK, BASIS_PUBLISHED);
     check(kernel_copy(&profile, 1e3), 0.1 + 5, BOUND_FIXED, BASIS_PUBLISHED);
     check(kernel_select(&profile, 40, 100, false), 40, BOUND_CURVE, BASIS_PUBLISHED);
     assert_true(kernel_select(&profile, 40, 100, false).trust.extrapolated);
-    check(kernel_allreduce(&profile, 2, 5000), 30, BOUND_CURVE, BASIS_PUBLISHED);
-    assert_true(kernel_allreduce(&profile, 16, 2000).trust.extrapolated);
+    check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 2, 5000), 30, BOUND_CURVE,
+          BASIS_PUBLISHED);
+    assert_true(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 16, 2000).trust.extrapolated);
     profile_release(&profile);
 }
 
@@ -343,6 +429,9 @@ int main(void)
         cmocka_unit_test(experts_have_figures_of_their_own),
         cmocka_unit_test(fused_selection_goes_by_row_length_then_by_rows),
         cmocka_unit_test(an_allreduce_takes_the_next_larger_number_of_gpus),
+        cmocka_unit_test(exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes),
+        cmocka_unit_test(exchanges_have_figures_of_their_own),
+        cmocka_unit_test(a_fabric_replaces_the_collectives_of_the_gpu),
         cmocka_unit_test(other_kernels_are_read_off_their_curves),
         cmocka_unit_test(figures_are_those_that_the_time_is_computed_from),
     };

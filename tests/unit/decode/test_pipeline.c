@@ -190,13 +190,13 @@ static void kernels_have_figures_of_their_own(void **state)
 /* Two GPUs: 10 query and 2 KV heads, half of the FFN and of the head; norms, hidden states and the
  * embedding as before. Bytes: pre 10000 + (qkv) 1403400 + 2400 + 800 = 1416600; attend 2000 + 400 *
  * 1000; post (o) 1003000 + 10000 + (gate_up) 4006000 + 6000 + (down) 2004000 = 7029000; edge 4000 +
- * 10000 + 1003000. Two all-reduces of 5 us a layer. */
+ * 10000 + 1003000. Two all-reduces of 5 us a layer, and the logits are gathered in 5 us. */
 static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
 {
     const struct wish wish = {
-        .step = 25000 + 2 * (14166 + 4020 + 70290 + 10000) + 10170,
+        .step = 25000 + 2 * (14166 + 4020 + 70290 + 10000) + 10170 + 5000,
         .parts = {[PART_COMPUTE] = 2 * (14166 + 4020 + 70290) + 10170,
-                  [PART_COLLECTIVE] = 20000,
+                  [PART_COLLECTIVE] = 25000,
                   [PART_LAUNCH] = 5000,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},

@@ -269,6 +269,44 @@ static void memory_is_the_sum_of_its_terms(void **state)
     }
 }
 
+/* Two layers, two sequences of 1000 tokens a pass, whose KV of 2 * 4 * 200 B a token lies on the
+ * host. Each rank has a copy of the weights, and each stage a layer with the embedding, or with
+ * norm and head; both have passes of their own. In HBM a stage has the KV of both passes in its
+ * layer: as much as that of one pass in both. A pool of tokens takes half of their bytes on each
+ * stage. */
+static void ranks_and_stages_have_memory_of_their_own(void **state)
+{
+    static const struct {
+        const char *form;
+        uint64_t weights, host, pool;
+    } cases[] = {
+        {"data_parallel=1", 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS, 3200000, 16000000},
+        {"data_parallel=3", 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS, 9600000, 16000000},
+        {"pipeline_parallel=2", TINY_LAYER_WEIGHTS + 2002000, 6400000, 8000000},
+    };
+    (void)state;
+    char model[128], bare[128];
+    tiny_model(2, model);
+    bare_system(bare);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct setup setup =
+            SETUP(model, tiny_machine, bare, "context=1000", "batch=2", cases[i].form);
+        struct plan plan = make_plan(&setup);
+        assert_int_equal(plan.memory.weights, cases[i].weights);
+        assert_int_equal(plan.memory.host_kv, cases[i].host);
+        plan_release(&plan);
+        setup_release(&setup);
+        setup = SETUP(model, tiny_machine, bare, "context=1000", "batch=2", cases[i].form,
+                      "mechanisms.resident_heads=all", "kv_pool_tokens=10000");
+        plan = make_plan(&setup);
+        assert_int_equal(plan.memory.resident, 3200000);
+        assert_int_equal(plan.hbm_limit,
+                         plan.memory.weights + plan.memory.workspace + cases[i].pool);
+        plan_release(&plan);
+        setup_release(&setup);
+    }
+}
+
 /* ---- a model's own indexer ------------------------------------------------------------------- */
 
 /* DeepSeek-V3.2: 2048 tokens of any context; a key of 128 values and a scale of 4 B for each token
@@ -685,6 +723,7 @@ int main(void)
         cmocka_unit_test(no_more_than_the_context_is_selected),
         cmocka_unit_test(clo_keeps_layer_0_and_a_tenth),
         cmocka_unit_test(memory_is_the_sum_of_its_terms),
+        cmocka_unit_test(ranks_and_stages_have_memory_of_their_own),
         cmocka_unit_test(models_own_indexer_selects_its_own_count),
         cmocka_unit_test(windows_chunks_and_states_stay_in_hbm),
         cmocka_unit_test(budgets_of_every_unit_become_blocks),

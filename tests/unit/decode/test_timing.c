@@ -192,6 +192,8 @@ static const struct {
     {{"model=glm-5.3", "hardware=b200", "tensor_parallel=8", "batch=2"}},
     {{"model=llama-4-scout", "hardware=b300", "context=20000", "batch=2"}},
     {{"model=qwen3-next-80b-a3b", "hardware=b200", "context=65536", "batch=4"}},
+    {{"model=qwen3-30b-a3b", "hardware=h200", "data_parallel=4", "expert_parallel=4"}},
+    {{"model=qwen3-30b-a3b", "hardware=h200", "data_parallel=2", "expert_skew=1"}},
     {{"context=", "contexts={1K: 2, 16K: 1, 128K: 1}"}},
     {{"model=opt-30b", "hardware=rtx-pro-6000", "context=", "contexts=[100, 2K, 300, 1000]"}},
 };

@@ -94,6 +94,8 @@ static void profile_is_named_after_what_it_is_made_of(void **state)
         {"{gpu: a40, link: pcie5-x16, host: epyc-9654}", "a40+pcie5-x16+epyc-9654"},
         {"{extends: a40, link: {h2d: 1GB/s}}", "a40*"},
         {"{extends: a40, price_per_hour: 2}", "a40"},
+        {"{extends: a40, gpus: 2}", "a40"},
+        {"{extends: a40, gpus: 2, fabric: pcie4-host}", "a40+pcie4-host"},
         {"{extends: a40, link: {extends: pcie5-x16}}", "a40+pcie5-x16"},
         {"{gpu: {extends: a40, sms: 4}, host: epyc-9654}", "a40+epyc-9654*"},
         {"{link: {h2d: 1GB/s}}", "custom"},
@@ -264,6 +266,36 @@ static void price_is_the_whole_machines(void **state)
         snprintf(text, sizeof text, cases[i].format, folder);
         struct profile profile = load_well(text);
         assert_float_equal(profile.price_per_hour, cases[i].price, 0);
+        profile_release(&profile);
+    }
+}
+
+/* A machine has as many GPUs as it states last; a fabric replaces that of the machine, whole. */
+static void gpus_and_fabric_are_the_machines(void **state)
+{
+    static const struct {
+        const char *format;
+        uint64_t gpus;
+        bool pair, all; /* stated: fabric.collective_2, fabric.collective */
+    } cases[] = {
+        {"{extends: h200}", 0, false, false},
+        {"{extends: h200, gpus: 8}", 8, false, false},
+        {"%s/pair.yaml", 2, true, false},
+        {"{extends: %s/pair.yaml, gpus: 4}", 4, true, false},
+        {"{extends: %s/pair.yaml, fabric: pcie4}", 2, true, true},
+        {"{extends: h200, fabric: %s/pair.yaml}", 0, true, false},
+        {"{extends: h200, gpu: %s/pair.yaml}", 0, false, false},
+    };
+    static const char pair[] = "{extends: h200, gpus: 2, fabric: {collective_2: 30us}}";
+    (void)state;
+    write_file("pair.yaml", pair, sizeof pair - 1);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text, cases[i].format, folder);
+        struct profile profile = load_well(text);
+        assert_int_equal(profile.gpus, cases[i].gpus);
+        assert_int_equal(profile_states(&profile, CURVE_FABRIC_COLLECTIVE_2), cases[i].pair);
+        assert_int_equal(profile_states(&profile, CURVE_FABRIC_COLLECTIVE), cases[i].all);
         profile_release(&profile);
     }
 }
@@ -543,6 +575,7 @@ int main(void)
         cmocka_unit_test(files_are_followed_eight_deep),
         cmocka_unit_test(part_of_a_file_brings_its_overrides),
         cmocka_unit_test(price_is_the_whole_machines),
+        cmocka_unit_test(gpus_and_fabric_are_the_machines),
         cmocka_unit_test(part_that_a_file_does_not_state_is_refused),
         cmocka_unit_test(gpu_of_another_architecture_is_not_extended),
         cmocka_unit_test(gpu_without_fp8_takes_over_none_of_it),

@@ -111,7 +111,7 @@ static void bad_input_is_explained(void **state)
         {"~", "x.yaml:1 'hardware'"},
         {"a41", "x.yaml:1 'a41' nearest 'a40'"},
         {"[a40]", "x.yaml:1 'hardware'"},
-        {"{gpus: a40}", "x.yaml:1 'gpus' 'hardware' nearest 'gpu'"},
+        {"{gpuz: a40}", "x.yaml:1 'gpuz' 'hardware' nearest 'gpu'"},
         {"{link: pcie4}", "x.yaml:1 'pcie4' nearest 'pcie4-x16'"},
         {"link:", "x.yaml:1 'link'"},
         {"{extends: [a40]}", "x.yaml:1 'extends'"},

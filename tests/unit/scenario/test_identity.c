@@ -43,6 +43,8 @@ static const char *const changes[] = {
     "seed=2",
     "order=sequential",
     "tensor_parallel=2",
+    "data_parallel=2",
+    "pipeline_parallel=2",
     "dtype.weights=fp8",
     "dtype.kv=fp8",
     "hbm_usable=89%",
@@ -64,6 +66,27 @@ static void every_key_changes_the_identity(void **state)
             if ((other < i || other == COUNT(changes)) && strcmp(runs[i], runs[other]) == 0) {
                 fail_msg("'%s' is '%s'", changes[i],
                          other < COUNT(changes) ? changes[other] : "nothing");
+            }
+        }
+    }
+}
+
+/* The same of a model with experts that two ranks share. */
+static void every_way_to_share_experts_is_another_run(void **state)
+{
+    static const char *const ways[] = {"batch=1", "data_parallel=4", "expert_parallel=2",
+                                       "expert_exchange=all-to-all", "expert_skew=0.5",
+                                       "pipeline_parallel=2"};
+    char runs[COUNT(ways)][17];
+    (void)state;
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        bool sent = strstr(ways[i], "all-to-all") != NULL;
+        strcpy(runs[i], identity_of(OVERRIDES("model=qwen3-30b-a3b", "hardware=h200",
+                                              "system=fullattn", "data_parallel=2",
+                                              sent ? "expert_parallel=2" : "batch=1", ways[i])));
+        for (size_t other = 0; other < i; other++) {
+            if (strcmp(runs[i], runs[other]) == 0) {
+                fail_msg("'%s' is '%s'", ways[i], ways[other]);
             }
         }
     }
@@ -259,6 +282,8 @@ static const char *const same[][2] = {
     {"hbm_reserve=0B", "host_memory=none"},
     {"kv_pool_tokens=none", "seed=1"},
     {"order=batch", "tensor_parallel=1"},
+    {"data_parallel=1", "pipeline_parallel=1"},
+    {"expert_exchange=all-gather", "expert_skew=0"},
     {"steps=all", "warmup=auto"},
     {"steps=", "warmup="},
     {"batch=1", "batch="},
@@ -490,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_changes_the_identity),
+        cmocka_unit_test(every_way_to_share_experts_is_another_run),
         cmocka_unit_test(every_mechanism_changes_the_identity),
         cmocka_unit_test(every_figure_of_the_machine_changes_the_identity),
         cmocka_unit_test(files_are_known_by_their_content),

@@ -1,4 +1,5 @@
 /* Scenarios: what is laid over what, the points of a sweep, what is refused and how. */
+#include "model/parallel.h"
 #include "unit/fixture/fault.h"
 #include "unit/fixture/tiny.h"
 
@@ -204,12 +205,15 @@ static void empty_value_is_the_default(void **state)
 {
     (void)state;
     struct setup setup = SETUP("batch=", "steps=", "warmup=", "seed=", "order=", "tensor_parallel=",
-                               "dtype=", "hbm_usable=", "hbm_reserve=", "kv_pool_tokens=",
+                               "data_parallel=", "expert_parallel=", "pipeline_parallel=",
+                               "expert_exchange=", "expert_skew=", "dtype=", "hbm_usable=", "hbm_reserve=", "kv_pool_tokens=",
                                "host_memory=", "mechanisms=", "sweep=", "trace=");
     assert_int_equal(setup.batch, 1);
     assert_int_equal(setup.steps, SETUP_STEPS_ALL);
     assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
     assert_int_equal(setup.seed, 1);
+    assert_int_equal(model_gpus(&setup.model), 1);
+    assert_int_equal(setup.model.parallel.experts, 1);
     assert_near(setup.hbm_usable, .9, 0);
     assert_string_equal(setup.trace_name, "llama-3-8b-like");
     setup_release(&setup);
@@ -234,6 +238,16 @@ static void every_key_is_read(void **state)
     assert_int_equal(setup.hbm_reserve, 2ULL << 30);
     assert_int_equal(setup.kv_pool_tokens, 41408);
     assert_int_equal(setup.host_memory, 3ULL << 29);
+    setup_release(&setup);
+    setup = SETUP("model=qwen3-30b-a3b", "hardware=h200", "tensor_parallel=2", "data_parallel=4",
+                  "expert_parallel=8", "pipeline_parallel=3", "expert_exchange=all-to-all",
+                  "expert_skew=0.25");
+    assert_int_equal(setup.model.parallel.data, 4);
+    assert_int_equal(setup.model.parallel.experts, 8);
+    assert_int_equal(setup.model.parallel.pipeline, 3);
+    assert_true(setup.model.parallel.all_to_all);
+    assert_near(setup.model.parallel.skew, .25, 0);
+    assert_int_equal(model_gpus(&setup.model), 24);
     setup_release(&setup);
 }
 
@@ -617,6 +631,16 @@ static const struct {
     {"tensor_parallel=0", "--set"},
     {"tensor_parallel=3", "s.yaml:1"},
     {"tensor_parallel=64", "s.yaml:1"},
+    {"data_parallel=0", "--set"},
+    {"data_parallel=1025", "--set 'data_parallel' '1025'"},
+    {"data_parallel=two", "--set 'data_parallel' 'two'"},
+    {"pipeline_parallel=3", "s.yaml:1"},
+    {"expert_parallel=2", "s.yaml:1 'llama-3-8b'"},
+    {"expert_exchange=gather", "--set 'gather'"},
+    {"expert_exchange=all-to-all", "s.yaml:1 'llama-3-8b'"},
+    {"expert_skew=-1", "--set 'expert_skew' '-1'"},
+    {"expert_skew=11", "--set 'expert_skew'"},
+    {"expert_skew=50%", "--set 'expert_skew' '50%'"},
     {"dtype.kv=fp7", "--set 'fp7' nearest 'fp8'"},
     {"dtype.v=fp8", "--set 'v' 'dtype'"},
     {"dtype=fp8", "--set 'dtype'"},

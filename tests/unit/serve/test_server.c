@@ -201,6 +201,22 @@ static void long_prompts_are_cut_into_chunks(void **state)
     end_course(&course);
 }
 
+/* Of 8 tokens a step no sequence gets more than 4: B's 3 start beside A's first 4 of 6. */
+static void a_chunk_is_no_longer_than_a_rank_computes(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.options.batched_tokens = 8;
+    course.options.chunk_tokens = 4;
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+    add_request(&course, 0, 6, 2);
+    add_request(&course, 0, 3, 1);
+    run_course(&course);
+    check_served(&course.served[0], 0, 20, 30);
+    check_served(&course.served[1], 0, 10, 10);
+    end_course(&course);
+}
+
 static void clients_send_when_they_are_answered(void **state)
 {
     (void)state;
@@ -610,6 +626,7 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.prefix.gpu_blocks = 4 + gsl_rng_uniform_int(random, 20);
         course.options.sequences = 1 + (uint32_t)gsl_rng_uniform_int(random, 30);
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
+        course.options.chunk_tokens = seed % 5 == 0 ? (uint32_t)seed * 7 : 0; /* several ranks */
         course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
         bool host = seed % 3 == 0; /* and what is put back is computed again */
         if (!host && seed % 2 == 0) { /* it goes to the host, as far as there is room */
@@ -773,6 +790,7 @@ int main(void)
         cmocka_unit_test(a_step_computes_who_is_there),
         cmocka_unit_test(a_wait_has_a_cause),
         cmocka_unit_test(long_prompts_are_cut_into_chunks),
+        cmocka_unit_test(a_chunk_is_no_longer_than_a_rank_computes),
         cmocka_unit_test(clients_send_when_they_are_answered),
         cmocka_unit_test(who_came_last_makes_room),
         cmocka_unit_test(who_has_no_room_for_all_waits),

@@ -45,8 +45,63 @@ static void points_share_requests_and_draw_their_own_arrivals(void **state)
     run_context_release(&runs);
 }
 
+static void serve(const char *model, const char *one, const char *two, struct result *result)
+{
+    struct point point = POINT("context=", "hardware=h200", "system=vllm", "workload=conversations",
+                               "limit=30", "rate=20", model, one, two);
+    struct run_context runs;
+    make_runs(&runs, 1);
+    if (!serving_run(&point, &runs, result, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    run_context_release(&runs);
+    point_release(&point);
+}
+
+/* Ranks of a dense model share nothing, so they serve as replicas do. */
+static void ranks_of_a_dense_model_serve_as_replicas(void **state)
+{
+    static const enum column same[] = {COLUMN_TTFT, COLUMN_TPOT, COLUMN_E2E, COLUMN_KV_BLOCKS};
+    struct result ranks, replicas;
+    (void)state;
+    serve("model=llama-3-8b", "data_parallel=3", "replicas=2", &ranks);
+    serve("model=llama-3-8b", "data_parallel=1", "replicas=6", &replicas);
+    for (size_t i = 0; i < COUNT(same); i++) {
+        assert_true(ranks.cells[same[i]].set);
+        assert_int_equal(ranks.cells[same[i]].integer, replicas.cells[same[i]].integer);
+    }
+    assert_true(ranks.cells[COLUMN_GPU_RATE].real == replicas.cells[COLUMN_GPU_RATE].real);
+    result_release(&ranks);
+    result_release(&replicas);
+}
+
+/* A GPU that holds half of the layers, or of the experts, has room for more KV, and the GPUs
+ * together for more than twice as many blocks. */
+static void gpus_that_share_weights_have_more_room(void **state)
+{
+    static const char *const forms[][2] = {{"tensor_parallel=2", "data_parallel=1"},
+                                           {"data_parallel=2", "expert_parallel=2"},
+                                           {"data_parallel=2", "expert_parallel=1"},
+                                           {"pipeline_parallel=2", "data_parallel=1"}};
+    struct result one, two;
+    (void)state;
+    serve("model=qwen3-30b-a3b", "tensor_parallel=1", "data_parallel=1", &one);
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        serve("model=qwen3-30b-a3b", forms[i][0], forms[i][1], &two);
+        int64_t alone = one.cells[COLUMN_KV_BLOCKS].integer;
+        assert_true(two.cells[COLUMN_KV_BLOCKS].integer > 2 * alone);
+        assert_int_equal(two.cells[COLUMN_REPLICAS].integer, 1);
+        result_release(&two);
+    }
+    result_release(&one);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_share_requests_and_draw_their_own_arrivals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_share_requests_and_draw_their_own_arrivals),
+        cmocka_unit_test(ranks_of_a_dense_model_serve_as_replicas),
+        cmocka_unit_test(gpus_that_share_weights_have_more_room),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

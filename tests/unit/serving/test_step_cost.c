@@ -109,6 +109,148 @@ static void a_prompt_adds_its_products_and_attention(void **state)
     point_release(&point);
 }
 
+/* Two GPUs, whose all-reduce takes 10 us and 0.1 ns a byte, or ten times as long. A row of 4096
+ * values has 8192 B, and each of 32 layers two all-reduces: of all rows of the step together. The
+ * 128 256 logits of each sequence are gathered, as half of their bytes are reduced. */
+static void prompts_have_all_reduces(void **state)
+{
+    static const struct step_chunk chunks[] = {{.start = 0, .tokens = 2048},
+                                               {.start = 2048, .tokens = 313}};
+    static const char *const curves[] = {
+        "hardware.gpu.collective={points: [[0B, 10us], [100MB, 10010us]], basis: assumed,"
+        " range: [50%, 200%], source: made up}",
+        "hardware.gpu.collective={points: [[0B, 100us], [100MB, 100100us]], basis: assumed,"
+        " range: [50%, 200%], source: made up}"};
+    const struct step_load loads[] = {
+        {.chunks = chunks, .chunk_count = 1},
+        {.chunks = chunks + 1, .chunk_count = 1},
+        {.chunks = chunks, .chunk_count = 1, .decodes = 8, .decode_tokens = 8000},
+        {.decodes = 8, .decode_tokens = 8000}};
+    const double rows[] = {2048, 313, 2048 + 8, 8}, sequences[] = {1, 1, 8, 8};
+    double ns[2][COUNT(loads)];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct point point = POINT("system=vllm", "model=llama-3-8b", "hardware=a40",
+                                   "tensor_parallel=2", "steps=1", curves[i]);
+        struct run_context runs;
+        make_runs(&runs, 1);
+        struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+        assert_true(cost != NULL);
+        for (size_t j = 0; j < COUNT(loads); j++) {
+            ns[i][j] = step_ns(cost, &loads[j]);
+        }
+        step_cost_destroy(cost);
+        run_context_release(&runs);
+        point_release(&point);
+    }
+    for (size_t j = 0; j < COUNT(loads); j++) {
+        double more = 9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]) +
+                      9 * (10000 + 0.1 * 128256 * sequences[j]);
+        assert_near(ns[1][j] - ns[0][j], more, 0.01 * more);
+    }
+}
+
+/* ---- ranks and stages --------------------------------------------------------------------- */
+
+/* A server of several passes, its runs, and the cost of its steps. */
+struct served_by {
+    struct point point;
+    struct run_context runs;
+    struct step_cost *cost;
+};
+
+static void begin_server(struct served_by *server, const char *model, const char *one,
+                         const char *two)
+{
+    server->point = POINT("system=vllm", "hardware=h200", "steps=1", model, one, two);
+    make_runs(&server->runs, 1);
+    server->cost = step_cost_create(&server->point, &range, &server->runs, &why);
+    if (server->cost == NULL) {
+        fail_msg("%s", message_of(&why));
+    }
+}
+
+static void end_server(struct served_by *server)
+{
+    step_cost_destroy(server->cost);
+    run_context_release(&server->runs);
+    point_release(&server->point);
+}
+
+/* Products and exchanges of all layers. */
+static double layers_ns(const struct setup *setup, struct model_rows rows)
+{
+    double ns = 0;
+    uint64_t kernels;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        ns += cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1).ns +
+              cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1).ns +
+              cost_exchanges(setup, layer, rows, &kernels).ns;
+    }
+    return ns;
+}
+
+static double attention_ns(const struct setup *setup, uint64_t tokens)
+{
+    double ns = 0;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        ns += kernel_product(&setup->profile,
+                             model_prefill_attention_flops(&setup->model, layer, tokens),
+                             (double)tokens,
+                             (double)tokens * (double)model_kv_token_bytes(&setup->model, layer),
+                             DTYPE_BF16)
+                  .ns;
+    }
+    return ns;
+}
+
+/* Two ranks share 8 sequences as two batches of 4, and 7 no better. A prompt is of one rank: 1000
+ * rows there, and 1000 of all. Of two prompts each rank has one; the longer one decides. */
+static void ranks_that_share_experts_step_together(void **state)
+{
+    (void)state;
+    static const struct step_chunk chunks[] = {{0, 1000}, {0, 600}};
+    struct served_by server;
+    begin_server(&server, "model=qwen3-30b-a3b", "data_parallel=2", "expert_parallel=2");
+    const struct setup *setup = &server.point.setup;
+    double four = run_ns(&server.point, &server.runs, 4, 4 * 1000);
+    struct step_load load = {.decodes = 8, .decode_tokens = 8000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    load = (struct step_load){.decodes = 7, .decode_tokens = 7000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    double least = run_ns(&server.point, &server.runs, 1, 1) -
+                   layers_ns(setup, (struct model_rows){1, 2}) + attention_ns(setup, 1000);
+    load = (struct step_load){.chunks = chunks, .chunk_count = 1};
+    double wish = least + layers_ns(setup, (struct model_rows){1000, 1000});
+    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    load.chunk_count = 2;
+    wish = least + layers_ns(setup, (struct model_rows){1000, 1600});
+    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    end_server(&server);
+}
+
+/* Stages compute two batches of 4 one after the other, and two prompts at the same time. */
+static void stages_compute_passes_side_by_side(void **state)
+{
+    (void)state;
+    static const struct step_chunk chunks[] = {{0, 1000}, {0, 600}};
+    struct served_by server;
+    begin_server(&server, "model=llama-3-8b", "pipeline_parallel=2", "tensor_parallel=2");
+    const struct setup *setup = &server.point.setup;
+    double four = run_ns(&server.point, &server.runs, 4, 4 * 1000);
+    struct step_load load = {.decodes = 8, .decode_tokens = 8000};
+    assert_near(step_ns(server.cost, &load), four, 0.01 * four);
+    load = (struct step_load){.chunks = chunks, .chunk_count = 1};
+    double one = step_ns(server.cost, &load);
+    double wish = run_ns(&server.point, &server.runs, 1, 1) + attention_ns(setup, 1000) +
+                  layers_ns(setup, (struct model_rows){1000, 1000}) -
+                  layers_ns(setup, (struct model_rows){1, 1});
+    assert_near(one, wish, 0.01 * wish);
+    load.chunk_count = 2;
+    assert_true(step_ns(server.cost, &load) == one);
+    end_server(&server);
+}
+
 static void loads_and_fetches_share_the_link(void **state)
 {
     (void)state;
@@ -183,6 +325,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
+        cmocka_unit_test(prompts_have_all_reduces),
+        cmocka_unit_test(ranks_that_share_experts_step_together),
+        cmocka_unit_test(stages_compute_passes_side_by_side),
         cmocka_unit_test(loads_and_fetches_share_the_link),
         cmocka_unit_test(gpus_below_one_uplink_share_it),
         cmocka_unit_test(loads_rest_on_the_link),

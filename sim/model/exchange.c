@@ -1,0 +1,83 @@
+/* The exchanges of a layer: those of attention, those of its FFN, and the way to the next stage. */
+#include "model/exchange.h"
+
+#include "model/parallel.h"
+
+struct exchanges {
+    struct model_exchange *all;
+    size_t count;
+};
+
+/* Nothing is exchanged with fewer than two GPUs. */
+static void add(struct exchanges *to, enum exchange_kind kind, uint32_t gpus, double bytes)
+{
+    if (gpus > 1) {
+        to->all[to->count++] = (struct model_exchange){kind, gpus, bytes};
+    }
+}
+
+static double hidden_bytes(const struct model *model, uint64_t rows)
+{
+    return (double)model_activation_bytes(model) * (double)rows;
+}
+
+/* GPUs that a token visits, of `gpus` with as many experts each, if it chooses its experts without
+ * preference: each GPU is left out with the probability that none of its experts is drawn. */
+static double visited_gpus(const struct model_layer *layer, uint32_t gpus)
+{
+    double held = (double)layer->experts / gpus, left_out = 1;
+    for (uint32_t i = 0; i < layer->experts_per_token; i++) {
+        double others = layer->experts - held - i;
+        left_out *= others > 0 ? others / (layer->experts - i) : 0;
+    }
+    return gpus * (1 - left_out);
+}
+
+static void add_experts(const struct model *model, const struct model_layer *layer,
+                        struct model_rows rows, struct exchanges *to)
+{
+    uint32_t tensor = model->tensor_parallel, data = model->parallel.data;
+    double own = hidden_bytes(model, rows.own), all = hidden_bytes(model, rows.all);
+    if (model->parallel.all_to_all) {
+        uint32_t gpus = model->parallel.experts;
+        double sent = own / tensor * visited_gpus(layer, gpus);
+        add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
+        add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
+        add(to, EXCHANGE_ALL_GATHER, tensor, own);
+    } else {
+        add(to, EXCHANGE_ALL_GATHER, data, all);
+        add(to, EXCHANGE_REDUCE_SCATTER, data, all);
+        add(to, EXCHANGE_ALL_REDUCE, tensor, own);
+    }
+}
+
+/* Each GPU has the logits of a part of the vocabulary. */
+static size_t edge_exchanges(const struct model *model, struct model_rows rows,
+                             struct model_exchange *out)
+{
+    struct exchanges to = {out, 0};
+    double logits = (double)dtype_bytes(DTYPE_BF16, model->vocabulary) * (double)rows.own;
+    add(&to, EXCHANGE_ALL_GATHER, model->tensor_parallel, logits);
+    return to.count;
+}
+
+size_t model_exchanges(const struct model *model, uint32_t layer, struct model_rows rows,
+                       struct model_exchange *out)
+{
+    if (layer == model->layer_count) {
+        return edge_exchanges(model, rows, out);
+    }
+    const struct model_layer *at = &model->layers[layer];
+    uint32_t stage_layers = model->layer_count / model->parallel.pipeline;
+    bool last_of_stage = (layer + 1) % stage_layers == 0 && layer + 1 < model->layer_count;
+    double own = hidden_bytes(model, rows.own);
+    struct exchanges to = {out, 0};
+    add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
+    if (at->routed) {
+        add_experts(model, at, rows, &to);
+    } else {
+        add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
+    }
+    add(&to, EXCHANGE_SEND, last_of_stage ? 2 : 1, own);
+    return to.count;
+}

@@ -1,0 +1,137 @@
+/* Shares of a model. An expert that a token chooses with probability p is missed by t tokens with
+ * probability (1 - p)^t. Without a skew p is k / E for all E experts; with the skew s it falls with
+ * the rank of the expert as rank^-s, as often as Zipf's law says, and is 1 at most. */
+#include "model/parallel.h"
+#include "model/whole.h"
+
+#include <math.h>
+
+uint32_t model_gpus(const struct model *model)
+{
+    return model->tensor_parallel * model_passes(model);
+}
+
+uint32_t model_passes(const struct model *model)
+{
+    return model->parallel.data * model->parallel.pipeline;
+}
+
+static bool is_routed(const struct model *model)
+{
+    uint32_t layer = 0;
+    while (layer < model->layer_count && !model->layers[layer].routed) {
+        layer++;
+    }
+    return layer < model->layer_count;
+}
+
+bool model_shares_experts(const struct model *model)
+{
+    return model->parallel.data > 1 && is_routed(model);
+}
+
+/* ---- what is possible ---- */
+
+static uint32_t fewest_experts(const struct model *model)
+{
+    uint32_t fewest = UINT32_MAX;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        const struct model_layer *layer = &model->layers[i];
+        fewest = layer->routed && layer->experts < fewest ? layer->experts : fewest;
+    }
+    return fewest;
+}
+
+static bool check_experts(const struct model *model, const struct model_parallel *parallel,
+                          const char *origin, int line, struct error *why)
+{
+    uint64_t gpus = (uint64_t)model->tensor_parallel * parallel->data;
+    bool asks = parallel->experts > 1 || parallel->all_to_all || parallel->skew > 0;
+    if (asks && !is_routed(model)) {
+        error_input(why, origin, line, "'%s' has no experts to share", model->name);
+        return error_expect(why, "no expert_parallel, expert_exchange or expert_skew");
+    }
+    if (gpus % parallel->experts != 0 || parallel->experts > fewest_experts(model)) {
+        error_input(why, origin, line, "expert_parallel is %u", parallel->experts);
+        return error_expect(why,
+                            "a divisor of tensor_parallel x data_parallel, which is %llu, up "
+                            "to the number of experts",
+                            (unsigned long long)gpus);
+    }
+    if (parallel->all_to_all && (parallel->experts != gpus || parallel->data == 1)) {
+        error_input(why, origin, line,
+                    "'expert_exchange' is all-to-all, but not every GPU has "
+                    "whole experts and tokens of its own");
+        return error_expect(why, "data_parallel above 1, and expert_parallel %llu",
+                            (unsigned long long)gpus);
+    }
+    return true;
+}
+
+bool model_share(struct model *model, const struct model_parallel *parallel, const char *origin,
+                 int line, struct error *why)
+{
+    if (model->layer_count % parallel->pipeline != 0) {
+        error_input(why, origin, line, "pipeline_parallel is %u", parallel->pipeline);
+        return error_expect(why, "a divisor of the model's %u layers", model->layer_count);
+    }
+    if (!check_experts(model, parallel, origin, line, why)) {
+        return false;
+    }
+    model->parallel = *parallel;
+    return true;
+}
+
+/* ---- experts ---- */
+
+/* The factor of rank^-s with which the probabilities add up to `chosen`: raised until what the
+ * probabilities of 1 leave is spread over the others. */
+static double zipf_factor(uint32_t experts, double chosen, double skew)
+{
+    double factor = 0;
+    for (uint32_t certain = 0; certain < experts; certain++) {
+        double rest = 0;
+        for (uint32_t i = certain; i < experts; i++) {
+            rest += pow(i + 1.0, -skew);
+        }
+        factor = (chosen - certain) / rest;
+        if (factor * pow(certain + 1.0, -skew) <= 1) {
+            break;
+        }
+    }
+    return factor;
+}
+
+/* The first group has experts 1, 1 + groups, 1 + 2 groups, ... by rank: the most frequent ones. */
+static void add_skew(const struct model *model, const struct model_layer *layer, uint64_t tokens,
+                     struct model_experts *out)
+{
+    double skew = model->parallel.skew, missed = 0;
+    double factor = zipf_factor(layer->experts, layer->experts_per_token, skew);
+    out->visits = 0;
+    for (uint32_t i = 0; i < layer->experts; i += model->parallel.experts) {
+        double chosen = fmin(1, factor * pow(i + 1.0, -skew));
+        out->visits += chosen;
+        missed += pow(1 - chosen, (double)tokens);
+    }
+    out->unread = missed / out->held;
+}
+
+struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
+                                      uint64_t tokens)
+{
+    uint32_t groups = model->parallel.experts;
+    uint32_t gpus = model->tensor_parallel * model->parallel.data / groups;
+    uint32_t held = (uint32_t)whole_share(layer->experts, groups);
+    double each = (double)layer->experts_per_token / layer->experts;
+    struct model_experts experts = {
+        .held = held,
+        .columns = whole_share(layer->ffn, gpus),
+        .visits = (double)layer->experts_per_token * held / layer->experts,
+        .unread = pow(1.0 - each, (double)tokens),
+    };
+    if (model->parallel.skew > 0) {
+        add_skew(model, layer, tokens, &experts);
+    }
+    return experts;
+}

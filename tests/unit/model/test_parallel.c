@@ -1,0 +1,359 @@
+/* What each of several GPUs holds, reads, computes and exchanges, worked out by hand and by laws.
+ *
+ * Qwen3-30B-A3B: 48 routed layers, hidden 2048, 32 query and 4 KV heads of 128, 128 experts of
+ * width 768, 8 a token. An expert has 3 x 2048 x 768 bf16 weights, 9 437 184 B. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/exchange.h"
+#include "model/parallel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+enum { EXPERTS = 128, CHOSEN = 8, EXPERT_BYTES = 9437184, HIDDEN = 2048 };
+
+static struct model load(const char *name, uint32_t tensor, struct model_parallel parallel)
+{
+    struct model_options options = {-1, -1, tensor};
+    struct model model;
+    struct error why;
+    if (!model_load(NULL, name, &options, NULL, 0, &model, &why) ||
+        !model_share(&model, &parallel, NULL, 0, &why)) {
+        fail_msg("%s, %s", why.found, why.expected);
+    }
+    return model;
+}
+
+static struct model shared(uint32_t tensor, uint32_t data, uint32_t experts)
+{
+    return load("qwen3-30b-a3b", tensor,
+                (struct model_parallel){.data = data, .experts = experts, .pipeline = 1});
+}
+
+/* The products of experts in a layer, added up. */
+static struct model_operator experts_of(const struct model *model, struct model_rows rows)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS], sum = {.rows = 0};
+    size_t count = model_row_operators(model, 0, rows, 0, operators);
+    for (size_t i = 0; i < count; i++) {
+        if (operators[i].grouped) {
+            sum.weight_bytes += operators[i].weight_bytes;
+            sum.flops += operators[i].flops;
+            sum.rows = operators[i].rows;
+        }
+    }
+    return sum;
+}
+
+static void assert_close(double got, double wish)
+{
+    if (fabs(got - wish) > 1e-6 * fabs(wish) + 1) {
+        fail_msg("%.17g, not %.17g", got, wish);
+    }
+}
+
+/* ---- experts --------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t tensor, data, experts;
+} forms[] = {{1, 1, 1}, {2, 1, 1}, {2, 1, 2}, {1, 4, 1}, {1, 4, 2},
+             {1, 4, 4}, {2, 4, 1}, {2, 4, 4}, {2, 4, 8}, {1, 8, 8}};
+
+static void experts_are_split_over_the_gpus_of_all_ranks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        struct model model = shared(forms[i].tensor, forms[i].data, forms[i].experts);
+        uint32_t gpus = forms[i].tensor * forms[i].data;
+        struct model_experts experts = model_experts_of(&model, &model.layers[0], 1);
+        assert_int_equal(experts.held, EXPERTS / forms[i].experts);
+        assert_int_equal(experts.columns, 768 * forms[i].experts / gpus);
+        struct model_operator held = experts_of(&model, (struct model_rows){1, UINT64_MAX});
+        assert_int_equal(held.weight_bytes, (uint64_t)EXPERTS * EXPERT_BYTES / gpus);
+        model_release(&model);
+    }
+}
+
+/* Whatever the form, the GPUs together read each expert that the tokens of all ranks visit, once,
+ * and multiply each token with as much as one GPU would. */
+static void each_visited_expert_is_read_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        struct model model = shared(forms[i].tensor, forms[i].data, forms[i].experts);
+        double gpus = model_gpus(&model);
+        for (uint64_t batch = 1; batch <= 4096; batch *= 4) {
+            struct model_rows rows = model_rows(&model, batch);
+            assert_int_equal(rows.all, batch * forms[i].data);
+            double visited = EXPERTS * (1 - pow(1 - 8.0 / 128, (double)rows.all));
+            struct model_operator got = experts_of(&model, rows);
+            struct model_operator held = experts_of(&model, (struct model_rows){1, UINT64_MAX});
+            assert_close((double)got.weight_bytes * gpus, visited * EXPERT_BYTES);
+            assert_true(got.weight_bytes <= held.weight_bytes);
+            assert_close(got.flops * gpus, (double)rows.all * CHOSEN * 2 * 3 * HIDDEN * 768);
+            assert_close(got.rows, (double)rows.all * CHOSEN / visited);
+        }
+        model_release(&model);
+    }
+}
+
+/* Replicas read each their own: two ranks that share experts read fewer in all, and no more than
+ * the tokens choose. */
+static void ranks_that_share_experts_read_fewer_than_replicas(void **state)
+{
+    (void)state;
+    struct model one = shared(1, 1, 1), two = shared(1, 2, 2);
+    for (uint64_t batch = 1; batch <= 1024; batch *= 2) {
+        uint64_t alone = experts_of(&one, model_rows(&one, batch)).weight_bytes;
+        uint64_t joined = experts_of(&two, model_rows(&two, batch)).weight_bytes;
+        assert_true(joined <= alone && joined <= (uint64_t)EXPERTS / 2 * EXPERT_BYTES);
+        assert_true(2 * joined >= alone);
+    }
+    model_release(&one);
+    model_release(&two);
+}
+
+/* Of four experts a token chooses one, with 12/25, 6/25, 4/25 and 3/25. Two tokens miss them with
+ * the squares of 13, 19, 21 and 22 over 625. The first of two groups has experts 1 and 3. With
+ * three a token the first is certain, and the others have 12/13, 8/13 and 6/13. */
+static void frequent_experts_are_visited_by_zipfs_law(void **state)
+{
+    static const struct {
+        uint32_t groups, chosen;
+        double skew, visits, unread;
+    } cases[] = {
+        {1, 1, 1, 1, (169 + 361 + 441 + 484) / 625.0 / 4},
+        {2, 1, 1, 16 / 25.0, (169 + 441) / 625.0 / 2},
+        {1, 3, 1, 3, (1 + 25 + 49) / 169.0 / 4},
+        {2, 3, 1, 21 / 13.0, 25 / 169.0 / 2},
+        {1, 4, 2, 4, 0},
+        {1, 1, 0, 1, 9 / 16.0},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct model_layer layer = {
+            .routed = true, .ffn = 8, .experts = 4, .experts_per_token = cases[i].chosen};
+        const struct model model = {.tensor_parallel = 2,
+                                    .parallel = {1, cases[i].groups, 1, false, cases[i].skew}};
+        struct model_experts got = model_experts_of(&model, &layer, 2);
+        print_message("# %zu\n", i);
+        assert_true(fabs(got.visits - cases[i].visits) < 1e-12);
+        assert_true(fabs(got.unread - cases[i].unread) < 1e-12);
+    }
+}
+
+static void more_skew_reads_fewer_experts(void **state)
+{
+    (void)state;
+    for (uint32_t groups = 1; groups <= 8; groups *= 8) {
+        double least = 0;
+        for (double skew = 0; skew <= 4; skew += 0.25) {
+            struct model model =
+                load("qwen3-30b-a3b", 1, (struct model_parallel){8, groups, 1, false, skew});
+            struct model_experts got = model_experts_of(&model, &model.layers[0], 32);
+            assert_true(got.unread >= least - 1e-12 && got.unread <= 1);
+            assert_true(got.visits >= 8.0 / groups - 1e-9 && got.visits <= CHOSEN + 1e-9);
+            least = groups == 1 ? got.unread : 0;
+            model_release(&model);
+        }
+    }
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* Llama-3-8B: layers of 436 224 000 B, an embedding and a head of 1 050 673 152 B each, and a norm
+ * of 8192 B. Gemma-3-270m's head is its embedding, which a last stage of its own holds again. */
+static void stages_hold_their_layers(void **state)
+{
+    (void)state;
+    static const uint32_t stages[] = {1, 2, 4, 32};
+    for (size_t i = 0; i < COUNT(stages); i++) {
+        struct model model =
+            load("llama-3-8b", 1,
+                 (struct model_parallel){.data = 1, .experts = 1, .pipeline = stages[i]});
+        uint64_t layers = 32 / stages[i] * (uint64_t)436224000;
+        uint64_t edge = 1050673152 + 8192 + (stages[i] == 1 ? 1050673152 : 0);
+        assert_int_equal(model_weight_bytes(&model), layers + edge);
+        model_release(&model);
+    }
+    struct model whole =
+        load("gemma-3-270m", 1, (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1});
+    struct model half =
+        load("gemma-3-270m", 1, (struct model_parallel){.data = 1, .experts = 1, .pipeline = 2});
+    uint64_t layers = model_weight_bytes(&whole) - model_edge_weight_bytes(&whole);
+    assert_int_equal(model_weight_bytes(&half), layers / 2 + model_edge_weight_bytes(&whole));
+    model_release(&whole);
+    model_release(&half);
+}
+
+/* ---- no parallelism -------------------------------------------------------------------------- */
+
+static bool same_operators(const struct model *a, const struct model *b)
+{
+    struct model_operator left[MODEL_MOST_OPERATORS], right[MODEL_MOST_OPERATORS];
+    bool same = true;
+    for (uint32_t layer = 0; layer <= a->layer_count; layer++) {
+        for (uint64_t batch = 1; batch <= 1000; batch *= 10) {
+            size_t count = model_operators(a, layer, batch, batch * 100, left);
+            same = same && count == model_operators(b, layer, batch, batch * 100, right);
+            for (size_t i = 0; same && i < count; i++) {
+                same = left[i].flops == right[i].flops && left[i].rows == right[i].rows &&
+                       left[i].weight_bytes == right[i].weight_bytes &&
+                       left[i].data_bytes == right[i].data_bytes;
+            }
+        }
+    }
+    return same;
+}
+
+/* Ranks of a dense model share nothing: a GPU does what it would do alone. */
+static void ranks_of_a_dense_model_are_replicas(void **state)
+{
+    (void)state;
+    struct model alone = load("llama-3-8b", 2, (struct model_parallel){1, 1, 1, false, 0});
+    struct model ranks = load("llama-3-8b", 2, (struct model_parallel){4, 1, 1, false, 0});
+    struct model_exchange one[MODEL_MOST_EXCHANGES], all[MODEL_MOST_EXCHANGES];
+    assert_true(same_operators(&alone, &ranks));
+    assert_int_equal(model_weight_bytes(&alone), model_weight_bytes(&ranks));
+    assert_int_equal(model_gpus(&ranks), 8);
+    assert_false(model_shares_experts(&ranks));
+    size_t count = model_exchanges(&alone, 0, model_rows(&alone, 7), one);
+    assert_int_equal(count, model_exchanges(&ranks, 0, model_rows(&ranks, 7), all));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(one[i].kind == all[i].kind && one[i].bytes == all[i].bytes);
+    }
+    model_release(&alone);
+    model_release(&ranks);
+}
+
+/* ---- exchanges ------------------------------------------------------------------------------- */
+
+enum { ROW = 2 * HIDDEN, OWN = 10 };
+
+/* 10 rows of 4096 B a rank. A token of 8 experts leaves out a GPU with 32 of 128 with probability
+ * (96/128) (95/127) ... (89/121). */
+static void exchanges_are_as_worked_out(void **state)
+{
+    double out4 = 1, out8 = 1;
+    (void)state;
+    for (int i = 0; i < CHOSEN; i++) {
+        out4 *= (96.0 - i) / (128.0 - i);
+        out8 *= (112.0 - i) / (128.0 - i);
+    }
+    const struct {
+        uint32_t tensor;
+        struct model_parallel parallel;
+        uint32_t layer;
+        struct model_exchange wish[MODEL_MOST_EXCHANGES + 1];
+    } cases[] = {
+        {1, {1, 1, 1, false, 0}, 0, {{0}}},
+        {2,
+         {1, 2, 1, false, 0},
+         0,
+         {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW}, {EXCHANGE_ALL_REDUCE, 2, OWN * ROW}}},
+        {1,
+         {4, 1, 1, false, 0},
+         0,
+         {{EXCHANGE_ALL_GATHER, 4, 4 * OWN * ROW}, {EXCHANGE_REDUCE_SCATTER, 4, 4 * OWN * ROW}}},
+        {2,
+         {4, 8, 1, false, 0},
+         0,
+         {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
+          {EXCHANGE_ALL_GATHER, 4, 4 * OWN * ROW},
+          {EXCHANGE_REDUCE_SCATTER, 4, 4 * OWN * ROW},
+          {EXCHANGE_ALL_REDUCE, 2, OWN * ROW}}},
+        {1,
+         {4, 4, 1, true, 0},
+         0,
+         {{EXCHANGE_ALL_TO_ALL, 4, OWN * ROW * 4 * (1 - out4)},
+          {EXCHANGE_ALL_TO_ALL, 4, OWN * ROW * 4 * (1 - out4)}}},
+        {2,
+         {4, 8, 1, true, 0},
+         0,
+         {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
+          {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
+          {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
+          {EXCHANGE_ALL_GATHER, 2, OWN * ROW}}},
+        {2, {4, 8, 1, true, 0}, 48, {{EXCHANGE_ALL_GATHER, 2, OWN * 2.0 * 151936}}},
+        {1, {4, 4, 1, false, 0}, 48, {{0}}},
+        {1, {1, 1, 4, false, 0}, 10, {{0}}},
+        {1, {1, 1, 4, false, 0}, 11, {{EXCHANGE_SEND, 2, OWN * ROW}}},
+        {1, {1, 1, 4, false, 0}, 47, {{0}}},
+        {2,
+         {2, 2, 2, false, 0},
+         23,
+         {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
+          {EXCHANGE_ALL_GATHER, 2, 2 * OWN * ROW},
+          {EXCHANGE_REDUCE_SCATTER, 2, 2 * OWN * ROW},
+          {EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
+          {EXCHANGE_SEND, 2, OWN * ROW}}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = load("qwen3-30b-a3b", cases[i].tensor, cases[i].parallel);
+        struct model_exchange got[MODEL_MOST_EXCHANGES];
+        size_t count = model_exchanges(&model, cases[i].layer, model_rows(&model, OWN), got);
+        print_message("# %zu\n", i);
+        for (size_t j = 0; j < count; j++) {
+            assert_int_equal(got[j].kind, cases[i].wish[j].kind);
+            assert_int_equal(got[j].gpus, cases[i].wish[j].gpus);
+            assert_true(fabs(got[j].bytes - cases[i].wish[j].bytes) < 1e-6 * got[j].bytes);
+        }
+        assert_int_equal(cases[i].wish[count].gpus, 0);
+        model_release(&model);
+    }
+}
+
+/* ---- what cannot be ------------------------------------------------------------------------- */
+
+static void senseless_shares_are_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t tensor;
+        struct model_parallel parallel;
+        const char *found, *expected;
+    } cases[] = {
+        {"llama-3-8b", 1, {1, 1, 5, false, 0}, "pipeline_parallel is 5", "model's 32 layers"},
+        {"llama-3-8b", 2, {1, 2, 1, false, 0}, "no experts to share", "no expert_parallel"},
+        {"llama-3-8b", 1, {1, 1, 1, false, 1}, "no experts to share", "or expert_skew"},
+        {"qwen3-30b-a3b", 2, {2, 3, 1, false, 0}, "expert_parallel is 3", "which is 4"},
+        {"qwen3-30b-a3b", 1, {256, 256, 1, false, 0}, "expert_parallel is 256", "which is 256"},
+        {"qwen3-30b-a3b", 1, {4, 2, 1, true, 0}, "all-to-all", "expert_parallel 4"},
+        {"qwen3-30b-a3b", 4, {1, 4, 1, true, 0}, "all-to-all", "data_parallel above 1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model =
+            load(cases[i].name, cases[i].tensor, (struct model_parallel){1, 1, 1, false, 0});
+        struct error why;
+        assert_false(model_share(&model, &cases[i].parallel, "--set", 0, &why));
+        assert_non_null(strstr(why.found, cases[i].found));
+        assert_non_null(strstr(why.expected, cases[i].expected));
+        assert_int_equal(model_gpus(&model), cases[i].tensor);
+        model_release(&model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(experts_are_split_over_the_gpus_of_all_ranks),
+        cmocka_unit_test(each_visited_expert_is_read_once),
+        cmocka_unit_test(ranks_that_share_experts_read_fewer_than_replicas),
+        cmocka_unit_test(frequent_experts_are_visited_by_zipfs_law),
+        cmocka_unit_test(more_skew_reads_fewer_experts),
+        cmocka_unit_test(stages_hold_their_layers),
+        cmocka_unit_test(ranks_of_a_dense_model_are_replicas),
+        cmocka_unit_test(exchanges_are_as_worked_out),
+        cmocka_unit_test(senseless_shares_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
