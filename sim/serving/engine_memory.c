@@ -6,6 +6,7 @@
 #include "serving/engine_memory.h"
 
 #include "hardware/takeover.h"
+#include "model/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,10 +39,12 @@ static double split(double width, const struct model *model)
  * used again for the output (fused_moe.py, intermediate_cache13 and intermediate_cache2). */
 static double ffn_values(const struct model *model, const struct model_layer *layer)
 {
-    double width = split(layer->ffn, model), in = (model->gated_ffn ? 2 : 1) * width;
+    double gates = model->gated_ffn ? 2 : 1, width = split(layer->ffn, model), in = gates * width;
     if (!layer->routed) {
         return model->hidden + in + width;
     }
+    width = (double)model_experts_of(model, layer, 1).columns;
+    in = gates * width;
     return 3.0 * model->hidden + layer->experts_per_token * (fmax(in, model->hidden) + width);
 }
 
