@@ -441,6 +441,18 @@ void run_ranges_release(struct run_ranges *ranges)
     *ranges = (struct run_ranges){NULL, 0};
 }
 
+/* Everything up to the ledger of a run that shall be shown, not counted. course_release() and
+ * run_context_release() follow, also after a failure. */
+static bool course_show(struct course *course, struct error *why)
+{
+    bool good = course_plan(course, why);
+    if (good && !course->plan.fits) {
+        good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
+        error_expect(why, "a batch of at most %u", course->plan.max_batch);
+    }
+    return good && course_replay(course, why);
+}
+
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
 {
     struct run_context context;
@@ -448,13 +460,27 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
         return false;
     }
     struct course course = course_begin(setup, &context);
-    bool good = course_plan(&course, why);
-    if (good && !course.plan.fits) {
-        good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
-        error_expect(why, "a batch of at most %u", course.plan.max_batch);
+    bool good = course_show(&course, why) &&
+                pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
+    course_release(&course);
+    run_context_release(&context);
+    return good;
+}
+
+bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
+               struct error *why)
+{
+    struct run_context context;
+    if (!run_context_init(&context, 1, NULL, why)) {
+        return false;
     }
-    good = good && course_replay(&course, why) &&
-           pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
+    struct course course = course_begin(setup, &context);
+    bool good = course_show(&course, why);
+    if (good && layer >= course.plan.layers) {
+        good = error_usage(why, NULL, 0, "the model has no layer %u", layer);
+        error_expect(why, "0 to %u", course.plan.layers - 1);
+    }
+    good = good && pipeline_layer(setup, &course.plan, course.used, 0, layer, out, why);
     course_release(&course);
     run_context_release(&context);
     return good;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "decode/plan/plan.h"
+#include "decode/time/layer.h"
 #include "decode/time/pipeline.h"
 #include "result/result.h"
 #include "run/context.h"
@@ -84,5 +85,10 @@ void run_ranges_release(struct run_ranges *ranges);
 /* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
  * error. */
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
+
+/* One layer, counted from 0, of the same step. A layer that the model lacks is an error, too. The
+ * caller calls layer_schedule_release() after success. */
+bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
+               struct error *why);
 
 #endif

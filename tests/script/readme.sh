@@ -4,7 +4,7 @@
 # They show what the program prints: in every ```console block, each line after "$ " is run from the
 # repository's root, and the lines below it must be its output. A command may go on behind a "\".
 # UPDATE=1 rewrites the output; review the diff. The pages are also easy to read (no long lines,
-# paragraphs or wide tables), and no link of any page leads nowhere.
+# paragraphs or wide tables; a system is told in 60 lines), and no link of any page leads nowhere.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -51,6 +51,7 @@ hard_to_read() {
     LC_ALL=C.UTF-8 sed 's/[^ -~]/x/g' "$1" | awk -v page="$1" '
         function complain(what) { print page ":" NR ": a " what }
         /^<!-- below: make papers -->/ { exit }
+        page ~ /how-.*-works/ && NR == 61 { complain("line past the 60 of a page about a system") }
         /^```/ { fence = fence == "" ? $0 : ""; lines = 0; next }
         fence == "" && /^[|]/ {
             if (split($0, cells, "|") - 2 > 8) complain("table of more than 8 columns")

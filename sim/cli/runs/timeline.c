@@ -1,19 +1,24 @@
-/* `spillway timeline`: writes one step as a Chrome trace. */
+/* `spillway timeline`: writes one step as a Chrome trace, or prints one layer as text. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
+#include "cli/runs/layer_text.h"
 #include "cli/runs/scenario_options.h"
+#include "base/units.h"
 #include "run/run.h"
 
-enum { SET, OUTPUT };
+enum { SET, OUTPUT, LAYER };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
-                .required = true,
                 .summary = "the JSON file to write, for ui.perfetto.dev or chrome://tracing"},
+    [LAYER] = {.name = "--layer",
+               .argument = "N",
+               .summary = "instead of a file: print layer N (from 0) as a picture with a lane for "
+                          "each resource, and its stages in order"},
     {.name = NULL},
 };
 
@@ -30,11 +35,36 @@ static bool write_timeline(const struct setup *setup, const char *path, struct e
     return output_commit(&output, why);
 }
 
+static bool print_layer(const struct setup *setup, uint32_t layer, struct error *why)
+{
+    struct layer_schedule schedule;
+    if (!run_layer(setup, layer, &schedule, why)) {
+        return false;
+    }
+    bool ok = layer_print(&schedule, layer, stdout, why);
+    layer_schedule_release(&schedule);
+    return ok;
+}
+
+/* One of the two options says what is wanted. `layer` is UINT64_MAX if it is a file. */
+static bool read_wish(const struct arguments *arguments, uint64_t *layer, struct error *why)
+{
+    const char *text = arguments_text(arguments, LAYER);
+    *layer = UINT64_MAX;
+    if (arguments_given(arguments, OUTPUT) == (text != NULL)) {
+        return error_usage(why, NULL, 0, "give either --output or --layer");
+    }
+    return text == NULL ||
+           units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0, "--layer", layer, why);
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct scenario scenario;
     struct point point;
-    if (!scenario_from_arguments(arguments, SET, &scenario, why)) {
+    uint64_t layer;
+    if (!read_wish(arguments, &layer, why) ||
+        !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     point_init(&point);
@@ -42,7 +72,9 @@ static bool run(const struct arguments *arguments, struct error *why)
         scenario.points == 1 ||
         error_usage(why, NULL, 0, "a timeline shows one run, not a sweep of %u", scenario.points);
     ok = ok && scenario_point(&scenario, 0, &point, why) &&
-         write_timeline(&point.setup, arguments_text(arguments, OUTPUT), why);
+         (layer <= UINT32_MAX
+              ? print_layer(&point.setup, (uint32_t)layer, why)
+              : write_timeline(&point.setup, arguments_text(arguments, OUTPUT), why));
     point_release(&point);
     scenario_release(&scenario);
     return ok;

@@ -36,7 +36,7 @@ static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
  *
  *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
  */
-static void add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
+void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
                       int64_t end_ns, int64_t *basis_ns)
 {
     const struct pipe_mark *mark = &pipe->marks[record->tag];
@@ -54,7 +54,7 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
     const struct engine_record *record = engine_task_record(sums->pipe->engine, task);
     sums->part_ns[sums->pipe->marks[record->tag].part] += end_ns - begin_ns;
     if (sums->basis_ns != NULL) {
-        add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
+        timing_add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
     }
 }
 
@@ -104,20 +104,24 @@ static void read_cpu(const struct pipe *pipe, struct timing *out)
     }
 }
 
-/* A layer lasts from the end of the layer before to its own end; the first layer from the start of
- * its first kernel. */
+int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer)
+{
+    if (layer > 0) {
+        return end_of(pipe, pipe->layer_end[(size_t)step * pipe->plan->layers + layer - 1]);
+    }
+    engine_task_id first = pipe->step_end[step - 1] + 1;
+    while (engine_task_record(pipe->engine, first)->resource != pipe->resource[PIPE_MAIN]) {
+        first++;
+    }
+    return engine_task_record(pipe->engine, first)->start_ns;
+}
+
 static void read_layers(const struct pipe *pipe, struct timing *out)
 {
     for (uint32_t s = 1; s < pipe->steps; s++) {
-        engine_task_id first = pipe->step_end[s - 1] + 1;
-        while (engine_task_record(pipe->engine, first)->resource != pipe->resource[PIPE_MAIN]) {
-            first++;
-        }
-        int64_t from = engine_task_record(pipe->engine, first)->start_ns;
         for (uint32_t l = 0; l < out->layers; l++) {
             int64_t to = end_of(pipe, pipe->layer_end[(size_t)s * out->layers + l]);
-            out->layer_ns[l] += to - from;
-            from = to;
+            out->layer_ns[l] += to - timing_layer_begin(pipe, s, l);
         }
     }
 }

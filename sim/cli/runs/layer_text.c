@@ -1,0 +1,264 @@
+#include "cli/runs/layer_text.h"
+
+#include "base/array.h"
+#include "cli/frame/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANE_NAME = 14, COLUMNS = TABLE_WIDTH - LANE_NAME - 1, NAME = 64 };
+
+static const char *resource_name(const struct layer_bar *bar)
+{
+    return bar->resource != NULL ? bar->resource : "signals";
+}
+
+/* "transfer"; "transfer+1" in the pass of the next layer; "transfer.1" of a second micro-batch. */
+static const char *bar_name(const struct layer_schedule *schedule, const struct layer_bar *bar,
+                            uint32_t layer, char name[NAME])
+{
+    int length = snprintf(name, NAME, "%s", bar->stage);
+    if (bar->layer != layer && bar->layer < schedule->layers) {
+        int64_t distance = (int64_t)bar->layer - layer;
+        length += snprintf(name + length, (size_t)(NAME - length), "%+" PRId64, distance);
+    }
+    if (bar->micro_batch > 0) {
+        snprintf(name + length, (size_t)(NAME - length), ".%u", bar->micro_batch);
+    }
+    return name;
+}
+
+/* ---- the picture ---- */
+
+static int column_of(const struct layer_schedule *schedule, int64_t ns)
+{
+    return (int)((double)ns / (double)schedule->ns * COLUMNS);
+}
+
+/* Draw a bar into a lane of COLUMNS + 1 characters. */
+static void draw_bar(const struct layer_schedule *schedule, const struct layer_bar *bar,
+                     uint32_t layer, char *lane)
+{
+    char name[NAME];
+    int first = column_of(schedule, bar->begin_ns), last = column_of(schedule, bar->end_ns);
+    int length = (int)strlen(bar_name(schedule, bar, layer, name));
+    lane[first] = '|';
+    lane[last] = '|';
+    for (int i = first + 1; i < last; i++) {
+        lane[i] = i - first - 1 < length ? name[i - first - 1] : '=';
+    }
+}
+
+/* Draw those bars of a resource that were not drawn yet and that do not overlap. False if there are
+ * none. */
+static bool draw_lane(const struct layer_schedule *schedule, uint32_t resource, uint32_t layer,
+                      bool *drawn, char *lane)
+{
+    int64_t free_ns = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < schedule->count; i++) {
+        const struct layer_bar *bar = &schedule->bars[i];
+        if (bar->resource_id == resource && !drawn[i] && bar->begin_ns >= free_ns) {
+            draw_bar(schedule, bar, layer, lane);
+            free_ns = bar->end_ns;
+            drawn[i] = any = true;
+        }
+    }
+    return any;
+}
+
+static void print_lane(const char *name, char *lane, FILE *out)
+{
+    size_t length = strlen(lane);
+    while (length > 0 && lane[length - 1] == ' ') {
+        lane[--length] = '\0';
+    }
+    fprintf(out, "%-*s%s\n", LANE_NAME, name, lane);
+}
+
+/* Only work that occupies no resource needs a second lane. */
+static bool print_lanes(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
+                        struct error *why)
+{
+    bool *drawn = array_zeroed(schedule->count, sizeof *drawn, why);
+    for (uint32_t i = 0; drawn != NULL && i < LAYER_RESOURCES; i++) {
+        char lane[COLUMNS + 2] = "";
+        const char *name = NULL;
+        for (uint32_t k = 0; k < schedule->count; k++) {
+            name = schedule->bars[k].resource_id == i ? resource_name(&schedule->bars[k]) : name;
+        }
+        memset(lane, ' ', COLUMNS + 1);
+        while (draw_lane(schedule, i, layer, drawn, lane)) {
+            print_lane(name, lane, out);
+            memset(lane, ' ', COLUMNS + 1);
+        }
+    }
+    bool good = drawn != NULL;
+    free(drawn);
+    return good;
+}
+
+/* ---- the table ---- */
+
+static const struct table_column columns[] = {
+    {.title = "stage"},
+    {.title = "on"},
+    {.title = "from us", .right = true},
+    {.title = "for us", .right = true},
+    {.title = "path us", .right = true},
+    {.title = "part"},
+    {.title = "rests most on"},
+};
+enum { CELLS = sizeof columns / sizeof *columns };
+
+static const char *microseconds(int64_t ns, char text[NAME])
+{
+    snprintf(text, NAME, "%.1f", (double)ns / 1000);
+    return text;
+}
+
+/* Bars of one stage, resource and part, between which no other stage begins. */
+struct row {
+    const struct layer_bar *first;
+    uint32_t times;
+    int64_t ns, path_ns, basis_ns[BASIS_COUNT];
+};
+
+static bool same_stage(const struct layer_bar *a, const struct layer_bar *b)
+{
+    return a->stage == b->stage && a->layer == b->layer && a->micro_batch == b->micro_batch;
+}
+
+static void add_bar(const struct layer_bar *bar, struct row *row)
+{
+    row->times++;
+    row->ns += bar->end_ns - bar->begin_ns;
+    row->path_ns += bar->path_ns;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        row->basis_ns[basis] += bar->basis_ns[basis];
+    }
+}
+
+/* Put all bars into `rows`, which has room for one a bar, but launches that nothing waits for into
+ * `others`. Returns the number of rows. */
+static uint32_t make_rows(const struct layer_schedule *schedule, struct row *rows,
+                          struct row *others)
+{
+    uint32_t count = 0, stage = 0; /* the first row of the stage that began last */
+    for (uint32_t i = 0; i < schedule->count; i++) {
+        const struct layer_bar *bar = &schedule->bars[i];
+        if (bar->part == PART_LAUNCH && bar->path_ns == 0) {
+            add_bar(bar, others);
+            continue;
+        }
+        if (count > 0 && !same_stage(rows[stage].first, bar)) {
+            stage = count;
+        }
+        uint32_t at = stage;
+        while (at < count && (rows[at].first->resource_id != bar->resource_id ||
+                              rows[at].first->part != bar->part)) {
+            at++;
+        }
+        if (at == count) {
+            rows[count++].first = bar;
+        }
+        add_bar(bar, &rows[at]);
+    }
+    return count;
+}
+
+/* The basis of most of a row's time. */
+static enum basis main_basis(const struct row *row)
+{
+    enum basis most = 0;
+    for (int basis = 1; basis < BASIS_COUNT; basis++) {
+        most = row->basis_ns[basis] > row->basis_ns[most] ? (enum basis)basis : most;
+    }
+    return most;
+}
+
+static bool add_row(const struct layer_schedule *schedule, const struct row *row, uint32_t layer,
+                    struct table *table, struct error *why)
+{
+    char name[NAME], stage[NAME + 16], from[NAME], length[NAME], path[NAME];
+    bar_name(schedule, row->first, layer, name);
+    snprintf(stage, sizeof stage, row->times > 1 ? "%s (%u)" : "%s", name, row->times);
+    const char *const texts[CELLS] = {
+        stage,
+        resource_name(row->first),
+        microseconds(row->first->begin_ns, from),
+        microseconds(row->ns, length),
+        row->path_ns > 0 ? microseconds(row->path_ns, path) : NULL,
+        pipeline_part_names[row->first->part],
+        basis_name(main_basis(row)),
+    };
+    return table_add(table, texts, CELLS, why);
+}
+
+/* Work shorter than a thousandth of the layer has no row of its own. */
+static bool add_rows(const struct layer_schedule *schedule, uint32_t layer, struct row *rows,
+                     struct table *table, struct error *why)
+{
+    struct row others = {.first = NULL};
+    char length[NAME], path[NAME];
+    uint32_t count = make_rows(schedule, rows, &others);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].ns < schedule->ns / 1000) {
+            others.ns += rows[i].ns;
+            others.path_ns += rows[i].path_ns;
+        } else if (!add_row(schedule, &rows[i], layer, table, why)) {
+            return false;
+        }
+    }
+    const char *const texts[CELLS] = {
+        "others", NULL, NULL, microseconds(others.ns, length), microseconds(others.path_ns, path),
+    };
+    return others.ns == 0 || table_add(table, texts, CELLS, why);
+}
+
+static bool print_table(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
+                        struct error *why)
+{
+    struct row *rows = array_zeroed(schedule->count, sizeof *rows, why);
+    struct table *table = rows != NULL ? table_create(columns, CELLS, why) : NULL;
+    bool good = table != NULL && add_rows(schedule, layer, rows, table, why);
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    free(rows);
+    return good;
+}
+
+static void print_bases(const struct layer_schedule *schedule, FILE *out)
+{
+    const char *between = "layer time by basis: ";
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        long percent = lround(100 * (double)schedule->basis_ns[basis] / (double)schedule->ns);
+        if (percent > 0) {
+            fprintf(out, "%s%s %ld %%", between, basis_name((enum basis)basis), percent);
+            between = ", ";
+        }
+    }
+    fputc('\n', out);
+}
+
+bool layer_print(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
+                 struct error *why)
+{
+    char all[NAME], column[NAME];
+    fprintf(out, "layer %u: %s us; a column is %s us\n\n", layer, microseconds(schedule->ns, all),
+            microseconds(schedule->ns / COLUMNS, column));
+    if (!print_lanes(schedule, layer, out, why)) {
+        return false;
+    }
+    fputc('\n', out);
+    if (!print_table(schedule, layer, out, why)) {
+        return false;
+    }
+    fputc('\n', out);
+    print_bases(schedule, out);
+    return true;
+}
