@@ -552,8 +552,11 @@ bool server_run(const struct server_options *options, const struct step_clock *c
     };
     *totals = (struct server_totals){.steps = 0};
     for (uint32_t i = 0; i < count; i++) {
-        served[indices[i]] = (struct served){
-            .arrived_ns = -1, .scheduled_ns = -1, .first_token_ns = -1, .end_ns = -1};
+        served[indices[i]] = (struct served){.arrived_ns = -1,
+                                             .scheduled_ns = -1,
+                                             .first_token_ns = -1,
+                                             .end_ns = -1,
+                                             .server = options->number};
     }
     server.running = array_zeroed(options->sequences, sizeof *server.running, why);
     server.loading = array_zeroed(options->sequences, sizeof *server.loading, why);

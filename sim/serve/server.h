@@ -71,6 +71,7 @@ struct step_clock {
 };
 
 struct server_options {
+    uint32_t number;                    /* of this server, for struct served */
     uint32_t sequences, batched_tokens; /* most of a step */
     uint32_t chunk_tokens;              /* most of one sequence in a step; 0: batched_tokens */
     uint32_t clients; /* each sends its next request when its last one has ended; 0: requests come
@@ -90,6 +91,7 @@ struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct prefix_match match; /* of its prompt, when it first began */
     struct waits waits;
+    uint32_t server; /* which one got it */
     uint32_t preemptions;
     uint32_t swaps; /* preemptions that swapped its KV to the host */
     bool too_long;  /* it needs more blocks than the GPU has, and never ran */

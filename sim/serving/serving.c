@@ -65,6 +65,7 @@ static struct server_options server_options(const struct serving *serving, uint3
     uint32_t layers = setup->model.layer_count, passes = point_passes(serving->point);
     uint64_t servers = point_servers(serving->point);
     return (struct server_options){
+        .number = server,
         .sequences = serving->memory.sequences,
         .batched_tokens = (uint32_t)workload->batched_tokens * passes,
         .chunk_tokens = (uint32_t)workload->batched_tokens,
