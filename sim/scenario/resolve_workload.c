@@ -19,8 +19,8 @@ const char *const workload_routings[] = {"round-robin", "prefix", NULL};
 
 /* Keys that need a workload. */
 static const char *const server_keys[] = {
-    "rate",    "burstiness", "clients",       "time_scale",     "limit", "timed", "replicas",
-    "routing", "engine",     "max_sequences", "batched_tokens", "slo",   NULL};
+    "rate",     "burstiness", "clients", "time_scale",    "limit",          "hash_tokens", "timed",
+    "replicas", "routing",    "engine",  "max_sequences", "batched_tokens", "slo",         NULL};
 
 static const struct node *said(const struct node *root, const char *key)
 {
@@ -58,6 +58,19 @@ static bool find_file(const struct node *node, char path[PATH_SIZE], struct erro
                       node->line, path, PATH_SIZE, why);
 }
 
+static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
+                          uint64_t *out, struct error *why)
+{
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out == 0 && said(root, key) != NULL) {
+        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
+        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
+    }
+    return true;
+}
+
 /* ---- the context ---------------------------------------------------------------------- */
 
 static uint64_t mean_context(const struct requests *requests)
@@ -82,22 +95,37 @@ static bool show_faults(const struct complaints *complaints, struct error *why)
     return used == 0 ? false : error_expect(why, "%s", text);
 }
 
-/* The requests of the keys `workload` and `limit`; NULL on failure. */
+/* Tokens of a hash mean nothing in a file without hashes. */
+static bool check_hashes(const struct node *root, const struct requests *requests,
+                         struct error *why)
+{
+    const struct node *node = said(root, "hash_tokens");
+    if (node == NULL || requests->chunk_tokens > 0) {
+        return true;
+    }
+    node_error(node, why, "'hash_tokens' for a workload without hashes");
+    return error_expect(why, "no 'hash_tokens', or a workload with 'hash_ids' or 'input_tok_ids'");
+}
+
+/* The requests of the keys `workload`, `limit` and `hash_tokens`; NULL on failure. */
 static const struct requests *find_requests(const struct node *root, struct sources *sources,
                                             struct error *why)
 {
     struct complaints complaints = {.count = 0};
-    uint64_t limit = 0;
+    uint64_t limit = 0, hash_tokens = 0;
     char path[PATH_SIZE];
     if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
+        !read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &hash_tokens, why) ||
         !find_file(node_get(root, "workload"), path, why)) {
         return NULL;
     }
-    const struct requests *requests = sources_requests(sources, path, limit, &complaints, why);
+    const struct requests_options options = {.limit = limit, .hash_tokens = (uint32_t)hash_tokens};
+    const struct requests *requests = sources_requests(sources, path, &options, &complaints, why);
     if (requests == NULL) {
         show_faults(&complaints, why);
+        return NULL;
     }
-    return requests;
+    return check_hashes(root, requests, why) ? requests : NULL;
 }
 
 /* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
@@ -147,19 +175,6 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
 }
 
 /* ---- the keys ------------------------------------------------------------------------- */
-
-static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
-                          uint64_t *out, struct error *why)
-{
-    if (!node_whole(root, key, unit, most, out, why)) {
-        return false;
-    }
-    if (*out == 0 && said(root, key) != NULL) {
-        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
-        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
-    }
-    return true;
-}
 
 static bool read_real(const struct node *root, const char *key, double least, double most,
                       double *out, struct error *why)
@@ -235,6 +250,7 @@ static bool read_arrivals(const struct node *root, struct workload *out, struct 
            read_real(root, "time_scale", 1e-6, 1e6, &out->time_scale, why) &&
            read_positive(root, "clients", UNIT_COUNT, MOST, &out->clients, why) &&
            read_positive(root, "limit", UNIT_COUNT, UINT32_MAX, &out->limit, why) &&
+           read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &out->hash_tokens, why) &&
            check_arrivals(root, out, why);
 }
 
@@ -317,6 +333,18 @@ void resolve_engine(const struct node *root, struct point *out)
     }
 }
 
+/* A file without arrival times needs another source of them. */
+static bool check_times(const struct node *node, const struct point *point, struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
+        !workload->timed) {
+        return true;
+    }
+    node_error(node, why, "the requests of workload '%.100s' have no arrival times", node->text);
+    return error_expect(why, "'rate' or 'clients', or 'timed: no'");
+}
+
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
 {
     struct workload *read = &out->workload;
@@ -337,7 +365,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, out, why);
+           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, out, why) &&
+           check_times(workload, out, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */

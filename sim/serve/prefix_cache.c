@@ -57,9 +57,13 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     if (block >= shared) {
         return cache->first_own[index] + (uint32_t)(block - shared);
     }
-    uint32_t per_chunk = cache->requests->chunk_tokens / cache->options.block_tokens;
-    uint32_t chunk = cache->requests->chunks[request->first_chunk + block / per_chunk];
-    return chunk * per_chunk + (uint32_t)(block % per_chunk);
+    const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
+    uint32_t chunk_tokens = cache->requests->chunk_tokens, tokens = cache->options.block_tokens;
+    if (chunk_tokens < tokens) {
+        return chunks[(block + 1) * (tokens / chunk_tokens) - 1]; /* it says what comes before */
+    }
+    uint32_t per_chunk = chunk_tokens / tokens;
+    return chunks[block / per_chunk] * per_chunk + (uint32_t)(block % per_chunk);
 }
 
 /* Number the blocks that belong to one request alone. */
@@ -67,12 +71,14 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
-    if (requests->chunk_tokens % tokens != 0) {
-        error_usage(why, NULL, 0, "a block of %u tokens does not divide the %u tokens of a hash",
-                    tokens, requests->chunk_tokens);
-        return error_expect(why, "a number of tokens that divides %u", requests->chunk_tokens);
+    uint32_t chunk_tokens = requests->chunk_tokens;
+    if (chunk_tokens > 0 && chunk_tokens % tokens != 0 && tokens % chunk_tokens != 0) {
+        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
+        return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
+                            chunk_tokens);
     }
-    uint64_t next = (uint64_t)requests->ids.count * (requests->chunk_tokens / tokens);
+    uint64_t next =
+        (uint64_t)requests->ids.count * (chunk_tokens > tokens ? chunk_tokens / tokens : 1);
     cache->first_own = array_zeroed(requests->count, sizeof *cache->first_own, why);
     if (cache->first_own == NULL) {
         return false;

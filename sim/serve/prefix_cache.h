@@ -27,7 +27,7 @@
 #include "serve/requests.h"
 
 struct prefix_options {
-    uint32_t block_tokens; /* divides the tokens of a chunk */
+    uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
     bool has_host;         /* there is a second tier */
     uint64_t gpu_blocks, host_blocks;

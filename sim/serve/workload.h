@@ -12,6 +12,7 @@ struct workload {
     char path[1024];         /* file of requests; "": there is no server */
     uint64_t content;        /* hash of the file */
     uint64_t limit;          /* requests that are read from it; 0: all */
+    uint64_t hash_tokens;    /* tokens of a hash in it; 0: as its format says */
     double time_scale;       /* arrivals are this many times as far apart as in the file */
     double rate, burstiness; /* drawn arrivals: requests a second, and 1 / the squared coefficient
                                 of variation of the gaps; rate 0: the file's arrivals */
