@@ -1,6 +1,7 @@
 /* Numbers of blocks: first those of chunks, each chunk's in a row. After them come the blocks that
  * only one request can have: the block in which its prompt ends, those of its output, and all
- * blocks of a prompt without hashes.
+ * blocks of a prompt without hashes. A request gets these numbers when it first begins, so that a
+ * cache that serves some of many requests uses few numbers, and touches little memory.
  */
 #include "serve/prefix_cache.h"
 
@@ -25,7 +26,9 @@ struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
     uint32_t ids;             /* numbers of blocks */
-    uint32_t *first_own;      /* by request: the number of its first block that is its alone */
+    uint32_t *first_own;      /* by request: the number of its first block that is its alone, and 1;
+                                 0: none yet */
+    uint32_t next_own;        /* the next such number */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
@@ -55,7 +58,7 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     const struct request *request = &cache->requests->all[index];
     uint64_t shared = shared_blocks(cache, request);
     if (block >= shared) {
-        return cache->first_own[index] + (uint32_t)(block - shared);
+        return cache->first_own[index] - 1 + (uint32_t)(block - shared);
     }
     const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
     uint32_t chunk_tokens = cache->requests->chunk_tokens, tokens = cache->options.block_tokens;
@@ -66,8 +69,23 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     return chunks[block / per_chunk] * per_chunk + (uint32_t)(block % per_chunk);
 }
 
-/* Number the blocks that belong to one request alone. */
-static bool number_blocks(struct prefix_cache *cache, struct error *why)
+/* The number of blocks that belong to the request alone. */
+static uint64_t own_blocks(const struct prefix_cache *cache, const struct request *request)
+{
+    uint64_t tokens = (uint64_t)request->prompt + request->output;
+    return tokens / cache->options.block_tokens - shared_blocks(cache, request);
+}
+
+static void number_own(struct prefix_cache *cache, size_t index)
+{
+    if (cache->first_own[index] == 0) {
+        cache->first_own[index] = cache->next_own + 1;
+        cache->next_own += (uint32_t)own_blocks(cache, &cache->requests->all[index]);
+    }
+}
+
+/* Count the numbers that all requests could need. */
+static bool count_numbers(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
@@ -83,11 +101,9 @@ static bool number_blocks(struct prefix_cache *cache, struct error *why)
     if (cache->first_own == NULL) {
         return false;
     }
+    cache->next_own = (uint32_t)next;
     for (size_t i = 0; i < requests->count && next < UINT32_MAX; i++) {
-        const struct request *request = &requests->all[i];
-        cache->first_own[i] = (uint32_t)next;
-        next +=
-            ((uint64_t)request->prompt + request->output) / tokens - shared_blocks(cache, request);
+        next += own_blocks(cache, &requests->all[i]);
     }
     cache->ids = next > 0 ? (uint32_t)next : 1;
     return next < UINT32_MAX ||
@@ -218,7 +234,7 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
     cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
     cache->requests = requests;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
-    if (cache->holdings == NULL || !number_blocks(cache, why) || !create_tiers(cache, why)) {
+    if (cache->holdings == NULL || !count_numbers(cache, why) || !create_tiers(cache, why)) {
         prefix_cache_destroy(cache);
         return NULL;
     }
@@ -406,6 +422,7 @@ static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
+    number_own(cache, index);
     struct found found = find_prefix(cache, index, tokens);
     uint64_t have = found.blocks * cache->options.block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
