@@ -15,12 +15,27 @@
 
 enum { PATH_SIZE = sizeof((struct workload *)0)->path };
 
-const char *const workload_routings[] = {"round-robin", "prefix", NULL};
+const char *const workload_routings[] = {
+    "round-robin", "prefix", "least-requests", "two-choices", "prefix-load", "scores", NULL};
 
 /* Keys that need a workload. */
-static const char *const server_keys[] = {
-    "rate",     "burstiness", "clients", "time_scale",    "limit",          "hash_tokens", "timed",
-    "replicas", "routing",    "engine",  "max_sequences", "batched_tokens", "slo",         NULL};
+static const char *const server_keys[] = {"rate",
+                                          "burstiness",
+                                          "clients",
+                                          "time_scale",
+                                          "limit",
+                                          "hash_tokens",
+                                          "timed",
+                                          "replicas",
+                                          "routing",
+                                          "engine",
+                                          "max_sequences",
+                                          "batched_tokens",
+                                          "slo",
+                                          "cache_threshold",
+                                          "balance_abs_threshold",
+                                          "balance_rel_threshold",
+                                          NULL};
 
 static const struct node *said(const struct node *root, const char *key)
 {
@@ -277,11 +292,52 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     return true;
 }
 
-/* Clients are divided among the servers. A server without clients would have no requests. */
+/* The defaults are those of SGLang's router. */
+static bool read_balance(const struct node *root, struct workload *out, struct error *why)
+{
+    static const char *const keys[] = {"cache_threshold", "balance_abs_threshold",
+                                       "balance_rel_threshold"};
+    out->cache_threshold = 0.3;
+    out->balance_abs = 64;
+    out->balance_rel = 1.5;
+    for (int i = 0; i < 3 && out->routing != ROUTE_PREFIX_LOAD; i++) {
+        if (said(root, keys[i]) != NULL) {
+            node_error(said(root, keys[i]), why, "'%s' is for another routing", keys[i]);
+            return error_expect(why, "'routing: prefix-load' as well");
+        }
+    }
+    if (!node_quantity(root, keys[0], UNIT_SHARE, &out->cache_threshold, why) ||
+        !node_whole(root, keys[1], UNIT_COUNT, MOST, &out->balance_abs, why) ||
+        !read_real(root, keys[2], 0, 1e6, &out->balance_rel, why)) {
+        return false;
+    }
+    if (out->cache_threshold >= 0 && out->cache_threshold <= 1) {
+        return true;
+    }
+    node_error(said(root, keys[0]), why, "'%s' is '%.60s'", keys[0], said(root, keys[0])->text);
+    return error_expect(why, "from 0%% to 100%%");
+}
+
+/* Without a clock there is no load. */
+static bool check_routing(const struct node *root, const struct workload *workload,
+                          struct error *why)
+{
+    if (workload->timed || !workload_balances(workload)) {
+        return true;
+    }
+    node_error(node_get(root, "routing"), why,
+               "'routing: %s' sees load, and there is none with "
+               "'timed: no'",
+               workload_routings[workload->routing]);
+    return error_expect(why, "'round-robin' or 'prefix'");
+}
+
+/* A router that does not see load divides clients among the servers. A server without clients
+ * would have no requests. */
 static bool check_clients(const struct node *root, const struct point *point, struct error *why)
 {
     uint64_t clients = point->workload.clients, servers = point_servers(point);
-    if (clients == 0 || clients >= servers) {
+    if (clients == 0 || clients >= servers || workload_balances(&point->workload)) {
         return true;
     }
     node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
@@ -365,7 +421,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, out, why) &&
+           read_engine(root, &out->setup, &read->engine, why) && read_balance(root, read, why) &&
+           check_clients(root, out, why) && check_routing(root, read, why) &&
            check_times(workload, out, why);
 }
 
@@ -387,5 +444,9 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
             node_set(all, "routing", workload_routings[workload->routing], why) &&
-            node_set(all, "timed", workload->timed ? "yes" : "no", why));
+            node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
+            (workload->routing != ROUTE_PREFIX_LOAD ||
+             (put_real(all, "cache_threshold", workload->cache_threshold, why) &&
+              put_real(all, "balance_abs_threshold", (double)workload->balance_abs, why) &&
+              put_real(all, "balance_rel_threshold", workload->balance_rel, why))));
 }

@@ -4,9 +4,17 @@
 
 #include "serve/server_engine.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum routing { ROUTE_ROUND_ROBIN, ROUTE_PREFIX };
+enum routing {
+    ROUTE_ROUND_ROBIN, /* these two are decided before any server runs (router.h), */
+    ROUTE_PREFIX,
+    ROUTE_LEAST_REQUESTS, /* the others by the load of the moment (balancer.h) */
+    ROUTE_TWO_CHOICES,
+    ROUTE_PREFIX_LOAD,
+    ROUTE_SCORES,
+};
 
 struct workload {
     char path[1024];         /* file of requests; "": there is no server */
@@ -19,10 +27,18 @@ struct workload {
     uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
     uint64_t replicas;       /* independent servers */
     int routing;             /* enum routing */
-    int timed;               /* 0: no clock, one request after the other */
-    int engine;              /* enum server_engine_id */
+    double cache_threshold, balance_rel; /* of ROUTE_PREFIX_LOAD */
+    uint64_t balance_abs;
+    int timed;                          /* 0: no clock, one request after the other */
+    int engine;                         /* enum server_engine_id */
     uint64_t sequences, batched_tokens; /* at most, in one step */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
 };
+
+/* Does the router see the load of servers? */
+static inline bool workload_balances(const struct workload *workload)
+{
+    return workload->routing > ROUTE_PREFIX;
+}
 
 #endif
