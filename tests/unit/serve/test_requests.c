@@ -132,6 +132,30 @@ static void nothing_arrives_past_the_end_of_time(void **state)
     requests_release(&requests);
 }
 
+/* 4 gaps at 2 a second take 2 s, whatever is drawn; at half the rate the same gaps take 4. */
+static void drawn_arrivals_have_the_rate_that_was_asked(void **state)
+{
+    (void)state;
+    int64_t slow[5];
+    const char *line = "{\"input_toks\": 7, \"output_toks\": 5}\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s%s%s", line, line, line, line, line);
+    assert_true(read_text(text, 0));
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        assert_true(arrivals_draw(&requests, 1, 0.5, seed, &why));
+        assert_int_equal(requests.all[4].arrival_ns, 4000000000);
+        for (int i = 0; i < 5; i++) {
+            slow[i] = requests.all[i].arrival_ns;
+        }
+        assert_true(slow[1] != slow[2] - slow[1]);
+        assert_true(arrivals_draw(&requests, 2, 0.5, seed, &why));
+        for (int i = 0; i < 5; i++) {
+            assert_in_range(requests.all[i].arrival_ns, slow[i] / 2, slow[i] / 2 + 1);
+        }
+    }
+    requests_release(&requests);
+}
+
 /* Prompts of 512 + 88 and 512 + 1 tokens that begin alike. */
 static void equal_hashes_are_one_chunk(void **state)
 {
@@ -299,6 +323,7 @@ int main(void)
         cmocka_unit_test(arrivals_count_from_the_first_in_every_format),
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
+        cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
         cmocka_unit_test(equal_hashes_are_one_chunk),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(lines_may_have_no_times),
