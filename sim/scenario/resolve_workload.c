@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "base/named.h"
 #include "serve/requests.h"
+#include "serve/synthetic.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,6 +61,10 @@ static bool find_file(const struct node *node, char path[PATH_SIZE], struct erro
     if (node->kind != NODE_SCALAR) {
         node_error(node, why, "'workload' must be the name of a file");
         return error_expect(why, "the path of a file of requests");
+    }
+    if (synthetic_is(node->text)) {
+        return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
+               node_error(node, why, "the text of the workload is too long");
     }
     if (access(node->text, F_OK) == 0) {
         if (!check_regular(node, why)) {
@@ -127,17 +132,25 @@ static const struct requests *find_requests(const struct node *root, struct sour
                                             struct error *why)
 {
     struct complaints complaints = {.count = 0};
-    uint64_t limit = 0, hash_tokens = 0;
+    uint64_t limit = 0, hash_tokens = 0, seed = 1;
     char path[PATH_SIZE];
+    const struct node *workload = node_get(root, "workload");
     if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
         !read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &hash_tokens, why) ||
-        !find_file(node_get(root, "workload"), path, why)) {
+        !node_whole(root, "seed", UNIT_COUNT, UINT64_MAX, &seed, why) ||
+        !find_file(workload, path, why)) {
         return NULL;
     }
-    const struct requests_options options = {.limit = limit, .hash_tokens = (uint32_t)hash_tokens};
+    bool made = synthetic_is(path);
+    const struct requests_options options = {
+        .limit = limit, .hash_tokens = (uint32_t)hash_tokens, .seed = made ? seed : 0};
     const struct requests *requests = sources_requests(sources, path, &options, &complaints, why);
     if (requests == NULL) {
         show_faults(&complaints, why);
+        if (made) {
+            snprintf(why->file, sizeof why->file, "%s", workload->file);
+            why->line = workload->line;
+        }
         return NULL;
     }
     return check_hashes(root, requests, why) ? requests : NULL;
@@ -164,10 +177,46 @@ static bool check_batch_keys(const struct node *root, struct error *why)
     return true;
 }
 
+/* Does the scenario ask for a server by its load alone? */
+static bool loads_server(const struct node *root)
+{
+    return said(root, "workload") == NULL &&
+           (said(root, "rate") != NULL || said(root, "clients") != NULL);
+}
+
+/* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
+ * them. */
+static bool lay_synthetic(struct node *root, struct error *why)
+{
+    const struct node *load =
+        said(root, "rate") != NULL ? said(root, "rate") : said(root, "clients");
+    uint64_t prompt = 0, output = 0, requests = 0;
+    char text[128];
+    if (!node_whole(root, "prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, &prompt, why) ||
+        !node_whole(root, "output", UNIT_TOKENS, REQUEST_MOST_TOKENS, &output, why) ||
+        !node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &requests, why)) {
+        return false;
+    }
+    if (prompt == 0 || output == 0) {
+        node_error(load, why, "'%s' is for a server; it needs requests", load->key);
+        return error_expect(why, "'prompt' and 'output', or 'workload': a file of requests");
+    }
+    int used =
+        snprintf(text, sizeof text, "synthetic:prompt=%" PRIu64 ",output=%" PRIu64, prompt, output);
+    if (requests > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, ",requests=%" PRIu64, requests);
+    }
+    return node_set(root, "workload", text, why) && node_set(root, "prompt", "none", why) &&
+           node_set(root, "output", "none", why);
+}
+
 bool workload_lay_context(struct node *root, struct sources *sources, struct error *why)
 {
     uint64_t context, other = 0;
     char text[32];
+    if (loads_server(root) && !lay_synthetic(root, why)) {
+        return false;
+    }
     if (said(root, "workload") == NULL) {
         return true;
     }
@@ -389,18 +438,6 @@ void resolve_engine(const struct node *root, struct point *out)
     }
 }
 
-/* A file without arrival times needs another source of them. */
-static bool check_times(const struct node *node, const struct point *point, struct error *why)
-{
-    const struct workload *workload = &point->workload;
-    if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
-        !workload->timed) {
-        return true;
-    }
-    node_error(node, why, "the requests of workload '%.100s' have no arrival times", node->text);
-    return error_expect(why, "'rate' or 'clients', or 'timed: no'");
-}
-
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
 {
     struct workload *read = &out->workload;
@@ -422,8 +459,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
            read_engine(root, &out->setup, &read->engine, why) && read_balance(root, read, why) &&
-           check_clients(root, out, why) && check_routing(root, read, why) &&
-           check_times(workload, out, why);
+           check_clients(root, out, why) && check_routing(root, read, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */

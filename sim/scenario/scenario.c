@@ -82,8 +82,8 @@ const struct scenario_key scenario_keys[] = {
     {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
      .unit = UNIT_BYTES, .words = room_words, .serving = true, .positive = true},
     {"workload", "requests.jsonl",
-     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM); replaces context "
-     "and batch",
+     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM), or "
+     "synthetic:prompt=1000,output=200; replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
@@ -446,6 +446,18 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map, struct
     scenario->cases[count] = copy;
     scenario->points = count + 1;
     return true;
+}
+
+bool scenario_serves(const struct scenario *scenario)
+{
+    static const char *const keys[] = {"workload", "rate", "clients"};
+    bool serves = false;
+    for (int i = 0; i < 3; i++) {
+        const struct node *node = node_get(scenario->root, keys[i]);
+        serves = serves || (node != NULL && node->kind != NODE_NULL) ||
+                 node_get(scenario->sweep, keys[i]) != NULL;
+    }
+    return serves;
 }
 
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "serve/synthetic.h"
 #include "trace/format/room.h"
 
 #include <pthread.h>
@@ -202,7 +203,8 @@ static const struct requests *find_requests(const struct sources *sources, const
     for (size_t i = 0; i < sources->request_count; i++) {
         const struct kept_requests *kept = sources->requests[i];
         if (kept->options.limit == options->limit &&
-            kept->options.hash_tokens == options->hash_tokens && strcmp(kept->path, path) == 0) {
+            kept->options.hash_tokens == options->hash_tokens &&
+            kept->options.seed == options->seed && strcmp(kept->path, path) == 0) {
             return &kept->requests;
         }
     }
@@ -217,7 +219,8 @@ static const struct requests *read_requests(struct sources *sources, const char 
     if (kept == NULL || (kept->path = text_duplicate(path, why)) == NULL ||
         !array_reserve(&sources->requests, &sources->request_capacity, sources->request_count + 1,
                        sizeof *sources->requests, why) ||
-        !requests_read(path, options, &kept->requests, complaints, why)) {
+        !(synthetic_is(path) ? synthetic_make(path, options, &kept->requests, why)
+                             : requests_read(path, options, &kept->requests, complaints, why))) {
         free_requests(kept);
         return NULL;
     }

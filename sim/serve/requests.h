@@ -69,6 +69,7 @@ struct requests_options {
     uint64_t limit;       /* most requests that are read; 0: all */
     uint32_t hash_tokens; /* tokens that a hash stands for, or into which token ids are cut; 0: the
                              format's */
+    uint64_t seed;        /* of requests that are made up (synthetic.h); 0 for files */
 };
 
 /* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the

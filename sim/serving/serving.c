@@ -28,6 +28,20 @@ struct serving {
 
 /* ---- requests -------------------------------------------------------------------------- */
 
+/* Requests without arrival times need another source of them. A plan may search the rate, so this
+ * is a fault of a run, not of a scenario. */
+static bool check_times(const struct point *point, struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
+        !workload->timed) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "the requests of workload '%.100s' have no arrival times",
+                workload->path);
+    return error_expect(why, "'rate' or 'clients', or 'timed: no'");
+}
+
 /* Copy the point's requests, with the times at which they arrive in this run. */
 static bool take_requests(struct serving *serving, struct error *why)
 {
@@ -255,7 +269,7 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
     struct prefix_bound bound;
     struct prefix_totals found;
     struct serving_totals totals;
-    if (!take_requests(serving, why) ||
+    if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
         !check_fit(serving, why) || !route(serving, why) ||
         !prefix_bound(&serving->requests, &bound, why)) {

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "model/parallel.h"
 #include "run/price.h"
+#include "serve/synthetic.h"
 #include "serving/backlog.h"
 #include "serving/serving_detail.h"
 
@@ -97,7 +98,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
         result_integer(result, COLUMN_HASHED_FULL_UNIQUE, (int64_t)bound->full_distinct);
         result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
     }
-    if (point->setup.mechanisms.prefix != PREFIX_NONE) {
+    if (point->setup.mechanisms.prefix != PREFIX_NONE && !synthetic_is(point->workload.path)) {
         note_unknown(requests->count - known, requests->count, result);
     }
     note_states(&point->setup, result);
