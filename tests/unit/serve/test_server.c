@@ -592,6 +592,11 @@ static void share_prompts(struct course *course, gsl_rng *random)
     assert_non_null(requests->chunks);
     requests->chunk_tokens = BLOCK;
     requests->ids.count = DOCUMENTS * DOCUMENT_BLOCKS + (uint32_t)requests->count;
+    requests->kind = calloc(requests->ids.count, sizeof *requests->kind);
+    assert_non_null(requests->kind);
+    for (uint32_t i = 0; i < DOCUMENTS * DOCUMENT_BLOCKS; i++) {
+        requests->kind[i].tokens = BLOCK; /* what is cut short has no whole block */
+    }
     for (uint32_t i = 0; i < requests->count; i++) {
         struct request *request = &requests->all[i];
         uint32_t document = (uint32_t)gsl_rng_uniform_int(random, DOCUMENTS);
