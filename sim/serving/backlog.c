@@ -76,8 +76,13 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
     }
     struct stay before = read_stay(all, count, from_ns, middle_ns);
     struct stay after = read_stay(all, count, middle_ns, last_ns);
-    double growth = after.held - before.held, came = (before.came + after.came) / 2;
-    return before.came > 0 && after.came > 0 && SHARE * growth > came &&
+    if (before.came <= 0 || after.came <= 0) {
+        return false;
+    }
+    double came = (before.came + after.came) / 2, chance = DEVIATIONS * sqrt(2 * came);
+    double faster = after.came - before.came > chance ? after.came / before.came : 1;
+    double growth = after.held - before.held * faster;
+    return growth >= QUEUE && SHARE * growth > came &&
            growth > DEVIATIONS * sqrt(variance(before, after));
 }
 

@@ -14,12 +14,13 @@
  * The trend. A server with room for many sequences begins all requests at once, and falls behind
  * nevertheless: what is in the server, waiting or not, grows. The time from the middle of the
  * arrivals to their end is halved, and the mean number of requests in the server compared. It grows
- * if the second half holds more, by over a twentieth of the requests that came in a half, and by
- * over twice the noise. If N requests are in the server and A come in a half, the difference of the
- * means has a variance of 2 N^2 / A where a request is there for less than a half, and of 4 A / 3
- * where it is there for longer and arrivals and ends are independent (M/G/infinity). Filling up is no trend: the time begins
- * later if the first requests took longer than half of the arrivals, and too short a rest says
- * nothing.
+ * if the second half holds more, by two requests at least, by over a twentieth of the requests that
+ * came in a half, and by over twice the noise. If N requests are in the server and A come in a
+ * half, the difference of the means has a variance of 2 N^2 / A where a request is there for less
+ * than a half, and of 4 A / 3 where it is there for longer and arrivals and ends are independent
+ * (M/G/infinity). Requests that come faster, by more than chance, may be more in proportion.
+ * Filling up is no trend: the time begins later if the first requests took longer than half of the
+ * arrivals, and too short a rest says nothing.
  */
 #ifndef SERVING_BACKLOG_H
 #define SERVING_BACKLOG_H

@@ -130,6 +130,27 @@ static void filling_up_is_no_trend(void **state)
     assert_false(grows_of(9000, 0));
 }
 
+/* 3 come every 40 until 750, and 3 every 10 after it: four times as many are in the server. Then one
+ * comes every 100, and from 2900 on two are there at once: 1.5 more than before are no trend. */
+static void a_faster_load_is_no_trend(void **state)
+{
+    static struct served all[200];
+    int count = 0;
+    (void)state;
+    for (int64_t t = 0; t <= 1000; t += t < 750 ? 40 : 10) {
+        for (int i = 0; i < 3; i++) {
+            all[count++] = (struct served){.arrived_ns = t, .scheduled_ns = t, .end_ns = t + 80};
+        }
+    }
+    assert_false(backlog_grows(all, (size_t)count, all[count - 1].arrived_ns));
+    for (count = 0; count < 40; count++) {
+        int64_t t = 100 * count;
+        all[count] = (struct served){
+            .arrived_ns = t, .scheduled_ns = t, .end_ns = t + (t < 2900 ? 10 : 160)};
+    }
+    assert_false(backlog_grows(all, (size_t)count, 3900));
+}
+
 /* Poisson arrivals, each answered after a time of its own, `mean` at once in the mean. */
 static int count_wrong(double mean, int runs)
 {
@@ -172,6 +193,7 @@ int main(void)
         cmocka_unit_test(one_that_has_just_come_is_no_queue),
         cmocka_unit_test(who_is_left_out_does_not_wait),
         cmocka_unit_test(what_begins_at_once_may_pile_up),
+        cmocka_unit_test(a_faster_load_is_no_trend),
         cmocka_unit_test(filling_up_is_no_trend),
         cmocka_unit_test(chance_is_seldom_a_trend),
     };
