@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/node.h"
 #include "base/node_build.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -280,6 +281,11 @@ char *node_file(const char *path, size_t *size, struct error *why)
     }
     char *text = read_file(file, path, size, why);
     fclose(file);
+    size_t mark = text != NULL ? text_mark(text, *size) : 0;
+    if (mark > 0) {
+        *size -= mark;
+        memmove(text, text + mark, *size);
+    }
     return text;
 }
 

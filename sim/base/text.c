@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+size_t text_mark(const char *text, size_t size)
+{
+    return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 void text_drop_partial(char *text, size_t length)
 {
     size_t tail = 0; /* continuation bytes at the end */

@@ -7,6 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Bytes of the byte order mark with which some editors begin a text: 3, or 0 without one. Readers
+ * of files skip it. */
+size_t text_mark(const char *text, size_t size);
+
 /* Drop the last character of a text that was cut to `length` bytes, if the cut went through it. */
 void text_drop_partial(char *text, size_t length);
 

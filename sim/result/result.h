@@ -70,6 +70,7 @@ struct result_step {
 
 /* A request of a server's workload; times since the first arrival; negative: it never happened. */
 struct result_request {
+    uint32_t replica; /* that served it, from 0 */
     uint32_t prompt, output, preemptions;
     uint64_t gpu_tokens, host_tokens; /* tokens of the prompt found on the GPU, in host memory */
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;

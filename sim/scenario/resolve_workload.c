@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "base/named.h"
 #include "serve/requests.h"
+#include "serve/synthetic.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,12 +16,27 @@
 
 enum { PATH_SIZE = sizeof((struct workload *)0)->path };
 
-const char *const workload_routings[] = {"round-robin", "prefix", NULL};
+const char *const workload_routings[] = {
+    "round-robin", "prefix", "least-requests", "two-choices", "prefix-load", "scores", NULL};
 
 /* Keys that need a workload. */
-static const char *const server_keys[] = {
-    "rate",    "burstiness", "clients",       "time_scale",     "limit", "timed", "replicas",
-    "routing", "engine",     "max_sequences", "batched_tokens", "slo",   NULL};
+static const char *const server_keys[] = {"rate",
+                                          "burstiness",
+                                          "clients",
+                                          "time_scale",
+                                          "limit",
+                                          "hash_tokens",
+                                          "timed",
+                                          "replicas",
+                                          "routing",
+                                          "engine",
+                                          "max_sequences",
+                                          "batched_tokens",
+                                          "slo",
+                                          "cache_threshold",
+                                          "balance_abs_threshold",
+                                          "balance_rel_threshold",
+                                          NULL};
 
 static const struct node *said(const struct node *root, const char *key)
 {
@@ -46,6 +62,10 @@ static bool find_file(const struct node *node, char path[PATH_SIZE], struct erro
         node_error(node, why, "'workload' must be the name of a file");
         return error_expect(why, "the path of a file of requests");
     }
+    if (synthetic_is(node->text)) {
+        return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
+               node_error(node, why, "the text of the workload is too long");
+    }
     if (access(node->text, F_OK) == 0) {
         if (!check_regular(node, why)) {
             return false;
@@ -56,6 +76,19 @@ static bool find_file(const struct node *node, char path[PATH_SIZE], struct erro
     bool csv = strlen(node->text) > 4 && strcmp(node->text + strlen(node->text) - 4, ".csv") == 0;
     return named_file(node->text, "traces/requests", csv ? "csv" : "jsonl", "workload", node->file,
                       node->line, path, PATH_SIZE, why);
+}
+
+static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
+                          uint64_t *out, struct error *why)
+{
+    if (!node_whole(root, key, unit, most, out, why)) {
+        return false;
+    }
+    if (*out == 0 && said(root, key) != NULL) {
+        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
+        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
+    }
+    return true;
 }
 
 /* ---- the context ---------------------------------------------------------------------- */
@@ -82,22 +115,45 @@ static bool show_faults(const struct complaints *complaints, struct error *why)
     return used == 0 ? false : error_expect(why, "%s", text);
 }
 
-/* The requests of the keys `workload` and `limit`; NULL on failure. */
+/* Tokens of a hash mean nothing in a file without hashes. */
+static bool check_hashes(const struct node *root, const struct requests *requests,
+                         struct error *why)
+{
+    const struct node *node = said(root, "hash_tokens");
+    if (node == NULL || requests->chunk_tokens > 0) {
+        return true;
+    }
+    node_error(node, why, "'hash_tokens' for a workload without hashes");
+    return error_expect(why, "no 'hash_tokens', or a workload with 'hash_ids' or 'input_tok_ids'");
+}
+
+/* The requests of the keys `workload`, `limit` and `hash_tokens`; NULL on failure. */
 static const struct requests *find_requests(const struct node *root, struct sources *sources,
                                             struct error *why)
 {
     struct complaints complaints = {.count = 0};
-    uint64_t limit = 0;
+    uint64_t limit = 0, hash_tokens = 0, seed = 1;
     char path[PATH_SIZE];
+    const struct node *workload = node_get(root, "workload");
     if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
-        !find_file(node_get(root, "workload"), path, why)) {
+        !read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &hash_tokens, why) ||
+        !node_whole(root, "seed", UNIT_COUNT, UINT64_MAX, &seed, why) ||
+        !find_file(workload, path, why)) {
         return NULL;
     }
-    const struct requests *requests = sources_requests(sources, path, limit, &complaints, why);
+    bool made = synthetic_is(path);
+    const struct requests_options options = {
+        .limit = limit, .hash_tokens = (uint32_t)hash_tokens, .seed = made ? seed : 0};
+    const struct requests *requests = sources_requests(sources, path, &options, &complaints, why);
     if (requests == NULL) {
         show_faults(&complaints, why);
+        if (made) {
+            snprintf(why->file, sizeof why->file, "%s", workload->file);
+            why->line = workload->line;
+        }
+        return NULL;
     }
-    return requests;
+    return check_hashes(root, requests, why) ? requests : NULL;
 }
 
 /* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
@@ -121,10 +177,46 @@ static bool check_batch_keys(const struct node *root, struct error *why)
     return true;
 }
 
+/* Does the scenario ask for a server by its load alone? */
+static bool loads_server(const struct node *root)
+{
+    return said(root, "workload") == NULL &&
+           (said(root, "rate") != NULL || said(root, "clients") != NULL);
+}
+
+/* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
+ * them. */
+static bool lay_synthetic(struct node *root, struct error *why)
+{
+    const struct node *load =
+        said(root, "rate") != NULL ? said(root, "rate") : said(root, "clients");
+    uint64_t prompt = 0, output = 0, requests = 0;
+    char text[128];
+    if (!node_whole(root, "prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, &prompt, why) ||
+        !node_whole(root, "output", UNIT_TOKENS, REQUEST_MOST_TOKENS, &output, why) ||
+        !node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &requests, why)) {
+        return false;
+    }
+    if (prompt == 0 || output == 0) {
+        node_error(load, why, "'%s' is for a server; it needs requests", load->key);
+        return error_expect(why, "'prompt' and 'output', or 'workload': a file of requests");
+    }
+    int used =
+        snprintf(text, sizeof text, "synthetic:prompt=%" PRIu64 ",output=%" PRIu64, prompt, output);
+    if (requests > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, ",requests=%" PRIu64, requests);
+    }
+    return node_set(root, "workload", text, why) && node_set(root, "prompt", "none", why) &&
+           node_set(root, "output", "none", why);
+}
+
 bool workload_lay_context(struct node *root, struct sources *sources, struct error *why)
 {
     uint64_t context, other = 0;
     char text[32];
+    if (loads_server(root) && !lay_synthetic(root, why)) {
+        return false;
+    }
     if (said(root, "workload") == NULL) {
         return true;
     }
@@ -147,19 +239,6 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
 }
 
 /* ---- the keys ------------------------------------------------------------------------- */
-
-static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
-                          uint64_t *out, struct error *why)
-{
-    if (!node_whole(root, key, unit, most, out, why)) {
-        return false;
-    }
-    if (*out == 0 && said(root, key) != NULL) {
-        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
-        return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
-    }
-    return true;
-}
 
 static bool read_real(const struct node *root, const char *key, double least, double most,
                       double *out, struct error *why)
@@ -235,6 +314,7 @@ static bool read_arrivals(const struct node *root, struct workload *out, struct 
            read_real(root, "time_scale", 1e-6, 1e6, &out->time_scale, why) &&
            read_positive(root, "clients", UNIT_COUNT, MOST, &out->clients, why) &&
            read_positive(root, "limit", UNIT_COUNT, UINT32_MAX, &out->limit, why) &&
+           read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &out->hash_tokens, why) &&
            check_arrivals(root, out, why);
 }
 
@@ -261,11 +341,52 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     return true;
 }
 
-/* Clients are divided among the servers. A server without clients would have no requests. */
+/* The defaults are those of SGLang's router. */
+static bool read_balance(const struct node *root, struct workload *out, struct error *why)
+{
+    static const char *const keys[] = {"cache_threshold", "balance_abs_threshold",
+                                       "balance_rel_threshold"};
+    out->cache_threshold = 0.3;
+    out->balance_abs = 64;
+    out->balance_rel = 1.5;
+    for (int i = 0; i < 3 && out->routing != ROUTE_PREFIX_LOAD; i++) {
+        if (said(root, keys[i]) != NULL) {
+            node_error(said(root, keys[i]), why, "'%s' is for another routing", keys[i]);
+            return error_expect(why, "'routing: prefix-load' as well");
+        }
+    }
+    if (!node_quantity(root, keys[0], UNIT_SHARE, &out->cache_threshold, why) ||
+        !node_whole(root, keys[1], UNIT_COUNT, MOST, &out->balance_abs, why) ||
+        !read_real(root, keys[2], 0, 1e6, &out->balance_rel, why)) {
+        return false;
+    }
+    if (out->cache_threshold >= 0 && out->cache_threshold <= 1) {
+        return true;
+    }
+    node_error(said(root, keys[0]), why, "'%s' is '%.60s'", keys[0], said(root, keys[0])->text);
+    return error_expect(why, "from 0%% to 100%%");
+}
+
+/* Without a clock there is no load. */
+static bool check_routing(const struct node *root, const struct workload *workload,
+                          struct error *why)
+{
+    if (workload->timed || !workload_balances(workload)) {
+        return true;
+    }
+    node_error(node_get(root, "routing"), why,
+               "'routing: %s' sees load, and there is none with "
+               "'timed: no'",
+               workload_routings[workload->routing]);
+    return error_expect(why, "'round-robin' or 'prefix'");
+}
+
+/* A router that does not see load divides clients among the servers. A server without clients
+ * would have no requests. */
 static bool check_clients(const struct node *root, const struct point *point, struct error *why)
 {
     uint64_t clients = point->workload.clients, servers = point_servers(point);
-    if (clients == 0 || clients >= servers) {
+    if (clients == 0 || clients >= servers || workload_balances(&point->workload)) {
         return true;
     }
     node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
@@ -337,7 +458,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && check_clients(root, out, why);
+           read_engine(root, &out->setup, &read->engine, why) && read_balance(root, read, why) &&
+           check_clients(root, out, why) && check_routing(root, read, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */
@@ -358,5 +480,9 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
             node_set(all, "routing", workload_routings[workload->routing], why) &&
-            node_set(all, "timed", workload->timed ? "yes" : "no", why));
+            node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
+            (workload->routing != ROUTE_PREFIX_LOAD ||
+             (put_real(all, "cache_threshold", workload->cache_threshold, why) &&
+              put_real(all, "balance_abs_threshold", (double)workload->balance_abs, why) &&
+              put_real(all, "balance_rel_threshold", workload->balance_rel, why))));
 }

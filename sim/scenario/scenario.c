@@ -82,7 +82,8 @@ const struct scenario_key scenario_keys[] = {
     {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
      .unit = UNIT_BYTES, .words = room_words, .serving = true, .positive = true},
     {"workload", "requests.jsonl",
-     "file of requests (Mooncake, Azure, BurstGPT, vLLM); replaces context and batch",
+     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM), or "
+     "synthetic:prompt=1000,output=200; replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
@@ -94,12 +95,26 @@ const struct scenario_key scenario_keys[] = {
      .serving = true, .positive = true},
     {"limit", "1000", "use only the first requests of the workload", .shape = SCENARIO_WHOLE,
      .serving = true, .positive = true},
+    {"hash_tokens", "16",
+     "tokens of a hash in the workload, or of a chunk of its token ids; default: its format's",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
     {"timed", "no", "no: without a clock, only the prefixes found, request by request",
      .shape = SCENARIO_SWITCH, .serving = true},
-    {"replicas", "4", "independent servers behind one router", .shape = SCENARIO_WHOLE,
-     .serving = true, .positive = true},
-    {"routing", "prefix", "round-robin; or prefix: to the server that saw most of the prompt",
+    {"replicas", "4", "servers behind one router", .shape = SCENARIO_WHOLE, .serving = true,
+     .positive = true},
+    {"routing", "prefix",
+     "round-robin; or prefix: to the server that saw most of the prompt; or, by the load of the "
+     "moment, least-requests, two-choices, prefix-load or scores",
      .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
+    {"cache_threshold", "30%",
+     "routing prefix-load: share of a prompt that a server must have seen to get it again",
+     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1},
+    {"balance_abs_threshold", "64",
+     "routing prefix-load: requests by which servers may differ before load decides",
+     .shape = SCENARIO_WHOLE, .serving = true},
+    {"balance_rel_threshold", "1.5",
+     "routing prefix-load: factor by which requests may differ, as well, before load decides",
+     .shape = SCENARIO_NUMBER, .serving = true},
     {"engine", "vllm-0.19",
      "engine and version whose limits and memory a server has; default: the system's; or none",
      .shape = SCENARIO_WORD, .words = server_engine_names, .serving = true},
@@ -431,6 +446,18 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map, struct
     scenario->cases[count] = copy;
     scenario->points = count + 1;
     return true;
+}
+
+bool scenario_serves(const struct scenario *scenario)
+{
+    static const char *const keys[] = {"workload", "rate", "clients"};
+    bool serves = false;
+    for (int i = 0; i < 3; i++) {
+        const struct node *node = node_get(scenario->root, keys[i]);
+        serves = serves || (node != NULL && node->kind != NODE_NULL) ||
+                 node_get(scenario->sweep, keys[i]) != NULL;
+    }
+    return serves;
 }
 
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,

@@ -88,6 +88,9 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
  * into a list of such points. */
 bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
 
+/* Do its points ask for a server: by a workload, or by the load on one? */
+bool scenario_serves(const struct scenario *scenario);
+
 /* Resolve point `index`. The caller releases it with point_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why);

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "serve/synthetic.h"
 #include "trace/format/room.h"
 
 #include <pthread.h>
@@ -15,7 +16,7 @@ enum { MOST_TRACES = 256 };
 
 struct kept_requests {
     char *path;
-    uint64_t limit;
+    struct requests_options options;
     struct requests requests;
 };
 
@@ -197,11 +198,13 @@ struct trace *sources_generated(struct sources *sources, struct trace *fresh, st
 /* ---- requests -------------------------------------------------------------------------- */
 
 static const struct requests *find_requests(const struct sources *sources, const char *path,
-                                            uint64_t limit)
+                                            const struct requests_options *options)
 {
     for (size_t i = 0; i < sources->request_count; i++) {
         const struct kept_requests *kept = sources->requests[i];
-        if (kept->limit == limit && strcmp(kept->path, path) == 0) {
+        if (kept->options.limit == options->limit &&
+            kept->options.hash_tokens == options->hash_tokens &&
+            kept->options.seed == options->seed && strcmp(kept->path, path) == 0) {
             return &kept->requests;
         }
     }
@@ -209,28 +212,30 @@ static const struct requests *find_requests(const struct sources *sources, const
 }
 
 static const struct requests *read_requests(struct sources *sources, const char *path,
-                                            uint64_t limit, struct complaints *complaints,
-                                            struct error *why)
+                                            const struct requests_options *options,
+                                            struct complaints *complaints, struct error *why)
 {
     struct kept_requests *kept = array_zeroed(1, sizeof *kept, why);
     if (kept == NULL || (kept->path = text_duplicate(path, why)) == NULL ||
         !array_reserve(&sources->requests, &sources->request_capacity, sources->request_count + 1,
                        sizeof *sources->requests, why) ||
-        !requests_read(path, limit, &kept->requests, complaints, why)) {
+        !(synthetic_is(path) ? synthetic_make(path, options, &kept->requests, why)
+                             : requests_read(path, options, &kept->requests, complaints, why))) {
         free_requests(kept);
         return NULL;
     }
-    kept->limit = limit;
+    kept->options = *options;
     sources->requests[sources->request_count++] = kept;
     return &kept->requests;
 }
 
-const struct requests *sources_requests(struct sources *sources, const char *path, uint64_t limit,
+const struct requests *sources_requests(struct sources *sources, const char *path,
+                                        const struct requests_options *options,
                                         struct complaints *complaints, struct error *why)
 {
     pthread_mutex_lock(&sources->lock);
-    const struct requests *there = find_requests(sources, path, limit);
-    there = there != NULL ? there : read_requests(sources, path, limit, complaints, why);
+    const struct requests *there = find_requests(sources, path, options);
+    there = there != NULL ? there : read_requests(sources, path, options, complaints, why);
     pthread_mutex_unlock(&sources->lock);
     return there;
 }

@@ -1,29 +1,43 @@
 /* Gaps are drawn in order from one stream, so that another rate stretches the same arrivals. */
 #include "serve/arrivals.h"
 
+#include "base/array.h"
 #include "base/random.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stdlib.h>
 
-bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
-                   struct error *why)
+/* Draw arrivals in units of the mean gap. */
+static bool draw(double *arrivals, size_t count, double shape, uint64_t seed, struct error *why)
 {
     gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
     if (random == NULL) {
         return false;
     }
-    double now_s = 0;
-    size_t drawn = 0;
-    for (; drawn < requests->count && now_s <= REQUEST_MOST_ARRIVAL_S; drawn++) {
-        requests->all[drawn].arrival_ns = llround(now_s * 1e9);
-        now_s += gsl_ran_gamma(random, shape, 1 / shape) / rate;
+    for (size_t i = 1; i < count; i++) {
+        arrivals[i] = arrivals[i - 1] + gsl_ran_gamma(random, shape, 1 / shape);
     }
     gsl_rng_free(random);
-    if (drawn < requests->count) {
-        error_usage(why, NULL, 0, "request %zu would arrive after %.3g s", drawn + 1, now_s);
+    return true;
+}
+
+bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
+                   struct error *why)
+{
+    size_t count = requests->count;
+    double last_s = (double)(count - 1) / rate;
+    if (last_s > REQUEST_MOST_ARRIVAL_S) {
+        error_usage(why, NULL, 0, "the last request would arrive after %.3g s", last_s);
         return error_expect(why, "a 'rate' at which all arrive within %g s",
                             REQUEST_MOST_ARRIVAL_S);
     }
-    return true;
+    double *arrivals = array_zeroed(count, sizeof *arrivals, why);
+    bool ok = arrivals != NULL && draw(arrivals, count, shape, seed, why);
+    for (size_t i = 0; ok && i < count; i++) {
+        double share = arrivals[count - 1] > 0 ? arrivals[i] / arrivals[count - 1] : 0;
+        requests->all[i].arrival_ns = llround(share * last_s * 1e9);
+    }
+    free(arrivals);
+    return ok;
 }

@@ -5,8 +5,10 @@
 #include "serve/requests.h"
 
 /* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
- * mean 1 / `rate` seconds and shape `shape` (1: a Poisson process; below 1: bursts). The first
- * request arrives at 0. Fails if a request would arrive after REQUEST_MOST_ARRIVAL_S. */
+ * shape `shape` (1: a Poisson process; below 1: bursts) and are then scaled, as vLLM's benchmark
+ * scales them, so that their mean is exactly 1 / `rate` seconds: one draw of few requests would be
+ * some 10 % off. The first request arrives at 0. Fails if the last one would arrive after
+ * REQUEST_MOST_ARRIVAL_S. */
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why);
 

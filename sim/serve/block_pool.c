@@ -11,12 +11,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { UNKNOWN = UINT32_MAX }; /* references of a block that the pool does not hold */
+/* `references` counts one more for a known block, so that a zeroed array holds none: most numbers
+ * are never used, and their memory is never touched. */
+enum { UNKNOWN = 0, KNOWN = 1 };
 
 struct block_pool {
     struct block_census census;
     uint32_t ids;
-    uint32_t *references;  /* by number */
+    uint32_t *references;  /* by number: UNKNOWN, or KNOWN and its references */
     uint32_t *next, *last; /* [ids + 1] links of the list; `last` is the previous block */
     void (*on_evict)(uint32_t id, void *context);
     void *context;
@@ -54,9 +56,6 @@ struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
         block_pool_destroy(pool);
         return NULL;
     }
-    for (uint32_t id = 0; id < ids; id++) {
-        pool->references[id] = UNKNOWN;
-    }
     pool->next[ids] = pool->last[ids] = ids;
     return pool;
 }
@@ -68,7 +67,7 @@ bool block_pool_knows(const struct block_pool *pool, uint32_t id)
 
 bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
 {
-    return pool->references[id] == 0;
+    return pool->references[id] == KNOWN;
 }
 
 uint64_t block_pool_room(const struct block_pool *pool)
@@ -134,7 +133,7 @@ void block_pool_give_back(struct block_pool *pool, uint64_t count)
 void block_pool_refer(struct block_pool *pool, uint32_t id)
 {
     assert(block_pool_knows(pool, id));
-    if (pool->references[id]++ == 0) {
+    if (pool->references[id]++ == KNOWN) {
         unlink_idle(pool, id);
     }
     pool->census.references++;
@@ -142,8 +141,8 @@ void block_pool_refer(struct block_pool *pool, uint32_t id)
 
 void block_pool_release(struct block_pool *pool, uint32_t id)
 {
-    assert(block_pool_knows(pool, id) && pool->references[id] > 0);
-    if (--pool->references[id] == 0) {
+    assert(block_pool_knows(pool, id) && pool->references[id] > KNOWN);
+    if (--pool->references[id] == KNOWN) {
         append_idle(pool, id);
     }
     pool->census.references--;
@@ -155,7 +154,7 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
         block_pool_refer(pool, id);
         block_pool_give_back(pool, 1);
     } else {
-        pool->references[id] = 1;
+        pool->references[id] = KNOWN + 1;
         pool->census.taken--;
         pool->census.known++;
         pool->census.references++;

@@ -59,7 +59,7 @@ void conservation_assert(const struct server *server)
     const struct prefix_census cache = prefix_census(server->cache);
     const struct prefix_counts counts = prefix_counts(server->cache);
     const struct copies *in = &server->in, *out = &server->out;
-    bool crosses = server->options->saves_cross;
+    bool crosses = server->options.saves_cross;
     struct holders holders = {.shared = 0};
     add_holders(server, server->loading, server->loading_count, &holders);
     add_holders(server, server->running, server->running_count, &holders);
@@ -85,7 +85,7 @@ void conservation_assert(const struct server *server)
          cache.pins ? (double)(in->added.moved - in->ended.moved) : 0},
         {"bytes that came in belong to copies", in->crossed_bytes, copied_bytes(in)},
         {"bytes that went out belong to copies", out->crossed_bytes, copied_bytes(out)},
-        {"room to swap is free, used or being copied from", (double)server->options->swap_blocks,
+        {"room to swap is free, used or being copied from", (double)server->options.swap_blocks,
          (double)(server->swap_left + swapped_blocks(server) + in->added.freed - in->ended.freed)},
         {"admitted requests are preempted, loading, running or ended", (double)server->next,
          (double)begun},

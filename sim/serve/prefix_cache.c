@@ -1,6 +1,7 @@
-/* Numbers of blocks: first those of chunks, each chunk's in a row. After them come the blocks that
- * only one request can have: the block in which its prompt ends, those of its output, and all
- * blocks of a prompt without hashes.
+/* Numbers of blocks: those of a chunk are in a row, and so are the blocks that only one request can
+ * have: the block in which its prompt ends, those of its output, and all blocks of a prompt without
+ * hashes. A chunk and a request get their numbers when a request first begins with them, so that a
+ * cache that serves some of many requests uses few numbers, and touches little memory.
  */
 #include "serve/prefix_cache.h"
 
@@ -25,7 +26,10 @@ struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
     uint32_t ids;             /* numbers of blocks */
-    uint32_t *first_own;      /* by request: the number of its first block that is its alone */
+    uint32_t *first_own;      /* by request: the number of its first block that is its alone, and 1;
+                                 0: none yet */
+    uint32_t *first_shared;   /* likewise by chunk */
+    uint32_t next;            /* the next number */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
@@ -55,33 +59,72 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     const struct request *request = &cache->requests->all[index];
     uint64_t shared = shared_blocks(cache, request);
     if (block >= shared) {
-        return cache->first_own[index] + (uint32_t)(block - shared);
+        return cache->first_own[index] - 1 + (uint32_t)(block - shared);
     }
-    uint32_t per_chunk = cache->requests->chunk_tokens / cache->options.block_tokens;
-    uint32_t chunk = cache->requests->chunks[request->first_chunk + block / per_chunk];
-    return chunk * per_chunk + (uint32_t)(block % per_chunk);
+    const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
+    uint32_t chunk_tokens = cache->requests->chunk_tokens, tokens = cache->options.block_tokens;
+    if (chunk_tokens < tokens) {
+        /* the last chunk of the block, which says what comes before it */
+        return cache->first_shared[chunks[(block + 1) * (tokens / chunk_tokens) - 1]] - 1;
+    }
+    uint32_t per_chunk = chunk_tokens / tokens;
+    return cache->first_shared[chunks[block / per_chunk]] - 1 + (uint32_t)(block % per_chunk);
 }
 
-/* Number the blocks that belong to one request alone. */
-static bool number_blocks(struct prefix_cache *cache, struct error *why)
+/* The number of blocks that belong to the request alone. */
+static uint64_t own_blocks(const struct prefix_cache *cache, const struct request *request)
+{
+    uint64_t tokens = (uint64_t)request->prompt + request->output;
+    return tokens / cache->options.block_tokens - shared_blocks(cache, request);
+}
+
+/* Numbers that a chunk needs: of its whole blocks, or of the block whose last chunk it is. */
+static uint32_t chunk_numbers(const struct prefix_cache *cache, uint32_t chunk)
+{
+    uint32_t tokens = cache->options.block_tokens;
+    return cache->requests->chunk_tokens < tokens ? 1
+                                                  : cache->requests->kind[chunk].tokens / tokens;
+}
+
+/* Number the blocks of a request that begins. */
+static void number_blocks(struct prefix_cache *cache, size_t index)
+{
+    const struct request *request = &cache->requests->all[index];
+    const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
+    if (cache->first_own[index] > 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        if (cache->first_shared[chunks[i]] == 0) {
+            cache->first_shared[chunks[i]] = cache->next + 1;
+            cache->next += chunk_numbers(cache, chunks[i]);
+        }
+    }
+    cache->first_own[index] = cache->next + 1;
+    cache->next += (uint32_t)own_blocks(cache, request);
+}
+
+/* Count the numbers that all requests could need. */
+static bool count_numbers(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
     uint32_t tokens = cache->options.block_tokens;
-    if (requests->chunk_tokens % tokens != 0) {
-        error_usage(why, NULL, 0, "a block of %u tokens does not divide the %u tokens of a hash",
-                    tokens, requests->chunk_tokens);
-        return error_expect(why, "a number of tokens that divides %u", requests->chunk_tokens);
+    uint32_t chunk_tokens = requests->chunk_tokens;
+    if (chunk_tokens > 0 && chunk_tokens % tokens != 0 && tokens % chunk_tokens != 0) {
+        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
+        return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
+                            chunk_tokens);
     }
-    uint64_t next = (uint64_t)requests->ids.count * (requests->chunk_tokens / tokens);
-    cache->first_own = array_zeroed(requests->count, sizeof *cache->first_own, why);
-    if (cache->first_own == NULL) {
+    uint64_t next = 0;
+    if ((cache->first_own = array_zeroed(requests->count, sizeof(uint32_t), why)) == NULL ||
+        (cache->first_shared = array_zeroed(requests->ids.count, sizeof(uint32_t), why)) == NULL) {
         return false;
     }
+    for (uint32_t i = 0; i < requests->ids.count && next < UINT32_MAX; i++) {
+        next += chunk_numbers(cache, i);
+    }
     for (size_t i = 0; i < requests->count && next < UINT32_MAX; i++) {
-        const struct request *request = &requests->all[i];
-        cache->first_own[i] = (uint32_t)next;
-        next +=
-            ((uint64_t)request->prompt + request->output) / tokens - shared_blocks(cache, request);
+        next += own_blocks(cache, &requests->all[i]);
     }
     cache->ids = next > 0 ? (uint32_t)next : 1;
     return next < UINT32_MAX ||
@@ -212,7 +255,7 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
     cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
     cache->requests = requests;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
-    if (cache->holdings == NULL || !number_blocks(cache, why) || !create_tiers(cache, why)) {
+    if (cache->holdings == NULL || !count_numbers(cache, why) || !create_tiers(cache, why)) {
         prefix_cache_destroy(cache);
         return NULL;
     }
@@ -227,6 +270,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     block_pool_destroy(cache->gpu);
     host_tier_destroy(cache->host);
     free(cache->first_own);
+    free(cache->first_shared);
     free(cache->holdings);
     free(cache->asked);
     free(cache->saving);
@@ -400,6 +444,7 @@ static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
+    number_blocks(cache, index);
     struct found found = find_prefix(cache, index, tokens);
     uint64_t have = found.blocks * cache->options.block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
@@ -451,6 +496,7 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     uint64_t full = kept / block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - kept < chunk ? tokens : kept + chunk);
     struct found found = {.blocks = 0};
+    number_blocks(cache, index);
     while (found.blocks < full &&
            block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
         find_on_gpu(cache, prefix_id(cache, index, found.blocks++), &found);

@@ -27,7 +27,7 @@
 #include "serve/requests.h"
 
 struct prefix_options {
-    uint32_t block_tokens; /* divides the tokens of a chunk */
+    uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
     bool has_host;         /* there is a second tier */
     uint64_t gpu_blocks, host_blocks;
@@ -125,7 +125,7 @@ struct prefix_census {
 struct prefix_census prefix_census(const struct prefix_cache *cache);
 
 /* A block's number depends on the tokens it holds. Numbers are below prefix_ids(); prefix_id() is
- * that of block `block` of request `index`. */
+ * that of block `block` of request `index`, which has begun. */
 uint32_t prefix_ids(const struct prefix_cache *cache);
 uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block);
 

@@ -5,13 +5,13 @@
 #include "serve/requests.h"
 #include "trace/csv/csv_reader.h"
 
-enum { REQUEST_MOST_HASHES = CSV_LINE_MOST / 2 };
-
 struct request_line {
-    double arrival_s;
+    double arrival_s; /* NAN: the line does not say */
     uint64_t prompt, output;
-    uint32_t hashes;
-    uint64_t hash[REQUEST_MOST_HASHES];
+    uint32_t hash_tokens; /* of a whole chunk; set before the line is parsed */
+    uint32_t hashes;      /* 0: the prompt's content is unknown */
+    uint64_t *hash;       /* [hashes] owned by the reader of the file */
+    size_t hash_capacity;
     bool failed; /* the recorded request failed: skip the line */
 };
 
@@ -19,10 +19,15 @@ struct request_line {
 typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *line,
                               struct error *why);
 
-/* The parser for a file whose first line `reader` has just read; NULL if the file is neither JSON
+struct request_format {
+    request_parse parse;
+    uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
+};
+
+/* The format of a file whose first line `reader` has just read; NULL if the file is neither JSON
  * lines nor a known table. A table begins with its head, JSON lines with a request. */
-request_parse request_json_parser(const struct csv_reader *reader);
-request_parse request_csv_parser(struct csv_reader *reader);
+const struct request_format *request_json_format(const struct csv_reader *reader);
+const struct request_format *request_csv_format(struct csv_reader *reader);
 
 /* Check a line against the requests before it and append it. `*origin_s` is the arrival of the
  * first request, NAN before there is one. */

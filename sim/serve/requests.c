@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-enum { CHUNK_TOKENS = 512 }; /* of Mooncake's published traces */
+#include <xxhash.h>
 
 static const double ns_per_s = 1e9;
 
@@ -63,16 +62,18 @@ static bool check_arrival(const struct requests *requests, int64_t arrival_ns,
 static bool check_line(const struct requests *requests, const struct request_line *line,
                        int64_t arrival_ns, const struct csv_reader *reader, struct error *why)
 {
-    uint64_t chunks = (line->prompt + CHUNK_TOKENS - 1) / CHUNK_TOKENS;
+    uint64_t whole = line->hash_tokens > 0 ? line->prompt / line->hash_tokens : 0;
     if (!check_tokens("a prompt", line->prompt, reader, why) ||
         !check_tokens("an output", line->output, reader, why) ||
         !check_arrival(requests, arrival_ns, reader, why)) {
         return false;
     }
-    if (line->hashes > 0 && line->hashes != chunks) {
-        error_set(why, reader->path, reader->line, "%u hashes for a prompt of %" PRIu64 " tokens",
-                  line->hashes, line->prompt);
-        return error_expect(why, "%" PRIu64 ", one for each %d tokens", chunks, CHUNK_TOKENS);
+    uint64_t chunks = whole + (line->prompt > whole * line->hash_tokens);
+    if (line->hashes > 0 && line->hashes != whole && line->hashes != chunks) {
+        error_set(why, reader->path, reader->line,
+                  "%u hashes of %u tokens for a prompt of %" PRIu64, line->hashes,
+                  line->hash_tokens, line->prompt);
+        return error_expect(why, "%" PRIu64 " hashes, or another 'hash_tokens'", chunks);
     }
     return true;
 }
@@ -103,45 +104,76 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
                      "hash %" PRIu64 " has another predecessor than earlier", hash);
 }
 
-static bool add_chunks(struct requests *requests, const struct request_line *line,
+/* The hash of a chunk: the line's, or, for a last chunk that has none, one of its own. */
+static uint64_t chunk_hash(const struct requests *requests, const struct request_line *line,
+                           uint32_t chunk)
+{
+    const uint64_t own[] = {requests->count, 0x7461696cull /* kind of hash */};
+    return chunk < line->hashes ? line->hash[chunk]
+                                : XXH64(own, sizeof own, line->hash[line->hashes - 1]);
+}
+
+static bool add_chunks(struct requests *requests, const struct request_line *line, uint32_t count,
                        const struct csv_reader *reader, struct error *why)
 {
-    if (!array_reserve(&requests->chunks, &requests->chunk_capacity,
-                       requests->chunk_count + line->hashes, sizeof *requests->chunks, why)) {
+    if (!array_reserve(&requests->chunks, &requests->chunk_capacity, requests->chunk_count + count,
+                       sizeof *requests->chunks, why)) {
         return false;
     }
     uint32_t left = (uint32_t)line->prompt;
     uint32_t before = UINT32_MAX;
-    for (uint32_t i = 0; i < line->hashes; i++) {
-        uint32_t tokens = left < CHUNK_TOKENS ? left : CHUNK_TOKENS;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t tokens = left < line->hash_tokens ? left : line->hash_tokens;
         struct request_chunk said = {.before = before, .tokens = tokens};
-        if (!number_chunk(requests, line->hash[i], said, &before, reader, why)) {
+        uint64_t hash = chunk_hash(requests, line, i);
+        if (!number_chunk(requests, hash, said, &before, reader, why)) {
             return false;
         }
         requests->chunks[requests->chunk_count + i] = before;
         left -= tokens;
     }
-    requests->chunk_count += line->hashes;
-    requests->chunk_tokens = requests->chunk_count > 0 ? CHUNK_TOKENS : 0;
+    requests->chunk_count += count;
+    requests->chunk_tokens = requests->chunk_count > 0 ? line->hash_tokens : 0;
     return true;
 }
 
 /* ---- the list ------------------------------------------------------------------------- */
 
-bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
-                  const struct csv_reader *reader, struct error *why)
+/* The arrival since the first request. The first line tells whether the file has times. */
+static bool read_arrival(struct requests *requests, const struct request_line *line,
+                         double *origin_s, int64_t *arrival_ns, const struct csv_reader *reader,
+                         struct error *why)
 {
+    bool arrives = !isnan(line->arrival_s);
+    requests->arrive = requests->count > 0 ? requests->arrive : arrives;
+    if (arrives != requests->arrive) {
+        error_set(why, reader->path, reader->line, "%s arrival time, unlike earlier requests",
+                  arrives ? "an" : "no");
+        return error_expect(why, "arrival times in all lines, or in none");
+    }
+    if (!arrives) {
+        return true;
+    }
     if (!isfinite(line->arrival_s) || line->arrival_s < 0 ||
         line->arrival_s > REQUEST_MOST_ARRIVAL_S) {
         return error_set(why, reader->path, reader->line, "arrives at %g s", line->arrival_s);
     }
     *origin_s = isnan(*origin_s) ? line->arrival_s : *origin_s;
-    int64_t arrival_ns = (int64_t)llround((line->arrival_s - *origin_s) * ns_per_s);
+    *arrival_ns = (int64_t)llround((line->arrival_s - *origin_s) * ns_per_s);
+    return true;
+}
+
+bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
+                  const struct csv_reader *reader, struct error *why)
+{
+    int64_t arrival_ns = 0;
     uint64_t first_chunk = requests->chunk_count;
-    if (!check_line(requests, line, arrival_ns, reader, why) ||
+    uint32_t chunks = line->hashes > 0 ? (uint32_t)((line->prompt - 1) / line->hash_tokens + 1) : 0;
+    if (!read_arrival(requests, line, origin_s, &arrival_ns, reader, why) ||
+        !check_line(requests, line, arrival_ns, reader, why) ||
         !array_reserve(&requests->all, &requests->capacity, requests->count + 1,
                        sizeof *requests->all, why) ||
-        !add_chunks(requests, line, reader, why)) {
+        !add_chunks(requests, line, chunks, reader, why)) {
         return false;
     }
     requests->all[requests->count++] = (struct request){
@@ -149,7 +181,7 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
         .prompt = (uint32_t)line->prompt,
         .output = (uint32_t)line->output,
         .first_chunk = first_chunk,
-        .chunks = line->hashes,
+        .chunks = chunks,
     };
     return true;
 }

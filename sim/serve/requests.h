@@ -7,10 +7,14 @@
  *
  * Published formats that can be read (the first line tells which one it is):
  *   Mooncake     JSON lines: timestamp (ms), input_length, output_length, hash_ids of 512 tokens
+ *   Bailian      JSON lines: chat_id, timestamp (s), input_length, output_length, hash_ids of 16
+ *                tokens, each of its own block alone
+ *   LLMServingSim  JSON lines: arrival_time_ns, input_toks, output_toks, input_tok_ids
  *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
  *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type
  *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
- *   a server's   JSON lines: arrival_time (s), input_toks, output_toks
+ *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids
+ * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
  */
 #ifndef SERVE_REQUESTS_H
 #define SERVE_REQUESTS_H
@@ -46,7 +50,8 @@ struct requests {
     size_t count, capacity;
     uint32_t *chunks; /* numbers of chunks, request after request */
     size_t chunk_count, chunk_capacity;
-    uint32_t chunk_tokens;      /* of a whole chunk; 0: the file has no hashes */
+    uint32_t chunk_tokens;      /* of a whole chunk; 0: no prompt's content is known */
+    bool arrive;                /* the file has arrival times; else all are 0 */
     struct dense_ids ids;       /* the number of each hash */
     struct request_chunk *kind; /* [ids.count] by number */
     size_t kind_capacity;
@@ -60,11 +65,19 @@ struct request_chunk {
     uint32_t tokens;
 };
 
-/* Read at most `limit` requests (0: all) from the file at `path`. A line is at fault if it is
- * malformed, arrives before the previous request, has no tokens, or contradicts the hashes of
- * earlier lines. Faults are added to `complaints` (the caller's, zeroed) and make the call fail.
- * The caller calls requests_release() after success; on failure `out` is empty. */
-bool requests_read(const char *path, uint64_t limit, struct requests *out,
+struct requests_options {
+    uint64_t limit;       /* most requests that are read; 0: all */
+    uint32_t hash_tokens; /* tokens that a hash stands for, or into which token ids are cut; 0: the
+                             format's */
+    uint64_t seed;        /* of requests that are made up (synthetic.h); 0 for files */
+};
+
+/* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the
+ * previous request, has no tokens, or contradicts the hashes of earlier lines. The hash of a
+ * prompt's last, shorter chunk may be absent: that chunk then equals no other. Faults are added to
+ * `complaints` (the caller's, zeroed) and make the call fail. The caller calls requests_release()
+ * after success; on failure `out` is empty. */
+bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
                    struct complaints *complaints, struct error *why);
 void requests_release(struct requests *requests);
 

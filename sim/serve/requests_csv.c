@@ -34,17 +34,51 @@ static bool read_seconds(const char *text, double *seconds)
     return *end == '\0';
 }
 
-/* "2023-11-16 18:17:03.9799600" */
-static bool read_date(const char *text, double *seconds)
+/* A fraction of a second at `*rest`, such as ".9799600"; steps over it. */
+static double read_fraction(const char **rest)
 {
-    struct tm day = {.tm_year = 0};
-    const char *rest = strptime(text, "%Y-%m-%d %H:%M:%S", &day);
-    double fraction = 0;
-    if (rest == NULL || (rest[0] != '\0' && (rest[0] != '.' || !read_seconds(rest, &fraction)))) {
+    char digits[16];
+    if (**rest != '.') {
+        return 0;
+    }
+    snprintf(digits, sizeof digits, ".%.*s", (int)strspn(*rest + 1, "0123456789"), *rest + 1);
+    *rest += 1 + strspn(*rest + 1, "0123456789");
+    return strtod(digits, NULL);
+}
+
+/* What follows a time of day: nothing, "Z", or an offset from UTC such as "+01:30". */
+static bool read_zone(const char *text, double *seconds)
+{
+    int hours, minutes, end = 0;
+    if (text[0] == '\0' || strcmp(text, "Z") == 0) {
+        *seconds = 0;
+        return true;
+    }
+    if (strlen(text) != 6 || sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &end) != 2 ||
+        end != 5 || hours < 0 || hours > 23 || minutes < 0 || minutes > 59 ||
+        (text[0] != '+' && text[0] != '-')) {
         return false;
     }
-    *seconds = (double)timegm(&day) + fraction;
+    *seconds = (text[0] == '+' ? 1 : -1) * (3600.0 * hours + 60.0 * minutes);
     return true;
+}
+
+/* "2023-11-16 18:17:03.9799600", with or without a time zone. timegm() makes 2 March of 30
+ * February; such a date is refused. */
+static bool read_date(const char *text, double *seconds)
+{
+    struct tm said = {.tm_year = 0};
+    const char *rest = strptime(text, "%Y-%m-%d %H:%M:%S", &said);
+    struct tm day = said;
+    double zone;
+    if (rest == NULL) {
+        return false;
+    }
+    *seconds = (double)timegm(&day) + read_fraction(&rest);
+    bool ok = read_zone(rest, &zone) && day.tm_mday == said.tm_mday && day.tm_mon == said.tm_mon &&
+              day.tm_sec == said.tm_sec;
+    *seconds -= ok ? zone : 0;
+    return ok;
 }
 
 /* ---- lines ---------------------------------------------------------------------------- */
@@ -104,8 +138,9 @@ static bool parse(struct csv_reader *reader, const struct csv_format *format,
     }
     if (!format->read(reader->fields[format->arrival], &line->arrival_s)) {
         return blame(reader, format, format->arrival,
-                     format->read == read_date ? "a time such as 2023-11-16 18:17:03.9799600"
-                                               : "a number of seconds",
+                     format->read == read_date
+                         ? "a time such as 2023-11-16 18:17:03.9799600, on a day that exists"
+                         : "a number of seconds",
                      why);
     }
     if (!read_tokens(reader, format, format->prompt, &line->prompt, why) ||
@@ -144,13 +179,14 @@ static bool has_head(const struct csv_reader *reader, const struct csv_format *f
     return same;
 }
 
-request_parse request_csv_parser(struct csv_reader *reader)
+const struct request_format *request_csv_format(struct csv_reader *reader)
 {
     static const struct {
         const struct csv_format *format;
-        request_parse parse;
-    } tables[] = {
-        {&azure, parse_azure}, {&burst_gpt, parse_burst_gpt}, {&vllm_style, parse_vllm_style}};
+        struct request_format reader;
+    } tables[] = {{&azure, {.parse = parse_azure}},
+                  {&burst_gpt, {.parse = parse_burst_gpt}},
+                  {&vllm_style, {.parse = parse_vllm_style}}};
     struct error unused;
     size_t count;
     if (!csv_reader_split_any(reader, &count, &unused)) {
@@ -158,7 +194,7 @@ request_parse request_csv_parser(struct csv_reader *reader)
     }
     for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (has_head(reader, tables[i].format, count)) {
-            return tables[i].parse;
+            return &tables[i].reader;
         }
     }
     return NULL;

@@ -1,8 +1,6 @@
 /* Reading a file of requests, line by line. */
 #include "serve/request_line.h"
 
-#include "base/array.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +11,12 @@ struct reading {
     struct csv_reader in;
     struct request_line line;
     double origin_s;
-    uint64_t limit;
+    struct requests_options options;
     struct complaints *complaints; /* the caller's */
 };
 
-static bool find_parser(struct reading *reading, request_parse *parse, bool *line_is_request,
-                        struct error *why)
+static bool find_format(struct reading *reading, const struct request_format **format,
+                        bool *line_is_request, struct error *why)
 {
     bool more;
     if (!csv_reader_next(&reading->in, &more, why)) {
@@ -27,17 +25,20 @@ static bool find_parser(struct reading *reading, request_parse *parse, bool *lin
     if (!more) {
         return error_set(why, reading->in.path, 0, "no requests: the file is empty");
     }
-    *parse = request_json_parser(&reading->in);
-    *line_is_request = *parse != NULL;
-    *parse = *parse != NULL ? *parse : request_csv_parser(&reading->in);
-    if (*parse == NULL) {
+    *format = request_json_format(&reading->in);
+    *line_is_request = *format != NULL;
+    *format = *format != NULL ? *format : request_csv_format(&reading->in);
+    if (*format == NULL) {
         error_set(why, reading->in.path, reading->in.line,
                   "unknown format: not the first line of a file of requests");
-        return error_expect(why, "Mooncake's JSON lines, or a table with the head of Azure "
-                                 "(TIMESTAMP,ContextTokens,GeneratedTokens), BurstGPT "
-                                 "(Timestamp,Model,Request tokens,...) or vLLM "
-                                 "(arrived_at,num_prefill_tokens,num_decode_tokens)");
+        return error_expect(why, "JSON lines as of Mooncake, Bailian or LLMServingSim, or a table "
+                                 "with the head of Azure (TIMESTAMP,ContextTokens,"
+                                 "GeneratedTokens), BurstGPT (Timestamp,Model,Request tokens,...) "
+                                 "or vLLM (arrived_at,num_prefill_tokens,num_decode_tokens)");
     }
+    uint32_t asked = reading->options.hash_tokens;
+    reading->line.hash_tokens =
+        (*format)->hash_tokens > 0 && asked > 0 ? asked : (*format)->hash_tokens;
     return true;
 }
 
@@ -56,22 +57,22 @@ static void take_line(struct reading *reading, request_parse parse, struct reque
 
 static bool read_lines(struct reading *reading, struct requests *requests, struct error *why)
 {
-    request_parse parse;
+    const struct request_format *format;
     bool more, is_request;
-    if (!find_parser(reading, &parse, &is_request, why)) {
+    if (!find_format(reading, &format, &is_request, why)) {
         return false;
     }
     if (is_request) {
-        take_line(reading, parse, requests);
+        take_line(reading, format->parse, requests);
     }
-    while (reading->limit == 0 || requests->count < reading->limit) {
+    while (reading->options.limit == 0 || requests->count < reading->options.limit) {
         if (!csv_reader_next(&reading->in, &more, why)) {
             return false;
         }
         if (!more) {
             break;
         }
-        take_line(reading, parse, requests);
+        take_line(reading, format->parse, requests);
     }
     if (reading->complaints->count > 0) {
         return complaints_fail(reading->complaints, reading->in.path, why);
@@ -93,23 +94,17 @@ static bool hash_file(FILE *file, const char *path, uint64_t *hash, struct error
     return ok;
 }
 
-bool requests_read(const char *path, uint64_t limit, struct requests *out,
+bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
                    struct complaints *complaints, struct error *why)
 {
     *out = (struct requests){.count = 0};
-    struct reading *reading = array_zeroed(1, sizeof *reading, why);
-    if (reading == NULL) {
-        return false;
-    }
-    reading->origin_s = NAN;
-    reading->limit = limit;
-    reading->complaints = complaints;
-    bool ok = csv_reader_open(&reading->in, path, why);
+    struct reading reading = {.origin_s = NAN, .options = *options, .complaints = complaints};
+    bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
-        ok = hash_file(reading->in.file, path, &out->content, why) && read_lines(reading, out, why);
-        csv_reader_close(&reading->in);
+        ok = hash_file(reading.in.file, path, &out->content, why) && read_lines(&reading, out, why);
+        csv_reader_close(&reading.in);
     }
-    free(reading);
+    free(reading.line.hash);
     if (!ok) {
         requests_release(out);
     }

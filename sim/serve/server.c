@@ -1,6 +1,6 @@
-/* Each turn of run()'s loop is an event: requests arrive, the scheduler runs, then a step runs, or
- * time passes until something changes. The conservation laws are checked in the middle of each
- * event and after the last (conservation.h).
+/* Each turn is an event: time passes until something changes, requests arrive, the scheduler runs,
+ * then a step runs. The conservation laws are checked in the middle of each event and after the last
+ * (conservation.h).
  */
 #include "serve/server_state.h"
 
@@ -26,13 +26,12 @@ static bool is_too_long(const struct server *server, uint32_t index)
     return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
 }
 
-/* When the next request arrives; INT64_MAX if its client waits for another to end. */
+/* When the next request that was sent arrives; INT64_MAX if there is none. */
 static int64_t next_arrival(const struct server *server)
 {
-    if (server->options->clients == 0) {
-        return server->requests->all[server->indices[server->arrived]].arrival_ns;
-    }
-    return server->arrived - server->ended < server->options->clients ? server->now_ns : INT64_MAX;
+    return server->arrived < server->count
+               ? server->served[server->indices[server->arrived]].arrived_ns
+               : INT64_MAX;
 }
 
 static uint32_t waiting_requests(const struct server *server)
@@ -42,9 +41,7 @@ static uint32_t waiting_requests(const struct server *server)
 
 static void arrive(struct server *server)
 {
-    while (server->arrived < server->count && next_arrival(server) <= server->now_ns) {
-        struct served *served = &server->served[server->indices[server->arrived]];
-        served->arrived_ns = served->waits.until_ns = next_arrival(server);
+    while (next_arrival(server) <= server->now_ns) {
         server->arrived++;
     }
     uint32_t waiting = waiting_requests(server);
@@ -79,15 +76,21 @@ static void queue_pop(struct server *server)
     }
 }
 
+static double kv_share(const struct server *server)
+{
+    double room = (double)prefix_room(server->cache);
+    return server->all_blocks > 0 ? 1 - room / (double)server->all_blocks : 0;
+}
+
 /* ---- copies --------------------------------------------------------------------------- */
 
 /* Queue a copy of the KV of `tokens` tokens. Returns its number. */
 static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
                             struct copy_blocks blocks)
 {
-    const struct server_options *options = server->options;
+    const struct server_options *options = &server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns = server->clock->copy_start_ns * (double)(units * options->unit_transfers);
+    double start_ns = server->clock.copy_start_ns * (double)(units * options->unit_transfers);
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
     server->failed = server->failed || number == 0;
@@ -99,7 +102,7 @@ static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64
 static void copy_saves(struct server *server)
 {
     struct prefix_counts counts = prefix_counts(server->cache);
-    if (server->options->saves_cross && counts.saved > server->saved) {
+    if (server->options.saves_cross && counts.saved > server->saved) {
         uint64_t blocks = counts.saved - server->saved;
         uint64_t number =
             copy_tokens(server, &server->out, blocks * prefix_block_tokens(server->cache),
@@ -139,7 +142,7 @@ static bool has_room(const struct server *server, const struct sequence *sequenc
 
 static bool is_ready(const struct server *server, const struct sequence *sequence)
 {
-    bool loaded = server->options->layers > 0 || sequence->load <= server->in.done;
+    bool loaded = server->options.layers > 0 || sequence->load <= server->in.done;
     return loaded && has_room(server, sequence);
 }
 
@@ -160,7 +163,7 @@ static void start_loaded(struct server *server)
 /* Let copies run for `ns` at these rates. */
 static void pass_copies(struct server *server, int64_t ns, double load_rate, double save_rate)
 {
-    struct series *series = server->options->series;
+    struct series *series = server->options.series;
     int64_t start = server->now_ns;
     series_spread(series, SERIES_LOADED, start, start + ns,
                   copies_pass(&server->in, (double)ns, load_rate, end_load, server));
@@ -205,7 +208,7 @@ static void put_back_last(struct server *server)
 /* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
 static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t budget)
 {
-    uint32_t chunk = server->options->chunk_tokens;
+    uint32_t chunk = server->options.chunk_tokens;
     uint32_t most = chunk > 0 && chunk < budget ? chunk : budget;
     return wanted < most ? (uint32_t)wanted : most;
 }
@@ -237,7 +240,7 @@ static uint32_t schedule_running(struct server *server, uint32_t budget, bool *m
 
 static void note_match(const struct server *server, const struct prefix_match *match)
 {
-    struct series *series = server->options->series;
+    struct series *series = server->options.series;
     series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->gpu_tokens);
     series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
 }
@@ -309,9 +312,9 @@ static void schedule(struct server *server)
 {
     struct sequence front;
     bool made_room = false;
-    uint32_t budget = schedule_running(server, server->options->batched_tokens, &made_room);
+    uint32_t budget = schedule_running(server, server->options.batched_tokens, &made_room);
     while (!made_room && budget > 0 &&
-           server->running_count + server->loading_count < server->options->sequences &&
+           server->running_count + server->loading_count < server->options.sequences &&
            queue_front(server, &front) && admit(server, &front, &budget)) {
     }
 }
@@ -333,7 +336,7 @@ static struct step_load read_load(const struct server *server)
         } else if (sequence->chunk > 0) {
             server->chunks[load.chunk_count++] =
                 (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
-            load.written_bytes += server->options->written_bytes * sequence->chunk;
+            load.written_bytes += server->options.written_bytes * sequence->chunk;
         }
     }
     return load;
@@ -370,7 +373,7 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     }
     sequence->generated++;
     sequence->was_put_back = false;
-    series_add(server->options->series, SERIES_OUTPUT, server->now_ns - 1, 1);
+    series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
     if (served->first_token_ns < 0) {
         served->first_token_ns = server->now_ns;
     }
@@ -402,7 +405,7 @@ static void finish_step(struct server *server, uint32_t computing, const struct 
 static void pass(struct server *server, int64_t ns, double load_rate, double save_rate,
                  uint32_t computing)
 {
-    struct series *series = server->options->series;
+    struct series *series = server->options.series;
     int64_t start = server->now_ns, end = start + ns;
     series_hold(series, SERIES_WAITING, start, end, waiting_requests(server));
     /* Without a step, running sequences wait for blocks that are being copied out. */
@@ -426,10 +429,9 @@ static void stretch(struct step_time *time, double link_ns, uint32_t layers)
 /* The step ends when the KV of its chunks has left. */
 static void wait_for_writes(const struct server *server, double bytes, struct step_time *time)
 {
-    uint32_t layers = server->options->written_layers;
+    uint32_t layers = server->options.written_layers;
     if (bytes > 0) {
-        stretch(time, server->clock->copy_start_ns * layers + bytes / time->save_rate * 1e9,
-                layers);
+        stretch(time, server->clock.copy_start_ns * layers + bytes / time->save_rate * 1e9, layers);
     }
 }
 
@@ -437,22 +439,23 @@ static void wait_for_writes(const struct server *server, double bytes, struct st
 static void wait_for_layers(const struct server *server, struct step_time *time)
 {
     uint64_t last = 0;
-    for (uint32_t i = 0; i < server->running_count && server->options->layers > 0; i++) {
+    for (uint32_t i = 0; i < server->running_count && server->options.layers > 0; i++) {
         const struct sequence *sequence = &server->running[i];
         last = sequence->chunk > 0 && sequence->load > last ? sequence->load : last;
     }
     double load_ns = copies_time(&server->in, last, time->load_rate);
     if (load_ns > 0) {
-        stretch(time, load_ns, server->options->layers);
+        stretch(time, load_ns, server->options.layers);
     }
 }
 
 static bool run_step(struct server *server, const struct step_load *load, struct error *why)
 {
     struct step_time time = {.ns = 0};
-    struct series *series = server->options->series;
+    struct series *series = server->options.series;
     uint32_t computing = server->running_count;
-    if (!server->clock->step(server->clock->context, load, &time, why)) {
+    server->kv_before = kv_share(server);
+    if (!server->clock.step(server->clock.context, load, &time, why)) {
         return false;
     }
     wait_for_layers(server, &time);
@@ -486,86 +489,154 @@ static double next_copy_ns(const struct server *server, const double rate[LINK_F
     return ceil(ns);
 }
 
-/* Nothing computes: pass on to the end of a copy, if somebody waits, or to the next arrival. False
- * if there is neither. */
-static bool pass_idle(struct server *server)
+/* The rates of copies while nothing computes. */
+static void idle_rates(const struct server *server, double rate[LINK_FLOWS])
 {
-    double rate[LINK_FLOWS], arrival_ns = INFINITY;
     const double most[LINK_FLOWS] = {
         [LINK_LOADED] = copies_last(&server->in) > server->in.done ? INFINITY : 0,
         [LINK_SAVED] = copies_last(&server->out) > server->out.done ? INFINITY : 0,
     };
-    link_share(&server->clock->link, most, rate);
-    if (server->arrived < server->count && next_arrival(server) < INT64_MAX) {
-        arrival_ns = (double)(next_arrival(server) - server->now_ns);
-    }
-    double ns = fmin(next_copy_ns(server, rate), arrival_ns);
-    if (!isfinite(ns)) {
-        return false;
-    }
-    pass(server, (int64_t)ns, rate[LINK_LOADED], rate[LINK_SAVED], 0);
-    return true;
+    link_share(&server->clock.link, most, rate);
 }
 
-static bool run(struct server *server, struct error *why)
+/* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
+ * next arrival. */
+static int64_t idle_until(const struct server *server)
 {
-    for (;;) {
-        arrive(server);
-        schedule(server);
-        if (server->failed) {
-            return false;
-        }
-        conservation_check(server);
-        struct step_load load = read_load(server);
-        if (load.decodes + load.chunk_count > 0) {
-            if (!run_step(server, &load, why)) {
-                return false;
-            }
-        } else if (!pass_idle(server)) {
-            server->totals->end_ns = server->now_ns;
-            copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
-            conservation_check(server);
-            assert(server->ended == server->count); /* an idle server has room for any request */
-            return prefix_check(server->cache, why);
-        }
-    }
+    double rate[LINK_FLOWS];
+    idle_rates(server, rate);
+    double copy_ns = next_copy_ns(server, rate);
+    int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
+    int64_t arrival = next_arrival(server);
+    return copied < arrival ? copied : arrival;
 }
 
-bool server_run(const struct server_options *options, const struct step_clock *clock,
-                const struct requests *requests, const uint32_t *indices, uint32_t count,
-                struct prefix_cache *cache, struct served *served, struct server_totals *totals,
-                struct error *why)
+/* Nothing computes until the turn is due. */
+static void pass_idle(struct server *server)
 {
-    struct server server = {
-        .options = options,
-        .clock = clock,
+    double rate[LINK_FLOWS];
+    idle_rates(server, rate);
+    pass(server, server->due_ns - server->now_ns, rate[LINK_LOADED], rate[LINK_SAVED], 0);
+}
+
+/* ---- turns ---------------------------------------------------------------------------- */
+
+struct server *server_create(const struct server_options *options, const struct step_clock *clock,
+                             const struct requests *requests, struct prefix_cache *cache,
+                             struct served *served, struct server_totals *totals, struct error *why)
+{
+    struct server *server = array_zeroed(1, sizeof *server, why);
+    if (server == NULL) {
+        return NULL;
+    }
+    *server = (struct server){
+        .options = *options,
+        .clock = *clock,
         .requests = requests,
-        .indices = indices,
-        .count = count,
         .cache = cache,
         .all_blocks = prefix_room(cache),
         .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
         .served = served,
         .totals = totals,
         .swap_left = options->swap_blocks,
-        .why = why,
+        .due_ns = INT64_MAX,
+        .idle = true,
     };
     *totals = (struct server_totals){.steps = 0};
-    for (uint32_t i = 0; i < count; i++) {
-        served[indices[i]] = (struct served){
-            .arrived_ns = -1, .scheduled_ns = -1, .first_token_ns = -1, .end_ns = -1};
+    server->running = array_zeroed(options->sequences, sizeof *server->running, why);
+    server->loading = array_zeroed(options->sequences, sizeof *server->loading, why);
+    server->put_back = array_zeroed(options->sequences, sizeof *server->put_back, why);
+    server->chunks = array_zeroed(options->sequences, sizeof *server->chunks, why);
+    if (server->running == NULL || server->loading == NULL || server->put_back == NULL ||
+        server->chunks == NULL) {
+        server_destroy(server);
+        return NULL;
     }
-    server.running = array_zeroed(options->sequences, sizeof *server.running, why);
-    server.loading = array_zeroed(options->sequences, sizeof *server.loading, why);
-    server.put_back = array_zeroed(options->sequences, sizeof *server.put_back, why);
-    server.chunks = array_zeroed(options->sequences, sizeof *server.chunks, why);
-    bool ok = server.running != NULL && server.loading != NULL && server.put_back != NULL &&
-              server.chunks != NULL && run(&server, why);
-    free(server.chunks);
-    free(server.running);
-    free(server.loading);
-    free(server.put_back);
-    copies_release(&server.in);
-    copies_release(&server.out);
-    return ok;
+    return server;
+}
+
+void server_destroy(struct server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    free(server->indices);
+    free(server->chunks);
+    free(server->running);
+    free(server->loading);
+    free(server->put_back);
+    copies_release(&server->in);
+    copies_release(&server->out);
+    free(server);
+}
+
+bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why)
+{
+    assert(at_ns <= server->due_ns);
+    if (!array_reserve(&server->indices, &server->capacity, (size_t)server->count + 1,
+                       sizeof *server->indices, why)) {
+        return false;
+    }
+    server->indices[server->count++] = index;
+    server->served[index] = (struct served){.arrived_ns = at_ns,
+                                            .scheduled_ns = -1,
+                                            .first_token_ns = -1,
+                                            .end_ns = -1,
+                                            .waits = {.until_ns = at_ns},
+                                            .server = server->options.number};
+    server->due_ns = server->idle ? at_ns : server->due_ns;
+    return true;
+}
+
+int64_t server_due(const struct server *server)
+{
+    return server->due_ns;
+}
+
+bool server_turn(struct server *server, struct server_ends *ends, struct error *why)
+{
+    uint32_t ended = server->ended;
+    server->why = why;
+    if (server->idle) {
+        pass_idle(server);
+    }
+    arrive(server);
+    schedule(server);
+    if (server->failed) {
+        return false;
+    }
+    conservation_check(server);
+    *ends = (struct server_ends){.refused = server->ended - ended, .refused_ns = server->now_ns};
+    server->ended_before = server->ended;
+    struct step_load load = read_load(server);
+    server->idle = load.decodes + load.chunk_count == 0;
+    if (server->idle) {
+        server->due_ns = idle_until(server);
+        return true;
+    }
+    if (!run_step(server, &load, why)) {
+        return false;
+    }
+    ends->answered = server->ended - server->ended_before;
+    ends->answered_ns = server->due_ns = server->now_ns;
+    return true;
+}
+
+bool server_finish(struct server *server, struct error *why)
+{
+    server->totals->end_ns = server->now_ns;
+    copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
+    conservation_check(server);
+    assert(server->ended == server->count); /* an idle server has room for any request */
+    return prefix_check(server->cache, why);
+}
+
+struct server_load server_load(const struct server *server, int64_t at_ns)
+{
+    bool in_step = at_ns < server->now_ns; /* the last step is known, but not over */
+    return (struct server_load){
+        .requests = server->count - (in_step ? server->ended_before : server->ended),
+        .waiting = server->count - server->next + server->put_back_count,
+        .kv = in_step ? server->kv_before : kv_share(server),
+    };
 }

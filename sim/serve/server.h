@@ -71,10 +71,9 @@ struct step_clock {
 };
 
 struct server_options {
-    uint32_t sequences, batched_tokens; /* most of a step */
-    uint32_t chunk_tokens;              /* most of one sequence in a step; 0: batched_tokens */
-    uint32_t clients; /* each sends its next request when its last one has ended; 0: requests come
-                         at their arrival times */
+    uint32_t number;                      /* of this server, for struct served */
+    uint32_t sequences, batched_tokens;   /* most of a step */
+    uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
     uint64_t token_bytes;                 /* of a token's KV on the link */
     uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
     bool saves_cross;                     /* saved blocks cross the link: the cache's saves_wait */
@@ -90,6 +89,7 @@ struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct prefix_match match; /* of its prompt, when it first began */
     struct waits waits;
+    uint32_t server; /* which one got it */
     uint32_t preemptions;
     uint32_t swaps; /* preemptions that swapped its KV to the host */
     bool too_long;  /* it needs more blocks than the GPU has, and never ran */
@@ -103,11 +103,46 @@ struct server_totals {
     uint64_t swapped_blocks; /* swapped out; all of them come back in */
 };
 
-/* Serve the `count` requests `indices` (in order of arrival) of `requests` through `cache`, which
- * is empty. `served` [requests->count] receives the rows of these requests. */
-bool server_run(const struct server_options *options, const struct step_clock *clock,
-                const struct requests *requests, const uint32_t *indices, uint32_t count,
-                struct prefix_cache *cache, struct served *served, struct server_totals *totals,
-                struct error *why);
+/* A server lives in turns, so that several can share one time (fleet.h). A turn begins when the
+ * last step has ended, or when the time without one is over: requests that have come meanwhile
+ * join the queue, the scheduler runs, and a step runs if there is work. */
+struct server;
+
+/* A server that serves requests of `requests` through `cache`, which is empty. `served`
+ * [requests->count] receives the rows of the requests it gets, `totals` what its steps come to. All
+ * of these must outlive it. NULL on failure. */
+struct server *server_create(const struct server_options *options, const struct step_clock *clock,
+                             const struct requests *requests, struct prefix_cache *cache,
+                             struct served *served, struct server_totals *totals,
+                             struct error *why);
+void server_destroy(struct server *server); /* NULL is fine */
+
+/* Send request `index`, which arrives at `at_ns`: not before the last one sent, and not after
+ * server_due(). */
+bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why);
+
+/* When its next turn begins; INT64_MAX if nothing is left to do. */
+int64_t server_due(const struct server *server);
+
+/* Requests that ended in a turn: at its beginning those too long to run, and at the end of its
+ * step. */
+struct server_ends {
+    uint32_t refused, answered;
+    int64_t refused_ns, answered_ns;
+};
+
+/* Take the turn that is due. */
+bool server_turn(struct server *server, struct server_ends *ends, struct error *why);
+
+/* The last turn is over: complete the totals. */
+bool server_finish(struct server *server, struct error *why);
+
+/* The load that a router sees at `at_ns`, which is not after server_due(). */
+struct server_load {
+    uint32_t requests; /* sent and not ended */
+    uint32_t waiting;  /* of these, not in a step, nor waiting for copies */
+    double kv;         /* share of the GPU's KV memory that requests hold */
+};
+struct server_load server_load(const struct server *server, int64_t at_ns);
 
 #endif

@@ -22,12 +22,13 @@ struct sequence {
 };
 
 struct server {
-    const struct server_options *options;
-    const struct step_clock *clock;
+    struct server_options options;
+    struct step_clock clock;
     const struct requests *requests;
-    const uint32_t *indices; /* of requests, in order of arrival */
-    uint32_t count, next;    /* `next`: the first of `indices` never admitted */
-    uint32_t arrived;        /* the first of `indices` that has not arrived */
+    uint32_t *indices; /* of the requests that were sent, in order of arrival; owned */
+    size_t capacity;
+    uint32_t count, next; /* `next`: the first of `indices` never admitted */
+    uint32_t arrived;     /* the first of `indices` that has not arrived in a turn */
     uint32_t ended;
     struct sequence *put_back; /* preempted; the last one is at the front of the queue */
     uint32_t put_back_count;
@@ -43,11 +44,15 @@ struct server {
     uint64_t freeing;           /* the last copy out whose blocks may have been taken by others */
     uint64_t saved, evicted;    /* prefix_counts() when saves were last queued */
     uint64_t swap_left;         /* free blocks of the room to swap */
-    struct error *why;          /* run()'s, for a copy that cannot be queued */
+    struct error *why;          /* server_turn()'s, for a copy that cannot be queued */
     bool failed;                /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
-    int64_t now_ns;
+    int64_t now_ns;        /* the end of the last step, or of the last time without one */
+    int64_t due_ns;        /* when the next turn begins */
+    bool idle;             /* the time from now_ns to due_ns is still to pass */
+    uint32_t ended_before; /* `ended` when the last step began, */
+    double kv_before;      /* and the share of the memory that was held then */
 };
 
 #endif

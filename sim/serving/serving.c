@@ -1,10 +1,12 @@
-/* Requests are routed to servers first; then each server runs alone. */
+/* A router that does not see load sends requests to servers first; then each server runs alone.
+ * Behind one that does, all servers run together. */
 #include "serving/serving.h"
 
 #include "base/array.h"
 #include "run/outcome.h"
 #include "run/run.h"
 #include "serve/arrivals.h"
+#include "serve/fleet.h"
 #include "serve/router.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_outcome.h"
@@ -25,6 +27,20 @@ struct serving {
 };
 
 /* ---- requests -------------------------------------------------------------------------- */
+
+/* Requests without arrival times need another source of them. A plan may search the rate, so this
+ * is a fault of a run, not of a scenario. */
+static bool check_times(const struct point *point, struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
+        !workload->timed) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "the requests of workload '%.100s' have no arrival times",
+                workload->path);
+    return error_expect(why, "'rate' or 'clients', or 'timed: no'");
+}
 
 /* Copy the point's requests, with the times at which they arrive in this run. */
 static bool take_requests(struct serving *serving, struct error *why)
@@ -48,12 +64,22 @@ static bool route(struct serving *serving, struct error *why)
     const struct workload *workload = &serving->point->workload;
     size_t count = serving->requests.count;
     serving->served = array_zeroed(count, sizeof *serving->served, why);
-    return serving->served != NULL && router_init(&serving->router, &serving->requests,
-                                                  (uint32_t)point_servers(serving->point),
-                                                  workload->routing == ROUTE_PREFIX, why);
+    return serving->served != NULL &&
+           (workload_balances(workload) || router_init(&serving->router, &serving->requests,
+                                                       (uint32_t)point_servers(serving->point),
+                                                       workload->routing == ROUTE_PREFIX, why));
 }
 
 /* ---- runs ------------------------------------------------------------------------------ */
+
+/* Servers that run together, and what belongs to each. */
+struct group {
+    uint32_t count;
+    struct server **servers; /* [count] */
+    struct prefix_cache **caches;
+    struct server_totals *totals;
+    struct balancer *balancer; /* NULL: requests were routed before */
+};
 
 static struct server_options server_options(const struct serving *serving, uint32_t server,
                                             struct serving_totals *all)
@@ -63,12 +89,11 @@ static struct server_options server_options(const struct serving *serving, uint3
     const struct mechanisms *m = &setup->mechanisms;
     const struct prefix_options *prefix = &serving->memory.prefix;
     uint32_t layers = setup->model.layer_count, passes = point_passes(serving->point);
-    uint64_t servers = point_servers(serving->point);
     return (struct server_options){
+        .number = server,
         .sequences = serving->memory.sequences,
         .batched_tokens = (uint32_t)workload->batched_tokens * passes,
         .chunk_tokens = (uint32_t)workload->batched_tokens,
-        .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
         .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
         .unit_transfers = m->prefix_contiguous ? 1 : layers,
@@ -81,26 +106,104 @@ static struct server_options server_options(const struct serving *serving, uint3
     };
 }
 
+static bool group_create(struct group *group, struct serving *serving, uint32_t first,
+                         const struct step_clock *clock, struct serving_totals *all,
+                         struct error *why)
+{
+    group->servers = array_zeroed(group->count, sizeof *group->servers, why);
+    group->caches = array_zeroed(group->count, sizeof *group->caches, why);
+    group->totals = array_zeroed(group->count, sizeof *group->totals, why);
+    if (group->servers == NULL || group->caches == NULL || group->totals == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct server_options options = server_options(serving, first + i, all);
+        group->caches[i] = prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
+        if (group->caches[i] == NULL || (group->servers[i] = server_create(
+                                             &options, clock, &serving->requests, group->caches[i],
+                                             serving->served, &group->totals[i], why)) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void group_release(struct group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->servers != NULL) {
+            server_destroy(group->servers[i]);
+        }
+        if (group->caches != NULL) {
+            prefix_cache_destroy(group->caches[i]);
+        }
+    }
+    free(group->servers);
+    free(group->caches);
+    free(group->totals);
+    balancer_destroy(group->balancer);
+}
+
+static void add_totals(const struct serving *serving, const struct group *group,
+                       struct serving_totals *all)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct server_totals *totals = &group->totals[i];
+        struct prefix_counts blocks = prefix_counts(group->caches[i]);
+        all->blocks += serving->memory.prefix.gpu_blocks;
+        all->crossed_blocks += blocks.loaded + totals->swapped_blocks +
+                               (serving->memory.prefix.saves_wait ? blocks.saved : 0);
+        all->busy_ns += totals->busy_ns;
+        all->end_ns = totals->end_ns > all->end_ns ? totals->end_ns : all->end_ns;
+    }
+}
+
+/* A server with the requests that were routed to it, and its share of the clients. */
 static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
                       struct serving_totals *all, struct error *why)
 {
-    const struct server_options options = server_options(serving, server, all);
-    struct server_totals totals;
-    uint32_t count = router_select(&serving->router, server);
-    struct prefix_cache *cache =
-        prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
-    if (cache == NULL) {
-        return false;
+    const struct workload *workload = &serving->point->workload;
+    uint64_t servers = point_servers(serving->point);
+    struct group group = {.count = 1};
+    struct fleet fleet = {
+        .server_count = 1,
+        .requests = &serving->requests,
+        .count = router_select(&serving->router, server),
+        .indices = serving->router.indices,
+        .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
+    };
+    bool ok = group_create(&group, serving, server, clock, all, why);
+    fleet.servers = group.servers;
+    ok = ok && fleet_run(&fleet, why);
+    if (ok) {
+        add_totals(serving, &group, all);
     }
-    bool ok = server_run(&options, clock, &serving->requests, serving->router.indices, count, cache,
-                         serving->served, &totals, why);
-    all->blocks += serving->memory.prefix.gpu_blocks;
-    struct prefix_counts blocks = prefix_counts(cache);
-    all->crossed_blocks +=
-        blocks.loaded + totals.swapped_blocks + (options.saves_cross ? blocks.saved : 0);
-    all->busy_ns += totals.busy_ns;
-    all->end_ns = totals.end_ns > all->end_ns ? totals.end_ns : all->end_ns;
-    prefix_cache_destroy(cache);
+    group_release(&group);
+    return ok;
+}
+
+/* All servers at once, behind a router that sees their load. */
+static bool serve_together(struct serving *serving, const struct step_clock *clock,
+                           struct serving_totals *all, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    struct group group = {.count = (uint32_t)point_servers(serving->point)};
+    struct fleet fleet = {
+        .server_count = group.count,
+        .requests = &serving->requests,
+        .count = (uint32_t)serving->requests.count,
+        .clients = (uint32_t)workload->clients,
+    };
+    group.balancer =
+        balancer_create(workload, group.count, &serving->requests, serving->point->setup.seed, why);
+    bool ok = group.balancer != NULL && group_create(&group, serving, 0, clock, all, why);
+    fleet.servers = group.servers;
+    fleet.balancer = group.balancer;
+    ok = ok && fleet_run(&fleet, why);
+    if (ok) {
+        add_totals(serving, &group, all);
+    }
+    group_release(&group);
     return ok;
 }
 
@@ -127,8 +230,10 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
         return false;
     }
     struct step_clock clock = step_cost_clock(cost);
-    bool ok = true;
-    for (uint32_t server = 0; ok && server < point_servers(serving->point); server++) {
+    const struct workload *workload = &serving->point->workload;
+    bool together = workload_balances(workload);
+    bool ok = !together || serve_together(serving, &clock, totals, why);
+    for (uint32_t server = 0; ok && !together && server < point_servers(serving->point); server++) {
         ok = serve_one(serving, server, &clock, totals, why);
     }
     totals->trust =
@@ -164,7 +269,7 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
     struct prefix_bound bound;
     struct prefix_totals found;
     struct serving_totals totals;
-    if (!take_requests(serving, why) ||
+    if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
         !check_fit(serving, why) || !route(serving, why) ||
         !prefix_bound(&serving->requests, &bound, why)) {

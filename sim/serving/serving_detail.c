@@ -21,6 +21,7 @@ static bool write_requests(const struct requests *requests, const struct served 
     result->request_count = (uint32_t)requests->count;
     for (size_t i = 0; i < requests->count; i++) {
         result->requests[i] = (struct result_request){
+            .replica = all[i].server,
             .prompt = requests->all[i].prompt,
             .output = requests->all[i].output,
             .preemptions = all[i].preemptions,

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "model/parallel.h"
 #include "run/price.h"
+#include "serve/synthetic.h"
 #include "serving/backlog.h"
 #include "serving/serving_detail.h"
 
@@ -64,12 +65,27 @@ static void note_unheard(const struct point *point, struct result *result)
     }
 }
 
+/* Without hashes nobody knows which prompts begin alike. */
+static void note_unknown(uint64_t unknown, uint64_t requests, struct result *result)
+{
+    char text[128];
+    snprintf(text, sizeof text,
+             "%llu of %llu requests have no hashes, so their shared prefixes are unknown",
+             (unsigned long long)unknown, (unsigned long long)requests);
+    if (unknown > 0) {
+        note(result, unknown == requests
+                         ? "the workload has no hashes, so shared prefixes are unknown"
+                         : text);
+    }
+}
+
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result)
 {
-    uint64_t prompt = 0;
+    uint64_t prompt = 0, known = 0;
     for (size_t i = 0; i < requests->count; i++) {
         prompt += requests->all[i].prompt;
+        known += requests->all[i].chunks > 0;
     }
     result_integer(result, COLUMN_REQUESTS, (int64_t)requests->count);
     result_integer(result, COLUMN_REPLICAS, (int64_t)point->workload.replicas);
@@ -82,8 +98,8 @@ void serving_write_requests(const struct point *point, const struct requests *re
         result_integer(result, COLUMN_HASHED_FULL_UNIQUE, (int64_t)bound->full_distinct);
         result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
     }
-    if (requests->chunk_tokens == 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
-        note(result, "the workload has no hashes, so shared prefixes are unknown");
+    if (point->setup.mechanisms.prefix != PREFIX_NONE && !synthetic_is(point->workload.path)) {
+        note_unknown(requests->count - known, requests->count, result);
     }
     note_states(&point->setup, result);
     note_unheard(point, result);

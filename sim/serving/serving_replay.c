@@ -38,10 +38,11 @@ static const struct shared_kind curve_kind = {make_curve, destroy_curve};
 static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix)
 {
     const struct workload *workload = &point->workload;
-    const uint64_t numbers[] = {workload->content,    workload->limit,
-                                point_servers(point), (uint64_t)workload->routing,
-                                prefix->block_tokens, prefix->gpu_keeps,
-                                prefix->gpu_blocks,   0x70726566697863ull /* kind of value */};
+    const uint64_t numbers[] = {workload->content,           workload->limit,
+                                workload->hash_tokens,       point_servers(point),
+                                (uint64_t)workload->routing, prefix->block_tokens,
+                                prefix->gpu_keeps,           prefix->gpu_blocks,
+                                0x70726566697863ull /* kind of value */};
     return XXH64(numbers, sizeof numbers, 0);
 }
 

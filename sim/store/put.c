@@ -135,18 +135,19 @@ static void bind_request(sqlite3_stmt *statement, const struct result *result, u
 {
     const struct result_request *request = &result->requests[index];
     const int64_t numbers[] = {index,
+                               request->replica,
                                request->prompt,
                                request->output,
                                (int64_t)request->gpu_tokens,
                                (int64_t)request->host_tokens,
                                request->preemptions};
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         sqlite3_bind_int64(statement, 2 + i, numbers[i]);
     }
-    bind_ms(statement, 8, request->arrived_ns);
-    bind_ms(statement, 9, request->scheduled_ns);
-    bind_ms(statement, 10, request->first_token_ns);
-    bind_ms(statement, 11, request->end_ns);
+    bind_ms(statement, 9, request->arrived_ns);
+    bind_ms(statement, 10, request->scheduled_ns);
+    bind_ms(statement, 11, request->first_token_ns);
+    bind_ms(statement, 12, request->end_ns);
 }
 
 static void bind_wait(sqlite3_stmt *statement, const struct result *result, uint32_t index)
@@ -185,7 +186,7 @@ static const struct {
     {"INSERT INTO stalls VALUES (?,?,?)", COUNT(stall), bind_stall},
     {"INSERT INTO layers VALUES (?,?,?,?,?)", COUNT(layer), bind_layer},
     {"INSERT INTO steps VALUES (?,?,?,?,?)", COUNT(step), bind_step},
-    {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
+    {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
     {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
     {series_sql, COUNT(bin), bind_bin},
 #undef COUNT

@@ -86,17 +86,17 @@ for scenario in GOOD:
     check(valid(scenario), f"{json.dumps(scenario)} is valid")
 
 NOTHING = [0, "0", "0.0"]
-SERVED = {"workload": "conversations", "kv_pool_tokens": "16K", "limit": 1, "rate": 1}
+SERVED = {"workload": "conversations", "kv_pool_tokens": "16K", "limit": 1, "rate": 1,
+          "routing": "prefix-load", "context": None}
 positive = [key for key, value in schema["properties"].items()
             if {"not": {"$ref": "#/definitions/zero"}} in (value.get("allOf", []) + [
                 part for one in value.get("anyOf", []) for part in one.get("allOf", [])])]
 check(len(positive) >= 14, f"{len(positive)} keys may not be 0")
 serving = ["rate", "burstiness", "clients", "time_scale", "limit", "replicas", "max_sequences",
-           "batched_tokens"]
-server = {key: value for key, value in COMPLETE.items() if key != "context"}
+           "batched_tokens", "hash_tokens", "balance_abs_threshold", "balance_rel_threshold"]
 for key, value in parsed.items():
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        base = {**server, **SERVED} if key in serving else {}
+        base = SERVED if key in serving else {}
         wrong = [no for no in NOTHING if valid({key: no}) == refused({**base, key: no})]
         check(not wrong, f"'{key}' of 0 is the same to both {wrong or ''}")
 

@@ -101,17 +101,11 @@ static void print_axes(FILE *out)
           out);
 }
 
-static bool has_workload(const struct scenario *scenario)
-{
-    const struct node *workload = node_get(scenario->root, "workload");
-    return workload != NULL && workload->kind != NODE_NULL;
-}
-
 /* Serving metrics need a workload. */
 static bool check_workload(const struct scenario *scenario, const struct targets *targets,
                            bool pareto, struct error *why)
 {
-    for (uint32_t i = 0; !has_workload(scenario) && i < targets->count; i++) {
+    for (uint32_t i = 0; !scenario_serves(scenario) && i < targets->count; i++) {
         if (target_serves(&targets->all[i])) {
             error_usage(why, "--target", 0, "'%s' is a serving metric; it needs a 'workload'",
                         column_kinds[targets->all[i].column].name);
@@ -145,7 +139,7 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
                         struct error *why)
 {
     static const char holds[] = "queue_grows<=0";
-    bool serves = has_workload(scenario);
+    bool serves = scenario_serves(scenario);
     out->maximise = out->maximise || (out->axis == NULL && serves);
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
     bool rate = strncmp(out->axis, "rate", 4) == 0 && strchr("=", out->axis[4]) != NULL;

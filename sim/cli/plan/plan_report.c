@@ -184,30 +184,52 @@ static bool print_table(struct report *report, FILE *out, struct error *why)
 
 /* ---- what follows ---- */
 
+/* Does the candidate hold the highest load of the axis? Then the axis limits it, not the machine,
+ * and its tokens may be cheaper at a higher load. */
+static bool is_unsaturated(const struct planning *planning, const struct quest *quest)
+{
+    return planning->maximise && quest->search.load && quest->found == 0;
+}
+
+/* The cost of a candidate's answer; NULL without an answer or a price. */
+static const struct cell *cost_of_answer(const struct quest *quest)
+{
+    const struct cell *cost =
+        quest->found == PLANNING_NONE ? NULL : &quest->results[quest->found].cells[COLUMN_COST];
+    return cost != NULL && cost->set ? cost : NULL;
+}
+
 /* The candidate with the cheapest tokens, if several have a price: it need not be the winner. */
 static void print_cheapest(const struct planning *planning, FILE *out)
 {
     const struct quest *cheapest = NULL;
-    double least = 0;
-    uint32_t priced = 0;
+    uint32_t priced = 0, unsaturated = 0;
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
-        const struct cell *cost =
-            quest->found == PLANNING_NONE ? NULL : &quest->results[quest->found].cells[COLUMN_COST];
-        if (cost != NULL && cost->set) {
+        const struct cell *cost = cost_of_answer(quest);
+        if (cost != NULL) {
             priced++;
-            cheapest = cheapest == NULL || cost->real < least ? quest : cheapest;
-            least = cheapest == quest ? cost->real : least;
+            unsaturated += is_unsaturated(planning, quest);
+            cheapest =
+                cheapest == NULL || cost->real < cost_of_answer(cheapest)->real ? quest : cheapest;
         }
     }
-    if (priced > 1) {
-        char line[2 * LINE], name[LINE], dollars[FIGURE];
-        plan_name_quest(planning, cheapest, name);
-        figure_dollars(&cheapest->results[cheapest->found].cells[COLUMN_COST], dollars);
+    if (priced < 2) {
+        return;
+    }
+    char line[2 * LINE], name[LINE], dollars[FIGURE];
+    plan_name_quest(planning, cheapest, name);
+    figure_dollars(cost_of_answer(cheapest), dollars);
+    if (unsaturated > 0) {
+        snprintf(line, sizeof line,
+                 "no candidate is called the cheapest: %u of %u hold the highest load of the axis, "
+                 "and at a higher one their tokens may cost less",
+                 unsaturated, priced);
+    } else {
         snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
                  dollars);
-        table_line("", line, out);
     }
+    table_line("", line, out);
 }
 
 /* Is the nearest value the lowest one tried, while the axis may have lower ones? */

@@ -97,7 +97,7 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
                 (struct table_column){.title = sweep_key_title(sweep, i), .right = true};
         }
     }
-    runs->serves = node_get(scenario->root, "workload") != NULL;
+    runs->serves = scenario_serves(scenario);
     uint32_t figures = runs->serves ? (uint32_t)SERVED_FIGURES : (uint32_t)FIGURES;
     memcpy(&columns[1 + runs->key_count], runs->serves ? served_columns : figure_columns,
            figures * sizeof *columns);

@@ -27,8 +27,7 @@ static bool check_scenario(const struct scenario *scenario, const struct point *
 {
     const struct node *batch = node_get(scenario->root, "batch");
     if (point_serves(point)) {
-        return node_error(node_get(scenario->root, "workload"), why,
-                          "an ablation compares steps and takes no workload");
+        return error_usage(why, NULL, 0, "an ablation compares steps and takes no workload");
     }
     if (point->setup.batch == SETUP_BATCH_MAX) {
         node_error(batch, why, "steps of different batch sizes cannot be compared");

@@ -212,6 +212,14 @@ static json_t *next_object(struct objects *in, bool *ended, struct error *why)
     return object;
 }
 
+static void skip_mark(FILE *file)
+{
+    char start[3];
+    if (text_mark(start, fread(start, 1, sizeof start, file)) == 0) {
+        rewind(file);
+    }
+}
+
 /* A file is one summary, or requests only. */
 static bool take_object(const struct objects *in, const json_t *object, struct request_times *times,
                         struct measured *out, struct error *why)
@@ -266,6 +274,7 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
         out->value[i] = NAN;
     }
     struct objects in = {.file = file, .path = path};
+    skip_mark(file);
     bool ok = read_objects(&in, &times, out, why);
     times_release(&times);
     fclose(file);

@@ -169,8 +169,7 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
                     scenario->sweep->children[0]->key);
         return error_expect(why, "a scenario of one point");
     }
-    const struct node *workload = node_get(scenario->root, "workload");
-    if (workload != NULL && workload->kind != NODE_NULL) {
+    if (scenario_serves(scenario)) {
         error_usage(why, "--pareto", 0, "a server forms its own batches; they cannot be swept");
         return error_expect(why, "no 'workload'; or --maximise rate, for each system");
     }

@@ -1,15 +1,17 @@
 /* Lines are cut here and given to libcsv one by one: it knows quotes, but not line numbers. */
 #include "trace/csv/csv_reader.h"
 
+#include "base/array.h"
+#include "base/text.h"
+
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why)
 {
-    reader->path = path;
-    reader->line = 0;
-    reader->file = fopen(path, "rb");
+    *reader = (struct csv_reader){.path = path, .file = fopen(path, "rb")};
     if (reader->file == NULL) {
         return error_set(why, path, 0, "cannot open: %s", strerror(errno));
     }
@@ -24,26 +26,49 @@ void csv_reader_close(struct csv_reader *reader)
 {
     csv_free(&reader->parser);
     fclose(reader->file);
+    free(reader->text);
+    free(reader->unquoted);
 }
 
-bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why)
+/* Make room for one more byte and the final 0. */
+static bool make_room(struct csv_reader *reader, struct error *why)
 {
-    size_t size = 0;
+    return reader->size + 1 < reader->capacity ||
+           array_reserve(&reader->text, &reader->capacity, reader->size + 2, 1, why);
+}
+
+/* Read up to the next newline or the end; `*more` tells whether there was anything. */
+static bool read_bytes(struct csv_reader *reader, bool *more, struct error *why)
+{
     int c;
-    reader->line += reader->line < INT_MAX;
-    while ((c = getc_unlocked(reader->file)) != EOF && c != '\n') {
-        if (c == '\0' || size == CSV_LINE_MOST) {
+    for (reader->size = 0; (c = getc_unlocked(reader->file)) != EOF && c != '\n'; reader->size++) {
+        if (c == '\0' || reader->size == CSV_LINE_MOST) {
             return error_set(why, reader->path, reader->line,
                              c == '\0' ? "a zero byte: not a text file" : "the line is too long");
         }
-        reader->text[size++] = (char)c;
+        if (!make_room(reader, why)) {
+            return false;
+        }
+        reader->text[reader->size] = (char)c;
     }
     if (c == EOF && ferror(reader->file)) {
         return error_set(why, reader->path, reader->line, "cannot read: %s", strerror(errno));
     }
-    *more = c != EOF || size > 0;
-    size -= size > 0 && reader->text[size - 1] == '\r';
-    reader->text[size] = '\0';
+    *more = c != EOF || reader->size > 0;
+    return make_room(reader, why);
+}
+
+bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why)
+{
+    reader->line += reader->line < INT_MAX;
+    if (!read_bytes(reader, more, why)) {
+        return false;
+    }
+    size_t mark = reader->line == 1 ? text_mark(reader->text, reader->size) : 0;
+    reader->size -= mark;
+    memmove(reader->text, reader->text + mark, reader->size);
+    reader->size -= reader->size > 0 && reader->text[reader->size - 1] == '\r';
+    reader->text[reader->size] = '\0';
     return true;
 }
 
@@ -72,9 +97,13 @@ static bool restart(struct csv_reader *reader, struct error *why)
 
 static bool split(struct csv_reader *reader, struct error *why)
 {
-    size_t size = strlen(reader->text);
     reader->count = reader->unquoted_size = 0;
-    return (csv_parse(&reader->parser, reader->text, size, keep_field, NULL, reader) == size &&
+    if (!array_reserve(&reader->unquoted, &reader->unquoted_capacity,
+                       reader->size + CSV_FIELDS_MOST + 1, 1, why)) {
+        return false;
+    }
+    return (csv_parse(&reader->parser, reader->text, reader->size, keep_field, NULL, reader) ==
+                reader->size &&
             csv_fini(&reader->parser, keep_field, NULL, reader) == 0) ||
            restart(reader, why);
 }

@@ -1,5 +1,6 @@
-/* A CSV file a line at a time, split by libcsv, with line numbers for messages. Lines are bounded,
- * so memory does not grow with the file, and a record never spans lines. */
+/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
+ * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
+ * order mark at the beginning is skipped. */
 #ifndef TRACE_CSV_CSV_READER_H
 #define TRACE_CSV_CSV_READER_H
 
@@ -10,21 +11,22 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { CSV_LINE_MOST = 70000, CSV_FIELDS_MOST = 64 };
+enum { CSV_LINE_MOST = 1 << 24, CSV_FIELDS_MOST = 64 };
 
 struct csv_reader {
     const char *path; /* the caller's */
     FILE *file;
-    int line;                      /* of `text`, 1-based */
-    char text[CSV_LINE_MOST + 1];  /* the line as it stands in the file, without its newline */
+    int line;              /* of `text`, 1-based */
+    char *text;            /* the line as it stands in the file, without its newline; owned */
+    size_t size, capacity; /* bytes of `text` without its final 0, and room */
     char *fields[CSV_FIELDS_MOST]; /* of the last split line, in `unquoted` */
     size_t count;
-    char unquoted[CSV_LINE_MOST + CSV_FIELDS_MOST + 1];
-    size_t unquoted_size;
+    char *unquoted; /* owned */
+    size_t unquoted_size, unquoted_capacity;
     struct csv_parser parser;
 };
 
-/* The caller owns the reader, which is large; `path` must stay valid. A failed open leaves nothing
+/* The caller owns the reader; `path` must stay valid. A failed open leaves nothing
  * to close. */
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why);
 void csv_reader_close(struct csv_reader *reader);

@@ -57,6 +57,16 @@ static void expect_link(struct files *files, const char *expected)
     node_destroy(root);
 }
 
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    struct files *files = create();
+    write_file("\xef\xbb\xbflink: pcie5\n");
+    expect_text(files, "link: pcie5\n");
+    expect_link(files, "pcie5");
+    files_destroy(files);
+}
+
 static void a_file_that_changes_meanwhile_is_read_once(void **state)
 {
     (void)state;
@@ -187,6 +197,7 @@ static void all_threads_get_the_same_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_byte_order_mark_is_skipped),
         IN_FOLDER(a_file_that_changes_meanwhile_is_read_once),
         IN_FOLDER(a_file_that_is_removed_meanwhile_is_still_there),
         IN_FOLDER(a_copy_is_its_callers),

@@ -476,10 +476,24 @@ static void resolved_scenario_keeps_odd_paths(void **state)
 /* Keys of what not every run has: a mixture of contexts, or a server. */
 static bool is_said_at_need(const char *key)
 {
-    static const char *const keys[] = {
-        "contexts", "workload", "rate",    "burstiness",    "clients",        "time_scale", "limit",
-        "timed",    "replicas", "routing", "engine",        "max_sequences",  "batched_tokens",
-        "slo"};
+    static const char *const keys[] = {"contexts",
+                                       "workload",
+                                       "rate",
+                                       "burstiness",
+                                       "clients",
+                                       "time_scale",
+                                       "limit",
+                                       "timed",
+                                       "replicas",
+                                       "routing",
+                                       "engine",
+                                       "max_sequences",
+                                       "batched_tokens",
+                                       "slo",
+                                       "hash_tokens",
+                                       "cache_threshold",
+                                       "balance_abs_threshold",
+                                       "balance_rel_threshold"};
     bool found = false;
     for (size_t i = 0; i < COUNT(keys); i++) {
         found = found || strcmp(keys[i], key) == 0;

@@ -258,7 +258,8 @@ static const struct requests *read_requests(uint64_t limit)
 {
     struct error why;
     struct complaints complaints = {.count = 0};
-    return sources_requests(sources, requests_path, limit, &complaints, &why);
+    return sources_requests(sources, requests_path, &(struct requests_options){.limit = limit},
+                            &complaints, &why);
 }
 
 static void write_requests(const char *lines)

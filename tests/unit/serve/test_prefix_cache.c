@@ -73,6 +73,25 @@ static void a_known_prompt_still_computes_its_last_block(void **state)
     assert_int_equal(totals.gpu_tokens, CHUNK - BLOCK);
 }
 
+/* Blocks of 2 chunks: the second prompt begins with the block of the first; the third one shares
+ * half of it, which is no block. */
+static void a_block_may_hold_several_chunks(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0, 1, 2}, 3, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 1, 3}, 3, 200, 1);
+    add_request(&requests, (uint32_t[]){0, 4, 5}, 3, 200, 1);
+    struct prefix_options options = {
+        .block_tokens = 2 * CHUNK, .gpu_keeps = true, .gpu_blocks = 100};
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.gpu_tokens, 2 * CHUNK);
+    options.block_tokens = 300;
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "blocks of 300 tokens, and hashes of 512");
+}
+
 static void a_bound_counts_chunks_seen_before(void **state)
 {
     (void)state;
@@ -136,7 +155,7 @@ static void what_cannot_run_a_host_is_refused(void **state)
     assert_string_equal(why.found, "policy 'arc' cannot pin blocks of a host tier");
     options.block_tokens = 48;
     assert_false(replay(&options, &requests, &totals));
-    assert_string_equal(why.found, "a block of 48 tokens does not divide the 512 tokens of a hash");
+    assert_string_equal(why.found, "blocks of 48 tokens, and hashes of 512");
 }
 
 /* A block that is on its way is held by the GPU, and no use on the host; then it is. */
@@ -147,8 +166,12 @@ static void what_is_saved_has_to_arrive(void **state)
     struct requests requests = no_requests();
     const uint32_t chunk = 0, other = 1;
     struct prefix_match match;
-    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
-                                     .gpu_blocks = 6, .host_blocks = 64, .saves_wait = true,
+    struct prefix_options options = {.block_tokens = BLOCK,
+                                     .gpu_keeps = true,
+                                     .has_host = true,
+                                     .gpu_blocks = 6,
+                                     .host_blocks = 64,
+                                     .saves_wait = true,
                                      .write = PREFIX_WRITE_FINISH};
     options.host_policy = policy_find("lru", NULL, 0, &why);
     add_request(&requests, &chunk, 1, CHUNK, 1); /* 4 blocks */
@@ -185,8 +208,12 @@ static void what_is_loaded_stays_on_the_host(void **state)
         struct requests requests = no_requests();
         const uint32_t a = 0, b = 1;
         struct prefix_match match;
-        struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .has_host = true,
-                                         .gpu_blocks = 4, .host_blocks = 4, .pins = pins > 0,
+        struct prefix_options options = {.block_tokens = BLOCK,
+                                         .gpu_keeps = true,
+                                         .has_host = true,
+                                         .gpu_blocks = 4,
+                                         .host_blocks = 4,
+                                         .pins = pins > 0,
                                          .write = PREFIX_WRITE_EVICT};
         options.host_policy = policy_find("lru", NULL, 0, &why);
         add_request(&requests, &a, 1, CHUNK, 1);
@@ -284,12 +311,14 @@ static void saves_of_any_length_lose_no_block(void **state)
         gsl_rng *random = random_stream(seed, "test.prefix.saves", 0, &why);
         struct requests requests = random_requests(random);
         bool never = seed % 2 > 0, held[MOST] = {false};
-        struct prefix_options options = {
-            .block_tokens = BLOCK, .gpu_keeps = true, .has_host = true, .saves_wait = true,
-            .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
-            .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
-            .write = (enum prefix_write)(seed % 3),
-            .host_policy = policy_find("lru", NULL, 0, &why)};
+        struct prefix_options options = {.block_tokens = BLOCK,
+                                         .gpu_keeps = true,
+                                         .has_host = true,
+                                         .saves_wait = true,
+                                         .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
+                                         .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+                                         .write = (enum prefix_write)(seed % 3),
+                                         .host_policy = policy_find("lru", NULL, 0, &why)};
         struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
         uint64_t arrived = 0;
         print_message("seed %u\n", (unsigned)seed);
@@ -328,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
+        cmocka_unit_test(a_block_may_hold_several_chunks),
         cmocka_unit_test(a_bound_counts_chunks_seen_before),
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),

@@ -18,14 +18,19 @@ static struct requests requests;
 static struct complaints complaints;
 static struct error why;
 
-static bool read_text(const char *text, uint64_t limit)
+static bool read_with(const char *text, const struct requests_options *options)
 {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
     assert_int_equal(fclose(file), 0);
     complaints = (struct complaints){.count = 0};
-    return requests_read(path, limit, &requests, &complaints, &why);
+    return requests_read(path, options, &requests, &complaints, &why);
+}
+
+static bool read_text(const char *text, uint64_t limit)
+{
+    return read_with(text, &(struct requests_options){.limit = limit});
 }
 
 static void check_request(size_t index, int64_t arrival_ns, uint32_t prompt, uint32_t output)
@@ -48,15 +53,60 @@ static void arrivals_count_from_the_first_in_every_format(void **state)
         "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
         "5,ChatGPT,7,5,12,Conversation log\n6,GPT-4,8,0,8,API log\n6.5,GPT-4,9,2,11,API log\n",
         "arrived_at,num_prefill_tokens,num_decode_tokens\n0.5,7,5\n2,9,2",
+        "{\"timestamp\": 27000, \"input_length\": 7, \"output_length\": 5}\n"
+        "{\"timestamp\": 28500, \"input_length\": 9, \"output_length\": 2}\n",
+        "{\"chat_id\": 159, \"timestamp\": 61.5, \"input_length\": 7, \"output_length\": 5}\n"
+        "{\"chat_id\": 160, \"timestamp\": 63, \"input_length\": 9, \"output_length\": 2}\n",
+        "{\"input_toks\": 7, \"output_toks\": 5, \"arrival_time_ns\": 4000000000}\n"
+        "{\"input_toks\": 9, \"output_toks\": 2, \"arrival_time_ns\": 5500000000}\n",
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+        "2024-02-29 23:59:59.500000+00:00,7,5\n2024-03-01 01:00:01+01:00,9,2\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_true(read_text(texts[i], 0));
         assert_int_equal(requests.count, 2);
+        assert_true(requests.arrive);
         check_request(0, 0, 7, 5);
         check_request(1, 1500000000, 9, 2);
         assert_int_equal(requests.skipped, i == 3 ? 1 : 0);
         requests_release(&requests);
     }
+}
+
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    assert_true(read_text("\xef\xbb\xbf{\"input_toks\": 7, \"output_toks\": 5}\n", 0));
+    check_request(0, 0, 7, 5);
+    requests_release(&requests);
+    assert_true(read_text("\xef\xbb\xbf"
+                          "arrived_at,num_prefill_tokens,num_decode_tokens\n2,9,2\n",
+                          0));
+    check_request(0, 0, 9, 2);
+    requests_release(&requests);
+    assert_false(read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n"
+                           "\xef\xbb\xbf"
+                           "2,9,2\n",
+                           0));
+}
+
+static void lines_may_have_no_times(void **state)
+{
+    (void)state;
+    const char *without = "{\"input_toks\": 7, \"output_toks\": 5}\n";
+    const char *with = "{\"input_toks\": 7, \"output_toks\": 5, \"arrival_time_ns\": 8}\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", without, without);
+    assert_true(read_text(text, 0));
+    assert_false(requests.arrive);
+    check_request(1, 0, 7, 5);
+    requests_release(&requests);
+    snprintf(text, sizeof text, "%s%s", without, with);
+    assert_false(read_text(text, 0));
+    assert_string_equal(why.found, "an arrival time, unlike earlier requests");
+    snprintf(text, sizeof text, "%s%s", with, without);
+    assert_false(read_text(text, 0));
+    assert_string_equal(why.found, "no arrival time, unlike earlier requests");
 }
 
 static void a_limit_ends_reading_and_a_stretch_moves_arrivals(void **state)
@@ -82,6 +132,30 @@ static void nothing_arrives_past_the_end_of_time(void **state)
     requests_release(&requests);
 }
 
+/* 4 gaps at 2 a second take 2 s, whatever is drawn; at half the rate the same gaps take 4. */
+static void drawn_arrivals_have_the_rate_that_was_asked(void **state)
+{
+    (void)state;
+    int64_t slow[5];
+    const char *line = "{\"input_toks\": 7, \"output_toks\": 5}\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s%s%s", line, line, line, line, line);
+    assert_true(read_text(text, 0));
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        assert_true(arrivals_draw(&requests, 1, 0.5, seed, &why));
+        assert_int_equal(requests.all[4].arrival_ns, 4000000000);
+        for (int i = 0; i < 5; i++) {
+            slow[i] = requests.all[i].arrival_ns;
+        }
+        assert_true(slow[1] != slow[2] - slow[1]);
+        assert_true(arrivals_draw(&requests, 2, 0.5, seed, &why));
+        for (int i = 0; i < 5; i++) {
+            assert_in_range(requests.all[i].arrival_ns, slow[i] / 2, slow[i] / 2 + 1);
+        }
+    }
+    requests_release(&requests);
+}
+
 /* Prompts of 512 + 88 and 512 + 1 tokens that begin alike. */
 static void equal_hashes_are_one_chunk(void **state)
 {
@@ -101,10 +175,64 @@ static void equal_hashes_are_one_chunk(void **state)
     requests_release(&requests);
 }
 
+static void check_chunks(const char *text, uint32_t hash_tokens, uint32_t tokens,
+                         const uint32_t *expected, size_t count)
+{
+    const struct requests_options options = {.hash_tokens = hash_tokens};
+    assert_true(read_with(text, &options));
+    assert_int_equal(requests.chunk_tokens, tokens);
+    assert_int_equal(requests.chunk_count, count);
+    assert_memory_equal(requests.chunks, expected, count * sizeof *expected);
+    requests_release(&requests);
+}
+
+/* 70 tokens in chunks of 64: the first chunk is shared, the second one is not. */
+static void a_caller_says_how_many_tokens_a_hash_has(void **state)
+{
+    (void)state;
+    const uint32_t expected[] = {0, 1, 0, 2};
+    check_chunks("{\"timestamp\": 0, \"input_length\": 70, \"output_length\": 1, "
+                 "\"hash_ids\": [5, 6]}\n"
+                 "{\"timestamp\": 0, \"input_length\": 70, \"output_length\": 1, "
+                 "\"hash_ids\": [5, 7]}\n",
+                 64, 64, expected, 4);
+}
+
+/* Chunks of 2 tokens: 8 9 | 8 9 | 1, then 8 9 | 8 9 | 1 2, then 9 8: only the beginnings of the
+ * first two are equal, although the chunk 8 9 occurs twice in each. */
+static void token_ids_are_cut_into_chunks(void **state)
+{
+    (void)state;
+    const uint32_t expected[] = {0, 1, 2, 0, 1, 3, 4};
+    const char *text = "{\"input_toks\": 5, \"output_toks\": 1, \"input_tok_ids\": [8,9,8,9,1]}\n"
+                       "{\"input_toks\": 6, \"output_toks\": 1, \"input_tok_ids\": [8,9,8,9,1,2]}\n"
+                       "{\"input_toks\": 2, \"output_toks\": 1, \"input_tok_ids\": [9,8]}\n"
+                       "{\"input_toks\": 2, \"output_toks\": 1}\n";
+    const uint32_t whole[] = {0, 1, 2};
+    check_chunks(text, 2, 2, expected, 7);
+    check_chunks(text, 0, 16, whole, 3);
+}
+
+/* In a Bailian trace a hash covers its own block alone: 7 after 4 is not 7 after 5. The last 4
+ * tokens of the second prompt have no hash and equal no other chunk. */
+static void hashes_of_single_blocks_are_chained(void **state)
+{
+    (void)state;
+    const uint32_t expected[] = {0, 1, 2, 3, 4, 2, 3, 5};
+    check_chunks("{\"chat_id\": 1, \"timestamp\": 0, \"input_length\": 32, \"output_length\": 1, "
+                 "\"hash_ids\": [4, 7]}\n"
+                 "{\"chat_id\": 2, \"timestamp\": 0, \"input_length\": 36, \"output_length\": 1, "
+                 "\"hash_ids\": [5, 7]}\n"
+                 "{\"chat_id\": 3, \"timestamp\": 0, \"input_length\": 36, \"output_length\": 1, "
+                 "\"hash_ids\": [5, 7]}\n",
+                 0, 16, expected, 8);
+}
+
 static void a_line_at_fault_is_named_with_its_reason(void **state)
 {
     (void)state;
     const char *head = "arrived_at,num_prefill_tokens,num_decode_tokens\n";
+    const char *azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
     const char *json = "{\"timestamp\": 5, \"input_length\": 600, \"output_length\": 1, "
                        "\"hash_ids\": [1, 2]}\n";
     const struct {
@@ -117,14 +245,25 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {head, "1,5.5,1\n", "'num_prefill_tokens' is '5.5'"},
         {head, "1,99999999999,1\n", "'num_prefill_tokens' is '99999999999'"},
         {json, "{\"timestamp\": 4}\n", "'input_length' is missing or not a whole number"},
-        {json, "[]\n", "'timestamp' is missing or not a number"},
+        {json, "[]\n", "not a JSON object"},
+        {json, "{\"timestamp\": \"now\"}\n", "'timestamp' is missing or not a number"},
+        {json, "{\"sub_requests\": []}\n", "'sub_requests': a session of chained requests"},
+        {json, "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 4}\n",
+         "'hash_ids' is missing or not a list of numbers"},
+        {"{\"input_toks\": 1, \"output_toks\": 1}\n",
+         "{\"input_toks\": 2, \"output_toks\": 1, \"input_tok_ids\": [1]}\n",
+         "1 token ids for a prompt of 2 tokens"},
+        {azure, "2023-02-30 18:17:03.5,1,1\n", "'TIMESTAMP' is '2023-02-30 18:17:03.5'"},
+        {azure, "2023-02-29 00:00:00,1,1\n", "'TIMESTAMP' is '2023-02-29 00:00:00'"},
+        {azure, "2023-04-31 00:00:00,1,1\n", "'TIMESTAMP' is '2023-04-31 00:00:00'"},
+        {azure, "2023-04-30 00:00:00+1,1,1\n", "'TIMESTAMP' is '2023-04-30 00:00:00+1'"},
         {json, "{\"timestamp\": 5, \"timestamp\"",
          "invalid JSON: duplicate object key near '\"timestamp\"'"},
         {json, "{\"timestamp\": 4, \"input_length\": 2, \"output_length\": 1, \"hash_ids\": [9]}\n",
          "arrives 0.001000 s before the previous request"},
         {json,
-         "{\"timestamp\": 5, \"input_length\": 513, \"output_length\": 1, \"hash_ids\": [9]}\n",
-         "1 hashes for a prompt of 513 tokens"},
+         "{\"timestamp\": 5, \"input_length\": 513, \"output_length\": 1, \"hash_ids\": [9,8,7]}\n",
+         "3 hashes of 512 tokens for a prompt of 513"},
         {json,
          "{\"timestamp\": 5, \"input_length\": 513, \"output_length\": 1, \"hash_ids\": [1, 2]}\n",
          "hash 2 stands for 1 tokens here and for 88 earlier"},
@@ -184,7 +323,13 @@ int main(void)
         cmocka_unit_test(arrivals_count_from_the_first_in_every_format),
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
+        cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
         cmocka_unit_test(equal_hashes_are_one_chunk),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
+        cmocka_unit_test(lines_may_have_no_times),
+        cmocka_unit_test(a_caller_says_how_many_tokens_a_hash_has),
+        cmocka_unit_test(token_ids_are_cut_into_chunks),
+        cmocka_unit_test(hashes_of_single_blocks_are_chained),
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
         cmocka_unit_test(all_faults_of_a_file_are_counted),
         cmocka_unit_test(files_without_requests_are_refused),

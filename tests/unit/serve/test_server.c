@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "serve/arrivals.h"
 #include "serve/conservation.h"
-#include "serve/server.h"
+#include "serve/fleet.h"
 #include "unit/fixture/rounds.h"
 
 #include <gsl/gsl_randist.h>
@@ -51,7 +51,24 @@ static bool plain_step(void *context, const struct step_load *load, struct step_
 
 /* ---- a run ------------------------------------------------------------------------------ */
 
+/* Run a server alone. */
+static bool run_alone(const struct server_options *options, const struct step_clock *clock,
+                      const struct requests *requests, uint32_t clients, struct prefix_cache *cache,
+                      struct served *served, struct server_totals *totals, struct error *why)
+{
+    struct server *server = server_create(options, clock, requests, cache, served, totals, why);
+    struct fleet fleet = {.servers = &server,
+                          .server_count = 1,
+                          .requests = requests,
+                          .count = (uint32_t)requests->count,
+                          .clients = clients};
+    bool ok = server != NULL && fleet_run(&fleet, why);
+    server_destroy(server);
+    return ok;
+}
+
 struct course {
+    uint32_t clients;
     struct requests requests;
     struct prefix_options prefix;
     struct server_options options;
@@ -66,7 +83,9 @@ static struct course begin_course(uint32_t count)
 {
     struct course course = {
         .prefix = {.block_tokens = BLOCK, .gpu_blocks = 1 << 20},
-        .options = {.sequences = 256, .batched_tokens = 1 << 20, .unit_tokens = 256,
+        .options = {.sequences = 256,
+                    .batched_tokens = 1 << 20,
+                    .unit_tokens = 256,
                     .unit_transfers = 1},
         .clock = {.load_rate = 1e9},
     };
@@ -87,24 +106,18 @@ static void add_request(struct course *course, int64_t arrival_ns, uint32_t prom
 static void run_course(struct course *course)
 {
     struct error why;
-    uint32_t *indices = calloc(course->requests.count, sizeof *indices);
     struct prefix_cache *cache = prefix_cache_create(&course->prefix, &course->requests, &why);
     double rate = course->clock.load_rate;
     struct step_clock clock = {.step = plain_step,
                                .context = &course->clock,
                                .link = {rate, rate, 2 * rate},
                                .copy_start_ns = course->load_start_ns};
-    assert_true(indices != NULL && cache != NULL && series_init(&course->series, &why));
+    assert_true(cache != NULL && series_init(&course->series, &why));
     course->options.series = &course->series;
-    for (uint32_t i = 0; i < course->requests.count; i++) {
-        indices[i] = i;
-    }
-    assert_true(server_run(&course->options, &clock, &course->requests, indices,
-                           (uint32_t)course->requests.count, cache, course->served,
-                           &course->totals, &why));
+    assert_true(run_alone(&course->options, &clock, &course->requests, course->clients, cache,
+                          course->served, &course->totals, &why));
     assert_int_equal(prefix_room(cache), course->prefix.gpu_blocks); /* every block came back */
     prefix_cache_destroy(cache);
-    free(indices);
 }
 
 static void end_course(struct course *course)
@@ -221,7 +234,7 @@ static void clients_send_when_they_are_answered(void **state)
 {
     (void)state;
     struct course course = begin_course(3);
-    course.options.clients = 1;
+    course.clients = 1;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
     for (int i = 0; i < 3; i++) {
         add_request(&course, 0, 1, 2);
@@ -579,6 +592,11 @@ static void share_prompts(struct course *course, gsl_rng *random)
     assert_non_null(requests->chunks);
     requests->chunk_tokens = BLOCK;
     requests->ids.count = DOCUMENTS * DOCUMENT_BLOCKS + (uint32_t)requests->count;
+    requests->kind = calloc(requests->ids.count, sizeof *requests->kind);
+    assert_non_null(requests->kind);
+    for (uint32_t i = 0; i < DOCUMENTS * DOCUMENT_BLOCKS; i++) {
+        requests->kind[i].tokens = BLOCK; /* what is cut short has no whole block */
+    }
     for (uint32_t i = 0; i < requests->count; i++) {
         struct request *request = &requests->all[i];
         uint32_t document = (uint32_t)gsl_rng_uniform_int(random, DOCUMENTS);
@@ -628,7 +646,7 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
         course.options.chunk_tokens = seed % 5 == 0 ? (uint32_t)seed * 7 : 0; /* several ranks */
         course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
-        bool host = seed % 3 == 0; /* and what is put back is computed again */
+        bool host = seed % 3 == 0;    /* and what is put back is computed again */
         if (!host && seed % 2 == 0) { /* it goes to the host, as far as there is room */
             course.options.swap_blocks = gsl_rng_uniform_int(random, 40);
             course.options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
@@ -732,28 +750,34 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amou
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        static uint32_t chunks[] = {0, 0, 0}, indices[] = {0, 1, 2};
+        static uint32_t chunks[] = {0, 0, 0};
         static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
         static struct served served[3];
         struct error why;
         struct request all[] = {{.prompt = 300, .output = 1, .chunks = 1},
                                 {.arrival_ns = 50 * MS, .prompt = 300, .output = 9},
                                 {.arrival_ns = 900 * MS, .prompt = 300, .output = 1, .chunks = 1}};
-        struct requests requests = {.all = all, .count = 3, .chunks = chunks, .chunk_count = 3,
-                                    .kind = kinds, .chunk_tokens = CHUNK, .ids = {.count = 1}};
-        struct prefix_options prefix = {.block_tokens = BLOCK, .gpu_blocks = 40, .has_host = true,
+        struct requests requests = {.all = all,
+                                    .count = 3,
+                                    .chunks = chunks,
+                                    .chunk_count = 3,
+                                    .kind = kinds,
+                                    .chunk_tokens = CHUNK,
+                                    .ids = {.count = 1}};
+        struct prefix_options prefix = {.block_tokens = BLOCK,
+                                        .gpu_blocks = 40,
+                                        .has_host = true,
                                         .host_blocks = 8,
                                         .host_policy = policy_find("lru", NULL, 0, &why)};
-        struct server_options options = {.sequences = 4, .batched_tokens = 1000,
-                                         .unit_tokens = 256, .unit_transfers = 1};
+        struct server_options options = {
+            .sequences = 4, .batched_tokens = 1000, .unit_tokens = 256, .unit_transfers = 1};
         struct saboteur saboteur = {.clock = {.fixed_ns = MS, .load_rate = 1e9}, .act = act};
-        struct step_clock clock = {.step = sabotaged_step, .context = &saboteur,
-                                   .link = {1e9, 1e9, 2e9}};
+        struct step_clock clock = {
+            .step = sabotaged_step, .context = &saboteur, .link = {1e9, 1e9, 2e9}};
         struct server_totals totals;
         saboteur.cache = prefix_cache_create(&prefix, &requests, &why);
         dup2(fileno(said), STDERR_FILENO);
-        bool ok = server_run(&options, &clock, &requests, indices, 3, saboteur.cache, served,
-                             &totals, &why);
+        bool ok = run_alone(&options, &clock, &requests, 0, saboteur.cache, served, &totals, &why);
         _exit(ok ? 0 : 1);
     }
     int status;

@@ -161,7 +161,7 @@ static void malformed_lines_are_named(void **state)
         int line;
         const char *facts; /* fault.h */
     } cases[] = {
-        {"", 1, ""}, /* no trace */
+        {"", 1, ""},      /* no trace */
         {"a,b\n", 1, ""}, /* no trace */
         {"# swt 2 layers=1\n", 1, "'2'"},
         {"# swt 1 layers\n", 1, "'layers'"},
@@ -170,8 +170,8 @@ static void malformed_lines_are_named(void **state)
         {"# swt 1 layers=-1\n", 1, "'layers'"},
         {"# swt 1 layers=4294967296\n", 1, "'layers'"},
         {"# swt 1 layers=1\n", 1, "'kv_heads'"},
-        {HAND_HEADER "0,0,0,0,born\n", 4, "5"}, /* fields */
-        {HAND_HEADER "\n", 4, "0"}, /* fields */
+        {HAND_HEADER "0,0,0,0,born\n", 4, "5"},    /* fields */
+        {HAND_HEADER "\n", 4, "0"},                /* fields */
         {HAND_HEADER "0,0,0,0,born,0,\n", 4, "7"}, /* fields */
         {HAND_HEADER "0,0,0,0,\"born,0\n", 4, ""}, /* libcsv's */
         {HAND_HEADER "x,0,0,0,born,0\n", 4, "'x'"},
@@ -233,7 +233,7 @@ static void lines_behind_a_fault_are_looked_at_one_by_one(void **state)
     save_text(make_path(folder, "x.csv", csv), HAND_HEADER "0,0,0,0,born,0\n"
                                                            "0,0,0,0,tail,x\n" /* line 5 */
                                                            "0,0,0,0,0,0.5\n"
-                                                           "0,0,0,0,9\n"      /* 7 */
+                                                           "0,0,0,0,9\n"        /* 7 */
                                                            "\"a\"b,0,0,0,9,0\n" /* 8 */
                                                            "0,0,0,0,~9,0.25\n"
                                                            "0,0,-1,0,query,0 0 0\n" /* 10 */);
@@ -260,7 +260,11 @@ static void what_is_no_text_is_refused(void **state)
     make_path(folder, "x.swt", swt);
     bytes.size = 71000;
     memset(bytes.at, '#', bytes.size);
-    save(csv, &bytes);
+    FILE *file = fopen(csv, "wb");
+    for (int i = 0; i < 240; i++) {
+        assert_int_equal(fwrite(bytes.at, 1, bytes.size, file), bytes.size);
+    }
+    assert_int_equal(fclose(file), 0);
     assert_false(import_csv(csv, swt, &why));
     assert_string_equal(why.found, "the line is too long");
     bytes.at[5] = '\0';

@@ -1,0 +1,35 @@
+/* Several servers that share one time, and the clients in front of them.
+ *
+ * Requests are sent in order, at their arrival times or when a client has its last answer. Nothing
+ * is sent before every server has taken all turns that begin earlier, so that a router sees the
+ * load of that moment (server_load()). A turn's step ends later than it begins; what ends with it
+ * is known early, but counts only from then on.
+ *
+ *   server 0   |--step--|-----step-----|
+ *   server 1      |------step------|--step--|
+ *   sent              ^ both steps have begun: the turns that follow them wait
+ *
+ * At the same time requests are sent before turns begin, and turns begin in the order in which they
+ * became due. A server alone takes the same turns as it would if it knew all requests beforehand.
+ */
+#ifndef SERVE_FLEET_H
+#define SERVE_FLEET_H
+
+#include "serve/balancer.h"
+#include "serve/server.h"
+
+struct fleet {
+    struct server **servers;
+    uint32_t server_count;
+    struct balancer *balancer; /* which server gets a request; NULL: there is one */
+    const struct requests *requests;
+    const uint32_t *indices; /* [count] of the requests to send, in order; NULL: all of them */
+    uint32_t count;
+    uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
+                         they arrive */
+};
+
+/* Send all requests and run the servers until they have ended. */
+bool fleet_run(const struct fleet *fleet, struct error *why);
+
+#endif

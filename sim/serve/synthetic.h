@@ -1,0 +1,29 @@
+/* Requests made up from a few numbers, where there is no file of them:
+ *
+ *   synthetic:prompt=1000,output=200,prompt_spread=50%,output_spread=80%,prefix=512,prefixes=4
+ *
+ *   prompt, output            tokens in the mean; needed
+ *   prompt_spread,            their standard deviation as a share of the mean, of a log-normal
+ *   output_spread             distribution; 0: all are equal
+ *   prefix                    tokens that prompts begin with, of one of `prefixes` (1) kinds, each
+ *                             as likely; part of `prompt`. Only whole chunks of them are shared
+ *   requests                  how many (1000)
+ *
+ * They have no arrival times. The same text and seed give the same requests.
+ */
+#ifndef SERVE_SYNTHETIC_H
+#define SERVE_SYNTHETIC_H
+
+#include "serve/requests.h"
+
+#include <stdbool.h>
+
+/* Does a workload's name ask for made-up requests? */
+bool synthetic_is(const char *name);
+
+/* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
+ * no place. The caller calls requests_release() after success; on failure `out` is empty. */
+bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
+                    struct error *why);
+
+#endif

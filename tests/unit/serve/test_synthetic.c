@@ -1,0 +1,143 @@
+/* Requests that are made up: their lengths, what they share, and texts that are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "serve/synthetic.h"
+
+#include <math.h>
+
+static struct requests requests;
+static struct error why;
+
+static bool make(const char *name, uint64_t limit, uint64_t seed)
+{
+    const struct requests_options options = {.limit = limit, .seed = seed};
+    return synthetic_make(name, &options, &requests, &why);
+}
+
+static void without_a_spread_all_are_equal(void **state)
+{
+    (void)state;
+    assert_true(make("synthetic:prompt=100,output=7", 0, 1));
+    assert_int_equal(requests.count, 1000);
+    assert_false(requests.arrive);
+    assert_int_equal(requests.chunk_tokens, 0);
+    for (size_t i = 0; i < requests.count; i++) {
+        assert_int_equal(requests.all[i].prompt, 100);
+        assert_int_equal(requests.all[i].output, 7);
+    }
+    requests_release(&requests);
+    assert_true(make("synthetic:prompt=1K,output=7,requests=50", 20, 1));
+    assert_int_equal(requests.count, 20);
+    assert_int_equal(requests.all[19].prompt, 1024);
+    requests_release(&requests);
+}
+
+/* 20 000 prompts of 1000 +- 500 tokens: mean and deviation are off by some 4 and 6. The median of a
+ * log-normal is its mean / sqrt(1 + 0.25) = 894, not 1000: half of all are below. */
+static void a_spread_is_the_deviation_of_a_lognormal(void **state)
+{
+    (void)state;
+    double sum = 0, squares = 0, below = 0;
+    assert_true(make("synthetic:prompt=1000,output=7,prompt_spread=50%,requests=20000", 0, 3));
+    for (size_t i = 0; i < requests.count; i++) {
+        double tokens = requests.all[i].prompt;
+        sum += tokens;
+        squares += tokens * tokens;
+        below += tokens < 894;
+        assert_int_equal(requests.all[i].output, 7);
+    }
+    double mean = sum / 20000;
+    assert_true(fabs(mean - 1000) < 15);
+    assert_true(fabs(sqrt(squares / 20000 - mean * mean) - 500) < 25);
+    assert_true(fabs(below / 20000 - 0.5) < 0.015);
+    requests_release(&requests);
+}
+
+/* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared, and 5
+ * are a request's own. */
+static void prompts_share_the_whole_chunks_of_their_prefix(void **state)
+{
+    (void)state;
+    uint32_t kinds[3] = {0};
+    assert_true(make("synthetic:prompt=100,output=1,prefix=40,prefixes=3,requests=300", 0, 1));
+    assert_int_equal(requests.chunk_tokens, 16);
+    assert_int_equal(requests.ids.count, 3 * 2 + 300 * 5);
+    for (size_t i = 0; i < requests.count; i++) {
+        const struct request *request = &requests.all[i];
+        assert_int_equal(request->chunks, 7);
+        for (size_t j = 0; j < i; j++) {
+            const struct request *other = &requests.all[j];
+            assert_true(requests.chunks[request->first_chunk + 2] !=
+                        requests.chunks[other->first_chunk + 2]);
+        }
+        uint32_t first = requests.chunks[request->first_chunk];
+        for (size_t j = 0; j <= i; j++) { /* count the kind by the first request that has it */
+            if (requests.chunks[requests.all[j].first_chunk] == first) {
+                kinds[j < 3 ? j : 2]++;
+                break;
+            }
+        }
+    }
+    assert_true(kinds[0] > 70 && kinds[0] < 130);
+    requests_release(&requests);
+}
+
+static void a_seed_makes_other_requests(void **state)
+{
+    (void)state;
+    const char *name = "synthetic:prompt=1000,output=7,prompt_spread=50%";
+    assert_true(make(name, 0, 1));
+    uint32_t first = requests.all[0].prompt, second = requests.all[1].prompt;
+    uint64_t content = requests.content;
+    requests_release(&requests);
+    assert_true(make(name, 0, 1));
+    assert_int_equal(requests.all[0].prompt, first);
+    assert_int_equal(requests.content, content);
+    requests_release(&requests);
+    assert_true(make(name, 0, 2));
+    assert_true(requests.all[0].prompt != first || requests.all[1].prompt != second);
+    assert_true(requests.content != content);
+    requests_release(&requests);
+}
+
+static void a_text_at_fault_is_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name, *found;
+    } cases[] = {
+        {"synthetic:", "'' in a synthetic workload"},
+        {"synthetic:prompt=5", "'output' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt=5,output=0", "'output' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt=5,output=1,requests=0",
+         "'requests' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt=5,output=1,prefixes=0",
+         "'prefixes' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt", "'prompt' in a synthetic workload"},
+        {"synthetic:promt=5", "unknown key 'promt' of a synthetic workload"},
+        {"synthetic:prompt=5,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
+        {"synthetic:prompt=5,output=1,output_spread=2000%", "'output_spread' is '2000%'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(make(cases[i].name, 0, 1));
+        assert_string_equal(why.found, cases[i].found);
+        assert_int_equal(requests.count, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_spread_all_are_equal),
+        cmocka_unit_test(a_spread_is_the_deviation_of_a_lognormal),
+        cmocka_unit_test(prompts_share_the_whole_chunks_of_their_prefix),
+        cmocka_unit_test(a_seed_makes_other_requests),
+        cmocka_unit_test(a_text_at_fault_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
