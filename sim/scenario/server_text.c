@@ -179,10 +179,8 @@ static void read_version(struct reader *reader, const char *line)
             continue;
         }
         struct server_fact *engine = &reader->said.all[FACT_ENGINE];
-        enum server_engine_id id = major > 0 || minor >= 22 ? SERVER_ENGINE_VLLM_022
-                                   : minor >= 20            ? SERVER_ENGINE_VLLM_020
-                                                            : SERVER_ENGINE_VLLM_019;
-        snprintf(engine->value, sizeof engine->value, "%s", server_engine_names[id]);
+        snprintf(engine->value, sizeof engine->value, "%s",
+                 server_engine_names[server_engine_of_vllm(major, minor)]);
         snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
         engine->line = reader->said.line;
         reader->maker = VLLM;
