@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = ABLATE_NAMES, LINE = ABLATE_LINE };
+enum { NAMES = ABLATE_NAMES, LINE = 4096 };
 
 /* ---- names ---- */
 

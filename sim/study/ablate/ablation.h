@@ -14,13 +14,14 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, trade.h says what it buys instead, and tries it in other settings.
+ * costs time, trade.h says what it buys instead, and turn.h tries it in other settings.
  */
 #ifndef STUDY_ABLATE_ABLATION_H
 #define STUDY_ABLATE_ABLATION_H
 
 #include "study/ablate/difference.h"
 #include "study/ablate/trade.h"
+#include "study/ablate/turn.h"
 #include "study/sweep/sweep.h"
 
 struct ablation_options {

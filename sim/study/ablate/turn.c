@@ -4,9 +4,10 @@
  *
  * These runs are not stored: reports would compare their settings, which nobody asked about.
  */
-#include "study/ablate/ablation.h"
+#include "study/ablate/turn.h"
 
 #include "base/array.h"
+#include "study/ablate/ablation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
