@@ -5,7 +5,6 @@
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
