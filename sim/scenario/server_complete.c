@@ -1,6 +1,5 @@
 #include "scenario/server_complete.h"
 
-#include "scenario/scenario.h"
 #include "serve/server_engine.h"
 
 #include <inttypes.h>
@@ -80,25 +79,17 @@ static void complete_sglang(struct server_fact *all)
     }
 }
 
-/* Forms of parallelism in which the server has a single rank are the default. */
-static bool check_parallel(struct server_said *said, struct error *why)
+/* A form of parallelism with a single rank is the default, and need not be stated. */
+static void drop_single_ranks(struct server_fact *all)
 {
     for (int id = FACT_DATA_PARALLEL; id <= FACT_EXPERT_PARALLEL; id++) {
-        struct server_fact *fact = &said->all[id];
-        const char *key = server_fact_keys[id];
-        if (says(fact, "1")) {
-            fact->value[0] = '\0';
-        }
-        if (fact->value[0] != '\0' && scenario_key_find(key, strlen(key)) == NULL) {
-            return error_set(why, said->file, fact->line,
-                             "'%s' of %s: a scenario has no such parallelism", fact->said,
-                             fact->value);
+        if (says(&all[id], "1")) {
+            all[id].value[0] = '\0';
         }
     }
-    return true;
 }
 
-bool server_complete(struct server_said *said, struct error *why)
+void server_complete(struct server_said *said)
 {
     complete_both(said->all);
     if (said->maker == SERVER_VLLM) {
@@ -106,5 +97,5 @@ bool server_complete(struct server_said *said, struct error *why)
     } else {
         complete_sglang(said->all);
     }
-    return check_parallel(said, why);
+    drop_single_ranks(said->all);
 }

@@ -5,8 +5,7 @@
 
 #include "scenario/server_setting.h"
 
-/* Fill in the facts that follow from everything that was said; the maker is known. Fails if the
- * server is parallel in a way that no key of a scenario describes. */
-bool server_complete(struct server_said *said, struct error *why);
+/* Fill in the facts that follow from everything that was said; the maker is known. */
+void server_complete(struct server_said *said);
 
 #endif
