@@ -66,6 +66,9 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
                   struct ablation *out, bool *interrupted, struct error *why);
 void ablation_release(struct ablation *ablation);
 
+/* Where `set` stands among `count` sets; `count` if it does not. */
+uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set);
+
 /* The result of a set that rows refer to, which must have been run. */
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set);
 
