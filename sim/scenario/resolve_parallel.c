@@ -11,8 +11,8 @@
 
 const struct parallel_key parallel_keys[] = {
     {"tensor_parallel", "1",
-     "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up the "
-     "hidden states of all in two all-reduces a layer"},
+     "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up "
+     "the hidden states of all in two all-reduces a layer"},
     {"data_parallel", "1",
      "ranks, each with a batch of its own. Those of a dense model share nothing. Those of a model "
      "with experts share these and step together: their tokens are gathered before the experts, "
