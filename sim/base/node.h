@@ -64,6 +64,9 @@ bool node_merge(struct node *base, const struct node *over, struct error *why);
 /* A scalar child as a typed value. When the key is absent or its value empty, these leave `*out` as
  * it was and return true, so the caller puts the default there. Text belongs to the tree. */
 bool node_text(const struct node *map, const char *key, const char **out, struct error *why);
+/* A text that must be one of `words`, which end with NULL, as its index. */
+bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
+               struct error *why);
 bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
                    struct error *why);
 bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_t most,

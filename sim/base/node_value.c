@@ -45,6 +45,26 @@ bool node_text(const struct node *map, const char *key, const char **out, struct
     return true;
 }
 
+bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
+               struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node == NULL) {
+        return true;
+    }
+    for (int i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], node->text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    node_error(node, why, "unknown %s '%.100s'", key, node->text);
+    return name_expect(node->text, words, why);
+}
+
 bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
                    struct error *why)
 {

@@ -131,8 +131,8 @@ static void print_bands(const struct class_errors errors[SYSTEM_CLASS_COUNT], FI
 
 /* ---- figures read off rows ---- */
 
-/* Neighbours with one figure share a line. Rows of one sweep share their texts: the first stands for
- * all. */
+/* Neighbours with one figure share a line. Rows of one sweep share their texts, so only the first
+ * is listed. */
 static void print_used(const struct comparison *comparison, FILE *out)
 {
     const struct comparison_row *last = NULL;

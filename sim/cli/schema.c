@@ -5,7 +5,6 @@
  * scenario; what it accepts may still be invalid, because only the program knows which keys go
  * together. It is Draft 7 of JSON Schema, which editors' YAML servers read.
  */
-#include "base/array.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/schema_value.h"

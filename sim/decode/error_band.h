@@ -1,8 +1,9 @@
 /* How far published rates lay from predicted ones, by class of system.
  *
- * `compare` writes the file (study/papers/class_errors.h): for each class the largest factor between
- * a published rate and the predicted one. Every result on a machine with such a figure carries the
- * band of its class. A band is not a confidence interval.
+ * `compare` writes the file (study/papers/class_errors.h): for each class the largest factor
+ * between a published rate and the predicted one. It is not a confidence interval. A result on a
+ * machine with such a figure carries the band of its class; read_band() in scenario/resolve.c and
+ * has_band() in serving/answer.c have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H

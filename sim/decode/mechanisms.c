@@ -157,8 +157,8 @@ const struct mechanism_key mechanism_keys[] = {
            "hits are copied into an execution buffer, misses also into the cache"),
     WHOLE(
         "hit_ctas", "merge", hit_ctas, UNIT_COUNT, "16",
-        "CTAs that copy hits, for each (sequence, head); 0: the SM loads' CTAs copy both, each their "
-        "share"),
+        "CTAs that copy hits, for each (sequence, head); 0: the CTAs of sm-zero-copy copy hits and "
+        "misses, each their share"),
     WHOLE("admit_ctas", "merge", admit_ctas, UNIT_COUNT, "1",
           "CTAs that admit misses, for each (sequence, head)"),
     SWITCH("repeat_kv", "repeat_kv", repeat_kv, "no",

@@ -40,25 +40,21 @@ uint64_t model_kv_head_bytes(const struct model *model)
     return dtype_bytes(model->kv, values);
 }
 
+uint64_t model_kept_token_bytes(const struct model *model)
+{
+    return model_kv_heads(model) * model_kv_head_bytes(model);
+}
+
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
 {
     bool keeps = model->layers[layer].attention != ATTENTION_LINEAR;
-    return keeps ? model_kv_heads(model) * model_kv_head_bytes(model) : 0;
+    return keeps ? model_kept_token_bytes(model) : 0;
 }
 
 bool model_layer_local(const struct model *model, uint32_t layer)
 {
     enum attention_kind kind = model->layers[layer].attention;
     return kind == ATTENTION_SLIDING || kind == ATTENTION_CHUNKED || kind == ATTENTION_LINEAR;
-}
-
-uint32_t model_kv_layer(const struct model *model)
-{
-    uint32_t layer = 0;
-    while (model->layers[layer].attention == ATTENTION_LINEAR) {
-        layer++;
-    }
-    return layer;
 }
 
 /* The recurrent state, and what the convolution keeps of the last tokens' Q, K and V. */

@@ -7,16 +7,6 @@
 
 #include <string.h>
 
-static bool check_count(const struct fields *fields, const char *key, size_t count,
-                        const struct model *model, struct error *why)
-{
-    if (count == model->layer_count) {
-        return true;
-    }
-    field_error(fields, key, why, "lists %zu layers", count);
-    return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
-}
-
 /* `word` says of `layer` whether it has an indexer. */
 static bool set_shared(const struct fields *fields, const char *key, const char *word,
                        uint32_t layer, struct model *model, struct error *why)
@@ -24,8 +14,7 @@ static bool set_shared(const struct fields *fields, const char *key, const char 
     bool full = word != NULL && (strcmp(word, "full") == 0 || strcmp(word, "F") == 0);
     bool shared = word != NULL && (strcmp(word, "shared") == 0 || strcmp(word, "S") == 0);
     if (!full && !shared) {
-        field_error(fields, key, why, "has '%.60s' for layer %u", word != NULL ? word : "no text",
-                    layer);
+        layers_wrong_word(fields, key, layer, word, why);
         return error_expect(why, "full or shared");
     }
     if (shared && layer == 0) {
@@ -39,7 +28,7 @@ static bool set_shared(const struct fields *fields, const char *key, const char 
 static bool share_listed(const struct fields *fields, const char *key, const json_t *types,
                          struct model *model, struct error *why)
 {
-    bool ok = check_count(fields, key, json_array_size(types), model, why);
+    bool ok = layers_each(fields, key, json_array_size(types), model, why);
     for (uint32_t i = 0; ok && i < model->layer_count; i++) {
         const char *word = json_string_value(json_array_get(types, i));
         ok = set_shared(fields, key, word, i, model, why);
@@ -50,7 +39,7 @@ static bool share_listed(const struct fields *fields, const char *key, const jso
 static bool share_lettered(const struct fields *fields, const char *key, const char *letters,
                            struct model *model, struct error *why)
 {
-    bool ok = check_count(fields, key, strlen(letters), model, why);
+    bool ok = layers_each(fields, key, strlen(letters), model, why);
     for (uint32_t i = 0; ok && i < model->layer_count; i++) {
         ok = set_shared(fields, key, (char[]){letters[i], '\0'}, i, model, why);
     }

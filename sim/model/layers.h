@@ -47,4 +47,13 @@ READER(ffn_sparse_shared);
 
 #undef READER
 
+/* Fail unless `count`, the entries that the list `key` has, is the number of layers. */
+bool layers_each(const struct fields *fields, const char *key, size_t count,
+                 const struct model *model, struct error *why);
+
+/* Set `why` to a complaint about the word (NULL: no text) that the list `key` has for a layer.
+ * Returns false. */
+bool layers_wrong_word(const struct fields *fields, const char *key, uint32_t layer,
+                       const char *word, struct error *why);
+
 #endif

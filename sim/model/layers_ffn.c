@@ -99,17 +99,15 @@ bool ffn_sparse_step(const struct fields *fields, const struct architecture *kin
 static bool route_listed(const struct fields *fields, const json_t *types,
                          const struct model_layer *routed, struct model *model, struct error *why)
 {
-    if (json_array_size(types) != model->layer_count) {
-        field_error(fields, "mlp_layer_types", why, "lists %zu layers", json_array_size(types));
-        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
+    if (!layers_each(fields, "mlp_layer_types", json_array_size(types), model, why)) {
+        return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const char *type = json_string_value(json_array_get(types, i));
         if (type != NULL && strcmp(type, "sparse") == 0) {
             set_ffn(model, i, routed);
         } else if (type == NULL || strcmp(type, "dense") != 0) {
-            field_error(fields, "mlp_layer_types", why, "has '%.60s' for layer %u",
-                        type != NULL ? type : "no text", i);
+            layers_wrong_word(fields, "mlp_layer_types", i, type, why);
             return error_expect(why, "dense or sparse");
         }
     }

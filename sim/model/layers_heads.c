@@ -1,5 +1,5 @@
-/* Heads: grouped, undivided or latent. Each reader fills only the fields of struct model that its
- * keys decide. */
+/* Heads: grouped, undivided, latent, or grouped beside those of linear layers. Each reader fills
+ * only the fields of struct model that its keys decide. */
 #include "model/indexer.h"
 #include "model/layers.h"
 

@@ -1,4 +1,5 @@
-/* Which layers attend to a window or a chunk only. Layers start with full attention. */
+/* Which layers attend to a window or a chunk only, or keep a state instead of KV. Layers start with
+ * full attention. */
 #include "model/layers.h"
 
 #include <string.h>
@@ -24,9 +25,8 @@ bool windows_none(const struct fields *fields, const struct architecture *kind, 
 static bool slide_listed(const struct fields *fields, const json_t *types, uint32_t window,
                          struct model *model, struct error *why)
 {
-    if (json_array_size(types) != model->layer_count) {
-        field_error(fields, "layer_types", why, "lists %zu layers", json_array_size(types));
-        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
+    if (!layers_each(fields, "layer_types", json_array_size(types), model, why)) {
+        return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const char *type = json_string_value(json_array_get(types, i));
@@ -38,8 +38,7 @@ static bool slide_listed(const struct fields *fields, const json_t *types, uint3
         if (slides) {
             slide(model, i, window);
         } else if (type == NULL || strcmp(type, "full_attention") != 0) {
-            field_error(fields, "layer_types", why, "has '%.60s' for layer %u",
-                        type != NULL ? type : "no text", i);
+            layers_wrong_word(fields, "layer_types", i, type, why);
             return error_expect(why, "full_attention or sliding_attention");
         }
     }
@@ -135,9 +134,8 @@ static void chunk(struct model *model, uint32_t layer, uint32_t size)
 static bool chunk_listed(const struct fields *fields, const json_t *rotated, uint32_t size,
                          struct model *model, struct error *why)
 {
-    if (json_array_size(rotated) != model->layer_count) {
-        field_error(fields, "no_rope_layers", why, "lists %zu layers", json_array_size(rotated));
-        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
+    if (!layers_each(fields, "no_rope_layers", json_array_size(rotated), model, why)) {
+        return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const json_t *entry = json_array_get(rotated, i);
@@ -182,16 +180,14 @@ bool windows_chunked(const struct fields *fields, const struct architecture *kin
 static bool linear_listed(const struct fields *fields, const json_t *types, struct model *model,
                           struct error *why)
 {
-    if (json_array_size(types) != model->layer_count) {
-        field_error(fields, "layer_types", why, "lists %zu layers", json_array_size(types));
-        return error_expect(why, "%u layers, as in 'num_hidden_layers'", model->layer_count);
+    if (!layers_each(fields, "layer_types", json_array_size(types), model, why)) {
+        return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const char *type = json_string_value(json_array_get(types, i));
         bool linear = type != NULL && strcmp(type, "linear_attention") == 0;
         if (!linear && (type == NULL || strcmp(type, "full_attention") != 0)) {
-            field_error(fields, "layer_types", why, "has '%.60s' for layer %u",
-                        type != NULL ? type : "no text", i);
+            layers_wrong_word(fields, "layer_types", i, type, why);
             return error_expect(why, "full_attention or linear_attention");
         }
         model->layers[i].attention = linear ? ATTENTION_LINEAR : ATTENTION_FULL;

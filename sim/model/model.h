@@ -115,16 +115,15 @@ uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
- * layer. kv: of a whole sequence of `context` tokens (a local layer holds only its window or
- * state). state: of one sequence in a linear layer, 0 in others.
- * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
- * DeepSeek's indexer count as metadata of the retrieval, not as KV. */
+ * layer. kept_token: the same in any layer that keeps KV. kv: of a whole sequence of `context`
+ * tokens (a local layer holds only its window or state). state: of one sequence in a linear layer,
+ * 0 in others. activation: a checkpoint of one token's activations in a layer, which is not split.
+ * The keys of DeepSeek's indexer count as metadata of the retrieval, not as KV. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
+uint64_t model_kept_token_bytes(const struct model *model);
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
 uint64_t model_state_bytes(const struct model *model, uint32_t layer);
-/* The first layer that keeps KV; every model has one. */
-uint32_t model_kv_layer(const struct model *model);
 uint64_t model_activation_bytes(const struct model *model);
 /* Tokens that `layer` keeps at `context`: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);

@@ -139,7 +139,7 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
 {
     const struct memory *memory = &plan->memory;
     double weights = (double)memory->host_weights / model_gpus(&setup->model);
-    double kv = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
+    double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
     double others = (double)(memory->hbm - memory->cache);
     if (weights > 0 && others + weights <= (double)plan->hbm_limit) {

@@ -450,7 +450,7 @@ static bool put_prompt(struct node *all, const struct setup *setup, struct error
     return put(all, "prompt", format, setup->prompt, why);
 }
 
-/* Remove the keys that decide when requests arrive and what is kept of them; they change no step. */
+/* Remove the keys that say when requests arrive and what is kept of them: they change no step. */
 static bool drop_serving(struct node *all, struct error *why)
 {
     bool good = true;

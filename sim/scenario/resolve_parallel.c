@@ -1,7 +1,6 @@
 /* Reads the keys, checks what only the machine and the system can tell, and writes them again. */
 #include "scenario/resolve_parallel.h"
 
-#include "base/name.h"
 #include "model/parallel.h"
 
 #include <stdio.h>
@@ -12,8 +11,8 @@
 
 const struct parallel_key parallel_keys[] = {
     {"tensor_parallel", "1",
-     "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up the "
-     "hidden states of all in two all-reduces a layer"},
+     "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up "
+     "the hidden states of all in two all-reduces a layer"},
     {"data_parallel", "1",
      "ranks, each with a batch of its own. Those of a dense model share nothing. Those of a model "
      "with experts share these and step together: their tokens are gathered before the experts, "
@@ -38,15 +37,10 @@ const char *const parallel_exchanges[] = {"all-gather", "all-to-all", NULL};
 
 static bool read_exchange(const struct node *root, bool *all_to_all, struct error *why)
 {
-    const char *name = parallel_exchanges[0];
-    if (!node_text(root, "expert_exchange", &name, why)) {
-        return false;
-    }
-    *all_to_all = strcmp(name, parallel_exchanges[1]) == 0;
-    return *all_to_all || strcmp(name, parallel_exchanges[0]) == 0 ||
-           (node_error(node_get(root, "expert_exchange"), why, "unknown expert_exchange '%.100s'",
-                       name),
-            name_expect(name, parallel_exchanges, why));
+    int word = 0;
+    bool known = node_word(root, "expert_exchange", parallel_exchanges, &word, why);
+    *all_to_all = word == 1;
+    return known;
 }
 
 /* A number of parts that GPUs make of a model. */
@@ -102,8 +96,7 @@ static bool check_gpus(const struct node *root, const struct setup *setup, struc
     node_error(node_get(root, "hardware"), why,
                "the model is spread over %llu GPUs, but the machine has %llu",
                (unsigned long long)asked, (unsigned long long)there);
-    return error_expect(why, "at most %llu, or a larger hardware.gpus",
-                        (unsigned long long)there);
+    return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
 }
 
 bool parallel_check(const struct node *root, const struct setup *setup, struct error *why)

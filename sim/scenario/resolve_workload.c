@@ -268,29 +268,6 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
     return true;
 }
 
-/* The index of the key's word among `words`; `unsaid` if the key is absent. */
-static bool read_word(const struct node *root, const char *key, const char *const *words,
-                      const char *unsaid, int *out, struct error *why)
-{
-    const char *name = unsaid;
-    if (!node_text(root, key, &name, why)) {
-        return false;
-    }
-    for (int i = 0; words[i] != NULL; i++) {
-        if (strcmp(name, words[i]) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    const struct node *node = node_get(root, key);
-    if (node == NULL) { /* a preset states it */
-        error_set(why, NULL, 0, "the system has an unknown %s '%.100s'", key, name);
-    } else {
-        node_error(node, why, "unknown %s '%.100s'", key, name);
-    }
-    return name_expect(name, words, why);
-}
-
 static bool check_arrivals(const struct node *root, const struct workload *workload,
                            struct error *why)
 {
@@ -326,12 +303,12 @@ static bool read_server(const struct node *root, struct workload *out, struct er
     out->replicas = 1;
     out->sequences = 256;
     out->batched_tokens = 2048;
+    out->routing = ROUTE_ROUND_ROBIN;
     if (!node_bool(root, "timed", &timed, why) ||
         !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
         !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
         !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
-        !read_word(root, "routing", workload_routings, workload_routings[ROUTE_ROUND_ROBIN],
-                   &out->routing, why) ||
+        !node_word(root, "routing", workload_routings, &out->routing, why) ||
         !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
         !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {
@@ -394,12 +371,28 @@ static bool check_clients(const struct node *root, const struct point *point, st
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
+/* The engine that the system's preset names, or none. */
+static bool find_own_engine(const struct system_info *system, int *out, struct error *why)
+{
+    *out = SERVER_ENGINE_NONE;
+    for (int id = 0; system->engine[0] != '\0' && server_engine_names[id] != NULL; id++) {
+        if (strcmp(server_engine_names[id], system->engine) == 0) {
+            *out = id;
+            return true;
+        }
+    }
+    if (system->engine[0] == '\0') {
+        return true;
+    }
+    error_set(why, NULL, 0, "system '%s' has an unknown engine '%s'", system->name, system->engine);
+    return name_expect(system->engine, server_engine_names, why);
+}
+
 static bool read_engine(const struct node *root, const struct setup *setup, int *out,
                         struct error *why)
 {
-    const char *own = setup->system.engine;
-    if (!read_word(root, "engine", server_engine_names,
-                   own[0] != '\0' ? own : server_engine_names[SERVER_ENGINE_NONE], out, why)) {
+    if (!find_own_engine(&setup->system, out, why) ||
+        !node_word(root, "engine", server_engine_names, out, why)) {
         return false;
     }
     if (*out == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {

@@ -17,11 +17,14 @@ enum {
     SAID_COUNT
 };
 
+enum server_maker { SERVER_UNKNOWN, SERVER_VLLM, SERVER_SGLANG };
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no"; the others that of their key. */
 struct server_said {
     const char *file;
     int line;
+    enum server_maker maker;
     struct server_fact all[SAID_COUNT];
 };
 

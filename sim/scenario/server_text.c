@@ -2,11 +2,11 @@
  * by '=' or ':' and a value; a command line is split into words. */
 #include "scenario/server_text.h"
 
-#include "scenario/scenario.h"
+#include "scenario/server_complete.h"
 #include "scenario/server_setting.h"
+#include "serve/server_engine.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,6 @@ const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_KV_DTYPE] = "dtype.kv",
     [FACT_WEIGHTS_DTYPE] = "dtype.weights",
     [FACT_KV_POOL] = "kv_pool_tokens",
-};
-
-enum maker { UNKNOWN, VLLM, SGLANG };
-
-struct reader {
-    enum maker maker;
-    struct server_said said;
 };
 
 /* ---- settings in a line ------------------------------------------------------------------ */
@@ -78,7 +71,7 @@ static const char *find_value(const char *line, const char *name)
 
 enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
-static bool read_settings(struct reader *reader, const char *line, struct error *why)
+static bool read_settings(struct server_said *said, const char *line, struct error *why)
 {
     const struct server_setting *setting;
     for (size_t i = 0; (setting = server_setting_at(i)) != NULL; i++) {
@@ -89,7 +82,7 @@ static bool read_settings(struct reader *reader, const char *line, struct error 
             continue;
         }
         copy_value(at, value, sizeof value);
-        if (!server_setting_take(setting, value, &reader->said, why)) {
+        if (!server_setting_take(setting, value, said, why)) {
             return false;
         }
     }
@@ -133,7 +126,7 @@ static char *split_option(char *word)
     return value;
 }
 
-static bool read_option(struct reader *reader, char *word, const char **rest, struct error *why)
+static bool read_option(struct server_said *said, char *word, const char **rest, struct error *why)
 {
     char value[512] = "true";
     const char *given = split_option(word);
@@ -143,21 +136,20 @@ static bool read_option(struct reader *reader, char *word, const char **rest, st
     }
     if (given == NULL && !server_setting_is_switch(setting) &&
         !next_word(rest, value, sizeof value)) {
-        return error_set(why, reader->said.file, reader->said.line, "'%s' has no value", word);
+        return error_set(why, said->file, said->line, "'%s' has no value", word);
     }
-    return server_setting_take(setting, given != NULL ? given : value, &reader->said, why);
+    return server_setting_take(setting, given != NULL ? given : value, said, why);
 }
 
 /* The words behind a server's command. The first one is the model if it is no option. */
-static bool read_command(struct reader *reader, const char *rest, struct error *why)
+static bool read_command(struct server_said *said, const char *rest, struct error *why)
 {
     char word[512];
     bool first = true;
     while (next_word(&rest, word, sizeof word)) {
         bool option = word[0] == '-';
-        if (option ? !read_option(reader, word, &rest, why)
-                   : first && !server_setting_take(server_setting_find("model"), word,
-                                                   &reader->said, why)) {
+        if (option ? !read_option(said, word, &rest, why)
+                   : first && !server_setting_take(server_setting_find("model"), word, said, why)) {
             return false;
         }
         first = false;
@@ -168,7 +160,7 @@ static bool read_command(struct reader *reader, const char *rest, struct error *
 /* ---- lines ------------------------------------------------------------------------------- */
 
 /* vLLM's logo in a log stands beside its version. */
-static void read_version(struct reader *reader, const char *line)
+static void read_version(struct server_said *said, const char *line)
 {
     static const char *const marks[] = {"LLM engine (v", "API server version ",
                                         "vllm/vllm-openai:v", "\u2588  version "};
@@ -178,14 +170,12 @@ static void read_version(struct reader *reader, const char *line)
         if (at == NULL || sscanf(at + strlen(marks[i]), "%d.%d", &major, &minor) != 2) {
             continue;
         }
-        struct server_fact *engine = &reader->said.all[FACT_ENGINE];
-        enum server_engine_id id = major > 0 || minor >= 22 ? SERVER_ENGINE_VLLM_022
-                                   : minor >= 20            ? SERVER_ENGINE_VLLM_020
-                                                            : SERVER_ENGINE_VLLM_019;
-        snprintf(engine->value, sizeof engine->value, "%s", server_engine_names[id]);
+        struct server_fact *engine = &said->all[FACT_ENGINE];
+        snprintf(engine->value, sizeof engine->value, "%s",
+                 server_engine_names[server_engine_of_vllm(major, minor)]);
         snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
-        engine->line = reader->said.line;
-        reader->maker = VLLM;
+        engine->line = said->line;
+        said->maker = SERVER_VLLM;
     }
 }
 
@@ -198,20 +188,20 @@ static const char *behind(const char *line, const char *mark)
     return at != NULL ? at + length : NULL;
 }
 
-static bool read_log(struct reader *reader, const char *line, struct error *why)
+static bool read_log(struct server_said *said, const char *line, struct error *why)
 {
     static const struct {
         const char *mark;
-        enum maker maker;
+        enum server_maker maker;
     } marks[] = {
-        {"non-default args:", VLLM},
-        {" with config: ", VLLM},
-        {"GPU KV cache size: ", VLLM},
-        {"Chunked prefill is enabled with", VLLM},
-        {"vllm:", VLLM},
-        {"server_args=ServerArgs(", SGLANG},
-        {"max_total_num_tokens=", SGLANG},
-        {"sglang:", SGLANG},
+        {"non-default args:", SERVER_VLLM},
+        {" with config: ", SERVER_VLLM},
+        {"GPU KV cache size: ", SERVER_VLLM},
+        {"Chunked prefill is enabled with", SERVER_VLLM},
+        {"vllm:", SERVER_VLLM},
+        {"server_args=ServerArgs(", SERVER_SGLANG},
+        {"max_total_num_tokens=", SERVER_SGLANG},
+        {"sglang:", SERVER_SGLANG},
     };
     const struct server_setting *tokens = server_setting_find("max_total_num_tokens");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -219,29 +209,29 @@ static bool read_log(struct reader *reader, const char *line, struct error *why)
         if (rest == NULL) {
             continue;
         }
-        reader->maker = marks[i].maker;
+        said->maker = marks[i].maker;
         const char *value = strrchr(line, ' ');
         bool pool = strncmp(rest, "max_total_num_tokens{", 21) == 0 && value != NULL;
-        return read_settings(reader, line, why) &&
-               (!pool || server_setting_take(tokens, value + 1, &reader->said, why));
+        return read_settings(said, line, why) &&
+               (!pool || server_setting_take(tokens, value + 1, said, why));
     }
     return true;
 }
 
 /* What stands behind a command that starts a server, or behind the image of one; NULL if the line
  * has none. */
-static const char *behind_command(struct reader *reader, const char *line)
+static const char *behind_command(struct server_said *said, const char *line)
 {
     static const struct {
         const char *mark;
-        enum maker maker;
+        enum server_maker maker;
         bool image; /* a tag may follow */
     } commands[] = {
-        {"vllm serve", VLLM, false},
-        {"vllm.entrypoints.openai.api_server", VLLM, false},
-        {"sglang.launch_server", SGLANG, false},
-        {"sglang serve", SGLANG, false},
-        {"vllm/vllm-openai", VLLM, true},
+        {"vllm serve", SERVER_VLLM, false},
+        {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
+        {"sglang.launch_server", SERVER_SGLANG, false},
+        {"sglang serve", SERVER_SGLANG, false},
+        {"vllm/vllm-openai", SERVER_VLLM, true},
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         const char *rest = behind(line, commands[i].mark);
@@ -249,18 +239,18 @@ static const char *behind_command(struct reader *reader, const char *line)
             rest += strcspn(rest, " \t\v");
         }
         if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
-            reader->maker = commands[i].maker;
+            said->maker = commands[i].maker;
             return rest;
         }
     }
     return NULL;
 }
 
-static bool read_line(struct reader *reader, const char *line, struct error *why)
+static bool read_line(struct server_said *said, const char *line, struct error *why)
 {
-    const char *command = behind_command(reader, line);
-    read_version(reader, line);
-    return command != NULL ? read_command(reader, command, why) : read_log(reader, line, why);
+    const char *command = behind_command(said, line);
+    read_version(said, line);
+    return command != NULL ? read_command(said, command, why) : read_log(said, line, why);
 }
 
 /* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
@@ -286,127 +276,45 @@ static char *join_lines(const char *text, size_t size)
     return copy;
 }
 
-static bool read_lines(struct reader *reader, char *text, struct error *why)
+static bool read_lines(struct server_said *said, char *text, struct error *why)
 {
     bool ok = true;
-    reader->said.line = 1;
+    said->line = 1;
     for (char *line = text; ok && line != NULL;) {
         char *end = strchr(line, '\n');
         if (end != NULL) {
             *end = '\0';
         }
-        ok = read_line(reader, line, why);
+        ok = read_line(said, line, why);
         for (; *line != '\0'; line++) {
-            reader->said.line += *line == '\v';
+            said->line += *line == '\v';
         }
-        reader->said.line++;
+        said->line++;
         line = end != NULL ? end + 1 : NULL;
     }
     return ok;
 }
 
-/* ---- what follows ------------------------------------------------------------------------ */
-
-static uint64_t number_of(const struct server_fact *fact, uint64_t unsaid)
-{
-    return fact->value[0] != '\0' ? strtoull(fact->value, NULL, 10) : unsaid;
-}
-
-static void set(struct server_fact *fact, const struct server_fact *from, const char *value)
-{
-    snprintf(fact->value, sizeof fact->value, "%s", value);
-    memmove(fact->said, from->said, sizeof fact->said);
-    fact->line = from->line;
-}
-
-static bool says(const struct server_fact *fact, const char *value)
-{
-    return strcmp(fact->value, value) == 0;
-}
-
-/* SGLang counts all GPUs in tp_size, and its dp_size are servers of their own, unless the ranks
- * share the layers outside attention. */
-static void complete_ranks(struct server_fact *all)
-{
-    uint64_t tensor = number_of(&all[FACT_TENSOR_PARALLEL], 1);
-    uint64_t data = number_of(&all[FACT_DATA_PARALLEL], 1);
-    if (data <= 1) {
-        return;
-    }
-    if (!says(&all[SAID_RANKS], "yes")) {
-        all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
-        all[FACT_DATA_PARALLEL].value[0] = '\0';
-    } else if (tensor % data == 0) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRIu64, tensor / data);
-        set(&all[FACT_TENSOR_PARALLEL], &all[FACT_TENSOR_PARALLEL], text);
-    }
-}
-
-/* The pool as blocks, the ranks of experts, the preset. */
-static void complete(struct reader *reader)
-{
-    struct server_fact *all = reader->said.all, *blocks = &all[SAID_BLOCKS];
-    char text[32];
-    if (blocks->value[0] != '\0' && all[FACT_KV_POOL].value[0] == '\0') {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(blocks, 0) * number_of(&all[SAID_BLOCK_TOKENS], 16));
-        set(&all[FACT_KV_POOL], blocks, text);
-    }
-    if (says(&all[SAID_EXPERTS], "yes")) {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(&all[FACT_TENSOR_PARALLEL], 1) * number_of(&all[FACT_DATA_PARALLEL], 1));
-        set(&all[FACT_EXPERT_PARALLEL], &all[SAID_EXPERTS], text);
-    }
-    if (reader->maker == VLLM) {
-        bool off = says(&all[SAID_PREFIX], "no");
-        set(&all[FACT_SYSTEM], off ? &all[SAID_PREFIX] : &(struct server_fact){.said = "vLLM"},
-            off ? "none" : "vllm");
-    }
-    if (reader->maker == SGLANG) {
-        const struct server_fact sglang = {.said = "SGLang"};
-        complete_ranks(all);
-        set(&all[FACT_ENGINE], &sglang, server_engine_names[SERVER_ENGINE_SGLANG_05]);
-        if (says(&all[SAID_TIERS], "yes")) {
-            set(&all[FACT_SYSTEM], &all[SAID_TIERS], "sglang-hicache");
-        }
-    }
-}
-
-/* Forms of parallelism in which the server has a single rank are the default. */
-static bool check_parallel(const struct reader *reader, struct server_facts *out, struct error *why)
-{
-    for (int id = FACT_DATA_PARALLEL; id <= FACT_EXPERT_PARALLEL; id++) {
-        struct server_fact *fact = &out->all[id];
-        const char *key = server_fact_keys[id];
-        if (says(fact, "1")) {
-            fact->value[0] = '\0';
-        }
-        if (fact->value[0] != '\0' && scenario_key_find(key, strlen(key)) == NULL) {
-            return error_set(why, reader->said.file, fact->line,
-                             "'%s' of %s: a scenario has no such parallelism", fact->said,
-                             fact->value);
-        }
-    }
-    return true;
-}
+/* ---- the whole text ---------------------------------------------------------------------- */
 
 bool server_text_read(const char *text, size_t size, const char *file, struct server_facts *out,
                       struct error *why)
 {
-    struct reader reader = {.said = {.file = file}};
+    struct server_said said = {.file = file};
     char *copy = join_lines(text, size);
     if (copy == NULL) {
         return error_set(why, file, 0, "out of memory");
     }
-    bool ok = read_lines(&reader, copy, why);
+    bool ok = read_lines(&said, copy, why);
     free(copy);
-    if (ok && reader.maker == UNKNOWN) {
+    if (ok && said.maker == SERVER_UNKNOWN) {
         error_set(why, file, 0, "no line is a server's");
         return error_expect(why, "the start-up log of vLLM or SGLang, its command line, or its "
                                  "/metrics");
     }
-    complete(&reader);
-    memcpy(out->all, reader.said.all, sizeof out->all);
-    return ok && check_parallel(&reader, out, why);
+    if (ok) {
+        server_complete(&said);
+    }
+    memcpy(out->all, said.all, sizeof out->all);
+    return ok;
 }

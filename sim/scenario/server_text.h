@@ -50,8 +50,7 @@ struct server_facts {
 };
 
 /* Read the `size` bytes of `text`; `file` names them in messages. Fails if nothing in them is a
- * server's, if a value is invalid, or if the server is parallel in a way that no key of a scenario
- * describes. */
+ * server's, or if a value is invalid. */
 bool server_text_read(const char *text, size_t size, const char *file, struct server_facts *out,
                       struct error *why);
 

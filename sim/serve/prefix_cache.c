@@ -11,9 +11,7 @@
 #include "serve/host_tier.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The blocks of a request on the GPU: the first ones are full, the others taken. If the GPU retains
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */

@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* The names of a format's keys. */

@@ -27,17 +27,20 @@ const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
     [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
     [SERVER_ENGINE_VLLM_019] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
+                                .vllm_minor = 19,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_TRITON,
                                 .kernel_bytes = KERNELS_OF_PYTORCH},
     [SERVER_ENGINE_VLLM_020] = {.summary = "92 % of HBM with CUDA graphs, Triton sampler",
+                                .vllm_minor = 20,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_TRITON,
                                 .kernel_bytes = KERNELS_OF_PYTORCH},
     [SERVER_ENGINE_VLLM_022] = {.summary = "92 % of HBM with CUDA graphs, FlashInfer's sampler",
+                                .vllm_minor = 22,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -48,6 +51,19 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
 };
 
 /* ---- vLLM ------------------------------------------------------------------------------- */
+
+/* Rows stand oldest first. */
+enum server_engine_id server_engine_of_vllm(int major, int minor)
+{
+    enum server_engine_id found = SERVER_ENGINE_VLLM_019;
+    for (int id = found; id < SERVER_ENGINE_COUNT; id++) {
+        int first = server_engines[id].vllm_minor;
+        if (first > 0 && (major > 0 || minor >= first)) {
+            found = (enum server_engine_id)id;
+        }
+    }
+    return found;
+}
 
 static struct server_engine_limits vllm_limits(const struct server_engine_gpu *gpu)
 {
@@ -117,11 +133,8 @@ double server_engine_usable(enum server_engine_id id, const struct server_engine
 struct server_engine_limits server_engine_limits(enum server_engine_id id,
                                                  const struct server_engine_gpu *gpu)
 {
-    struct server_engine_limits limits =
-        id == SERVER_ENGINE_SGLANG_05
-            ? (struct server_engine_limits){.sequences = 2048,
-                                            .batched_tokens = sglang_row(gpu)->chunk}
-            : vllm_limits(gpu);
-    limits.usable = server_engine_usable(id, gpu, limits.batched_tokens);
-    return limits;
+    return id == SERVER_ENGINE_SGLANG_05
+               ? (struct server_engine_limits){.sequences = 2048,
+                                               .batched_tokens = sglang_row(gpu)->chunk}
+               : vllm_limits(gpu);
 }

@@ -1,9 +1,8 @@
 /* Serving engines by version: the limits of a step and the share of memory that each takes if its
  * user states none, and how it finds the room for KV.
  *
- * A row is what the source of that version does; `source` in server_engine.c names the files. An engine
- * that is younger than its row behaves as the row until a row of its own is added. serving/
- * engine_memory.h turns a row into bytes.
+ * A row is what the source of that version does; server_engine.c names the files. A version between
+ * two rows behaves as the earlier one. serving/engine_memory.h turns a row into bytes.
  */
 #ifndef SERVE_SERVER_ENGINE_H
 #define SERVE_SERVER_ENGINE_H
@@ -26,6 +25,7 @@ enum server_engine_sampler { SAMPLER_NONE, SAMPLER_TRITON, SAMPLER_FLASHINFER };
 
 struct server_engine {
     const char *summary;
+    int vllm_minor;    /* the first 0.MINOR of vLLM that behaves so; 0: not vLLM */
     double usable;     /* share of the GPU's memory; 0: computed from the limits, as SGLang does */
     bool measures;     /* a run with dummy requests finds the peak memory outside KV */
     bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
@@ -34,24 +34,27 @@ struct server_engine {
 };
 extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
 
+/* The row of a version of vLLM. Versions before the first row have that row. */
+enum server_engine_id server_engine_of_vllm(int major, int minor);
+
 /* What an engine decides by the GPU that it finds. */
 struct server_engine_gpu {
-    double bytes; /* of memory */
-    bool a100;
+    double bytes;  /* of memory */
+    bool a100;     /* vLLM has smaller steps on it than on other GPUs of its size */
     uint32_t gpus; /* that share the model */
 };
 
-/* Limits of a step, and the share of the GPU's memory that weights, activations and KV may take. */
+/* Limits of a step. */
 struct server_engine_limits {
     uint64_t sequences, batched_tokens;
-    double usable;
 };
 
 /* The limits of an API server whose user states none. `id` is not SERVER_ENGINE_NONE. */
 struct server_engine_limits server_engine_limits(enum server_engine_id id,
                                                  const struct server_engine_gpu *gpu);
 
-/* The share of memory, if the user states the tokens of a step. */
+/* The share of the GPU's memory that weights, activations and KV may take, with this limit of
+ * tokens. */
 double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,
                             uint64_t batched_tokens);
 

@@ -17,11 +17,6 @@ enum { BF16 = 2, FP32 = 4 };
 
 /* ---- tensors ---------------------------------------------------------------------------- */
 
-static double at_most(double value, double most)
-{
-    return value < most ? value : most;
-}
-
 /* Cosines and sines of every position that the model was trained for, which all layers share. */
 static double table_bytes(const struct model *model)
 {
@@ -78,10 +73,10 @@ static double sampler_bytes(const struct point *point, double sms)
 {
     const struct model *model = &point->setup.model;
     const struct workload *workload = &point->workload;
-    double rows = at_most((double)workload->sequences, (double)workload->batched_tokens);
+    double rows = fmin((double)workload->sequences, (double)workload->batched_tokens);
     double hidden = (double)model->hidden * BF16, words = model->vocabulary;
     double scratch =
-        server_engines[workload->engine].sampler == SAMPLER_TRITON ? at_most(sms, rows) : 0;
+        server_engines[workload->engine].sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
     return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
            (3 * rows + scratch) * words * FP32;
 }

@@ -5,11 +5,10 @@
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = ABLATE_NAMES, LINE = ABLATE_LINE };
+enum { NAMES = ABLATE_NAMES, LINE = 4096 };
 
 /* ---- names ---- */
 

@@ -5,7 +5,7 @@
 #include "cli/frame/figures.h"
 #include "study/ablate/ablation.h"
 
-enum { ABLATE_NAMES = 512, ABLATE_LINE = 4096 };
+enum { ABLATE_NAMES = 512 };
 
 /* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
  */

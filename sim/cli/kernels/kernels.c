@@ -37,7 +37,8 @@ static const struct command_option options[] = {
         {.name = "--dtype",
          .argument = "TYPE",
          .summary =
-             "type of the KV or of the weights: bf16, fp8, for weights int4, mxfp4, nvfp4 (default: bf16)"},
+             "type of the KV or of the weights: bf16, fp8; of weights also int4, mxfp4, nvfp4 "
+             "(default: bf16)"},
     [PLOT] =
         {.name = "--plot",
          .argument = "FILE",

@@ -9,7 +9,6 @@
 #include "cli/runs/runs_notes.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

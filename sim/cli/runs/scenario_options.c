@@ -56,7 +56,7 @@ bool scenario_from_server(const struct arguments *arguments, int set, int from,
     const char *const *files = arguments_operands(arguments, &file_count);
     const char *const *sets = arguments_all(arguments, set, &set_count);
     if (file == NULL) {
-        return scenario_load(files, file_count, sets, set_count, out, why);
+        return scenario_from_arguments(arguments, set, out, why);
     }
     const char **all = array_zeroed(FACT_COUNT + set_count + 1, sizeof *all, why);
     bool ok = all != NULL && read_facts(file, &facts, why);

@@ -1,4 +1,4 @@
-/* The options that the commands with a scenario share: [FILE...] [--set KEY=VALUE]... */
+/* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */
 #ifndef CLI_RUNS_SCENARIO_OPTIONS_H
 #define CLI_RUNS_SCENARIO_OPTIONS_H
 
@@ -22,8 +22,9 @@
 bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
                              struct error *why);
 
-/* The same for a command whose option number `from` is SCENARIO_FROM_OPTION: what its file says is
- * laid over the scenario's files and below `set`, and printed on standard error, with its lines. */
+/* The same for a command whose option number `from` is SCENARIO_FROM_OPTION. If it is given, what
+ * its file says overrides the scenario's files, `set` overrides both, and each key is printed on
+ * standard error with its line. */
 bool scenario_from_server(const struct arguments *arguments, int set, int from,
                           struct scenario *out, struct error *why);
 

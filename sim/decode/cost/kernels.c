@@ -34,7 +34,7 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
                             BOUND_LATENCY);
 }
 
-/* Rows that the GPU takes at once last as long as one; more of them last as long as their number. */
+/* Rows that the GPU takes at once last as long as one; more last as long as their number. */
 static double fused_ns(const struct profile *profile, double rows, double length,
                        struct trust *trust)
 {

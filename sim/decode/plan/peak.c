@@ -42,7 +42,7 @@ static uint64_t prompt_of(const struct cohort *cohort)
 static double whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double kv_token = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
+    double kv_token = (double)model_kept_token_bytes(&setup->model);
     double token = m->representation == REPRESENTATION_KV
                        ? kv_token
                        : 2 * kv_token + (double)model_activation_bytes(&setup->model);
@@ -56,7 +56,7 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
                               uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double token = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
+    double token = (double)model_kept_token_bytes(&setup->model);
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
     bool straight = (sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER;
     return mechanisms_offload(m) && !straight ? some * batch : 0;
@@ -155,7 +155,7 @@ static double cluster_bytes(const struct setup *setup, uint64_t prompt)
 static double leaving_bytes(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double kv = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
+    double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
     return !mechanisms_offload(m)
                ? 0

@@ -24,8 +24,7 @@ static struct kernel project(const struct setup *setup, double tokens)
                                         : 2.0 * model_kv_heads(model) * model->head_dim;
     double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
     double bytes = weights + tokens * ((double)model_activation_bytes(model) +
-                                       (double)model_kv_token_bytes(&setup->model,
-                                                                    model_kv_layer(&setup->model)));
+                                       (double)model_kept_token_bytes(&setup->model));
     return kernel_product(&setup->profile, 2 * tokens * columns * model->hidden, tokens, bytes,
                           model->weights);
 }
@@ -37,7 +36,7 @@ static struct kernel run_again(const struct setup *setup, const struct remaking 
     double all = remaking->tokens;
     double flops = remaking->flops / model->layer_count;
     double bytes = mean_weight_bytes(model) +
-                   all * (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model));
+                   all * (double)model_kept_token_bytes(&setup->model);
     return kernel_product(&setup->profile, flops, all, bytes, model->weights);
 }
 
@@ -61,7 +60,7 @@ struct kernel representation_recompute(const struct setup *setup, const struct r
 double representation_host_bytes(const struct setup *setup, const struct split *split)
 {
     return (double)split->kv *
-               (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model)) +
+               (double)model_kept_token_bytes(&setup->model) +
            (double)split->act_host * (double)model_activation_bytes(&setup->model);
 }
 
@@ -76,7 +75,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double rate = cost_transfer_rate(setup, &ignored) / 1e9;
     double many = left + act_hbm;
     double gen = project(setup, many * batch).ns / (many * batch);
-    double kv = (double)model_kv_token_bytes(&setup->model, model_kv_layer(&setup->model)) / rate;
+    double kv = (double)model_kept_token_bytes(&setup->model) / rate;
     double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
     double weights = (1 - m->weights) * mean_weight_bytes(&setup->model) / rate / batch;
     return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);

@@ -7,8 +7,8 @@
 
 /* Set the importance of every head of `plan`, from the model's table; 1 without a table. If the
  * trace was recorded from another model, how often a head reuses its set does not depend on its
- * importance: nobody has published both, and CLO's cache with resident heads of Llama-3-8B at 32K
- * to 128K tokens (0.53, 1.09, 2.62 GiB) leaves no room for the most important ones reusing least. */
+ * importance: nobody has published both. If the most important heads reused least, more of them
+ * would stay than CLO's cache of Llama-3-8B holds (0.53, 1.09, 2.62 GiB at 32K to 128K tokens). */
 void resident_importance(const struct setup *setup, struct plan *plan);
 
 /* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0,

@@ -179,7 +179,7 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
     case MANAGER_GPU:
         return look_up_on_gpu(pipe, row->lookups + row->updates + row->inserts, &at->looked_up,
                               why);
-    default:
-        return true; /* fetch_diff() has */
+    default: /* split: fetch_diff() has looked up */
+        return true;
     }
 }

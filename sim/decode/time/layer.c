@@ -4,10 +4,11 @@
 #include "decode/time/pipe.h"
 #include "engine/critical_path.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LAYER_RESOURCES == PIPE_NO_QUEUE + 1, "each resource has a place, and none has one");
+static_assert(LAYER_RESOURCES == PIPE_NO_QUEUE + 1, "each resource has a place, and none has one");
 
 /* The span of the layer, and what the walk over its critical path leaves. */
 struct walk {

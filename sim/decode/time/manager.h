@@ -34,7 +34,7 @@ bool manager_hand_over(struct pipe *pipe, engine_task_id after, engine_task_id *
 bool manager_look_up(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,
                      struct error *why);
 
-/* The launch thread updates by itself what `layer` wants: nobody is woken. It goes on afterwards. */
+/* The launch thread itself updates what `layer` wants, and goes on afterwards: nobody is woken. */
 bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* Start the update behind the look-up that ended with `after`. `out` becomes the end of all jobs

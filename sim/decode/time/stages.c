@@ -7,7 +7,6 @@
 #include "decode/time/stream.h"
 #include "decode/time/work.h"
 
-#include <math.h>
 
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)

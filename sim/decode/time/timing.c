@@ -9,7 +9,6 @@
 #include "engine/critical_path.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 {

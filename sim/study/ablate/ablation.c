@@ -189,10 +189,10 @@ static bool make_rows(struct ablation *ablation, struct error *why)
 
 /* ---- points ---- */
 
-static uint32_t find_set(const struct ablation *ablation, uint32_t set, uint32_t count)
+uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set)
 {
     uint32_t i = 0;
-    while (i < count && ablation->sets[i] != set) {
+    while (i < count && sets[i] != set) {
         i++;
     }
     return i;
@@ -206,7 +206,7 @@ static uint32_t list_sets(struct ablation *ablation)
         const struct ablation_row *row = &ablation->rows[i];
         const uint32_t sets[] = {row->shown, row->without, row->with};
         for (size_t s = 0; row->refused == NULL && s < sizeof sets / sizeof *sets; s++) {
-            uint32_t at = find_set(ablation, sets[s], count);
+            uint32_t at = ablation_place(ablation->sets, count, sets[s]);
             ablation->sets[at] = sets[s];
             count += at == count;
         }
@@ -327,7 +327,7 @@ void ablation_release(struct ablation *ablation)
 
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set)
 {
-    return &ablation->results[find_set(ablation, set, ablation->scenario.points)];
+    return &ablation->results[ablation_place(ablation->sets, ablation->scenario.points, set)];
 }
 
 /* The step of a set. */

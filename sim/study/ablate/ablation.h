@@ -14,13 +14,14 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, trade.h says what it buys instead, and tries it in other settings.
+ * costs time, trade.h says what it buys instead, and turn.h tries it in other settings.
  */
 #ifndef STUDY_ABLATE_ABLATION_H
 #define STUDY_ABLATE_ABLATION_H
 
 #include "study/ablate/difference.h"
 #include "study/ablate/trade.h"
+#include "study/ablate/turn.h"
 #include "study/sweep/sweep.h"
 
 struct ablation_options {
@@ -64,6 +65,9 @@ struct ablation {
 bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
                   struct ablation *out, bool *interrupted, struct error *why);
 void ablation_release(struct ablation *ablation);
+
+/* Where `set` stands among `count` sets; `count` if it does not. */
+uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set);
 
 /* The result of a set that rows refer to, which must have been run. */
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set);

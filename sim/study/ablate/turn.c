@@ -4,9 +4,10 @@
  *
  * These runs are not stored: reports would compare their settings, which nobody asked about.
  */
-#include "study/ablate/ablation.h"
+#include "study/ablate/turn.h"
 
 #include "base/array.h"
+#include "study/ablate/ablation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,15 +56,6 @@ static void release(struct trial *trial)
     scenario_release(&trial->scenario);
 }
 
-static uint32_t place_of(const struct trial *trial, uint32_t set)
-{
-    uint32_t i = 0;
-    while (i < trial->count && trial->sets[i] != set) {
-        i++;
-    }
-    return i;
-}
-
 static bool is_tried(const struct ablation *ablation, const struct ablation_row *row)
 {
     return row->kind == ABLATION_LEFT_OUT && ablation_costs(ablation, row);
@@ -76,7 +68,7 @@ static bool list_sets(const struct ablation *ablation, struct trial *trial, stru
         const struct ablation_row *row = &ablation->rows[i];
         const uint32_t both[] = {row->without, row->with};
         for (size_t s = 0; is_tried(ablation, row) && s < 2; s++) {
-            uint32_t place = place_of(trial, both[s]);
+            uint32_t place = ablation_place(trial->sets, trial->count, both[s]);
             trial->sets[place] = both[s];
             trial->count += place == trial->count;
         }
@@ -89,11 +81,8 @@ static bool add_point(const struct ablation *ablation, uint32_t set,
                       const struct turn_setting *setting, struct scenario *scenario,
                       struct error *why)
 {
-    uint32_t place = 0;
+    uint32_t place = ablation_place(ablation->sets, ablation->scenario.points, set);
     char value[24];
-    while (ablation->sets[place] != set) {
-        place++;
-    }
     snprintf(value, sizeof value, "%llu", (unsigned long long)setting->value);
     struct node *map = node_copy(ablation->scenario.cases[place], why);
     bool good = map != NULL && node_set(map, setting->key, value, why) &&
@@ -132,8 +121,9 @@ static struct ablation_turn find_turn(const struct ablation *ablation, const str
 {
     for (uint32_t s = 0; s < ablation->setting_count; s++) {
         const struct result *results = &trial->results[s * trial->count];
-        const struct result *without = &results[place_of(trial, row->without)];
-        const struct result *with = &results[place_of(trial, row->with)];
+        const struct result *without =
+            &results[ablation_place(trial->sets, trial->count, row->without)];
+        const struct result *with = &results[ablation_place(trial->sets, trial->count, row->with)];
         const struct cell *a = &without->cells[COLUMN_STEP], *b = &with->cells[COLUMN_STEP];
         if (a->set && b->set && (double)a->integer > LEAST_GAIN * (double)b->integer) {
             return (struct ablation_turn){TURN_SAVES, ablation->settings[s],

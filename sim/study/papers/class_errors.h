@@ -1,4 +1,4 @@
-/* How far off the predictions of a class are, and whether its error band holds on rows it never saw.
+/* How wrong the predictions of a class are, and whether its error band holds on unseen rows.
  *
  * A row is off by a factor: predicted over published, or the reciprocal if that is larger; 1 within
  * a published range. Rows without a factor: those not comparable, ranks, runs that do not fit (a
@@ -26,8 +26,8 @@ struct class_errors {
     uint32_t tested, inside; /* rows of the band that it was tested on, and those that it held */
 };
 
-/* The errors of the rows of a class (compared by address, as rows refer to it). Fails only if memory
- * runs out. */
+/* The errors of the rows of a class (compared by address, as rows refer to it). Fails only if
+ * memory runs out. */
 bool class_errors_of(const struct comparison *comparison, const char *class_name,
                      struct class_errors *out, struct error *why);
 

@@ -4,7 +4,6 @@
 #include "decode/system_class.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const verdict_names[VERDICT_COUNT] = {
     [VERDICT_MET] = "met",

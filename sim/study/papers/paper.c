@@ -1,9 +1,9 @@
-/* Parses a paper's file. A row with a sweep or two published ends becomes several rows, and every
- * run a scenario. */
+/* Parses a paper's file. A row with a sweep or two published ends becomes several rows. */
 #include "study/papers/paper.h"
 
 #include "base/array.h"
 #include "base/units.h"
+#include "study/papers/paper_runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@ static const char *const row_keys[] = {
     "what",      "set",     "sweep", "across",         "take", "over",  "against", "minus",
     "published", "assumed", "rank",  "not_comparable", "used", "later", "note",    NULL};
 static const char *const end_keys[] = {"least", "most", NULL};
+static const struct paper_overlay nothing = {NULL, NULL};
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -53,173 +54,9 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
     return true;
 }
 
-/* ---- runs ---- */
-
-/* What a sweep, a range or `across` lays over a run: a value under its key, or a whole map. */
-struct setting {
-    const char *key; /* NULL: the map `value`, or nothing if that is NULL too */
-    const struct node *value;
-};
-
-static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
-{
-    return map == NULL || scenario_lay(scenario, map, why);
-}
-
-static bool lay_setting(struct scenario *scenario, struct setting setting, struct error *why)
-{
-    if (setting.key == NULL) {
-        return lay_map(scenario, setting.value, why);
-    }
-    struct node *map = node_parse("{}", 2, setting.value->file, why);
-    bool good = map != NULL && node_put(map, setting.key, setting.value, why) &&
-                scenario_lay(scenario, map, why);
-    node_destroy(map);
-    return good;
-}
-
-/* Lay over each other: the file's scenario, the row, its sweep's value or its case, the role, a
- * range's end. */
-static bool build_run(const struct paper *paper, const struct node *row, struct setting swept,
-                      const struct node *role, struct setting end, struct scenario *out,
-                      struct error *why)
-{
-    return scenario_init(out, why) && lay_map(out, node_get(paper->tree, "scenario"), why) &&
-           lay_map(out, node_get(row, "set"), why) && lay_setting(out, swept, why) &&
-           lay_map(out, role, why) && lay_setting(out, end, why);
-}
-
-static const struct setting nothing = {NULL, NULL};
-
-/* How many runs `against` has. A list is checked: there must be a best of it. */
-static bool count_against(const struct node *against, const struct formula *take, size_t *out,
-                          struct error *why)
-{
-    *out = against != NULL;
-    if (against == NULL || against->kind != NODE_LIST) {
-        return true;
-    }
-    *out = against->count;
-    if (against->count < 2 || against->count > PAPER_MOST_AGAINST) {
-        return node_error(against, why, "a list of 'against' needs 2 to %d runs",
-                          PAPER_MOST_AGAINST);
-    }
-    if (formula_speed(take) == 0) {
-        node_error(against, why, "a list of 'against' has no best by this 'take'");
-        return error_expect(why, "the time of a step or a rate, such as decode_tokens_per_s");
-    }
-    return true;
-}
-
-/* The runs of a case. */
-static bool build_roles(const struct paper *paper, const struct node *row, struct setting swept,
-                        struct setting end, const struct formula *take,
-                        struct scenario runs[PAPER_ROLES], struct error *why)
-{
-    const struct node *minus = node_get(row, "minus"), *against = node_get(row, "against");
-    size_t count;
-    if (!count_against(against, take, &count, why) ||
-        !build_run(paper, row, swept, NULL, end, &runs[PAPER_RUN], why) ||
-        (minus != NULL && !build_run(paper, row, swept, minus, end, &runs[PAPER_MINUS], why))) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct node *role = against->kind == NODE_LIST ? against->children[i] : against;
-        if (!build_run(paper, row, swept, role, end, &runs[PAPER_AGAINST + i], why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The cases of `across`, or the only one. */
-static bool build_cases(const struct paper *paper, const struct node *node, struct setting swept,
-                        struct paper_row *row, struct error *why)
-{
-    row->across = node_get(node, "across");
-    row->case_count = row->across != NULL ? (uint32_t)row->across->count : 1;
-    for (uint32_t i = 0; i < row->case_count; i++) {
-        if (row->across != NULL) {
-            swept = (struct setting){NULL, row->across->children[i]};
-        }
-        if (!build_roles(paper, node, swept, nothing, &row->take, &row->runs[i * PAPER_ROLES],
-                         why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool build_assumed(const struct paper *paper, const struct node *node, struct setting swept,
-                          struct paper_row *row, struct error *why)
-{
-    const struct node *own = node_get(node, "assumed");
-    const struct node *map = own != NULL ? own : node_get(paper->tree, "assumed");
-    if (map == NULL) {
-        return true;
-    }
-    if (map->kind != NODE_MAP || map->count > PAPER_MOST_ASSUMED) {
-        return node_error(map, why, "'assumed' must be a map of up to %d keys", PAPER_MOST_ASSUMED);
-    }
-    for (size_t i = 0; i < map->count; i++) {
-        const struct node *range = map->children[i];
-        struct paper_assumed *assumed = &row->assumed[row->assumed_count++];
-        assumed->key = range->key;
-        if (range->kind != NODE_LIST || range->count != 2) {
-            return node_error(range, why, "the range of '%.60s' needs two ends", range->key);
-        }
-        for (int end = 0; end < 2; end++) {
-            const struct node *value = range->children[end];
-            assumed->values[end] = value->kind == NODE_SCALAR ? value->text : "an end";
-            if (!build_roles(paper, node, swept, (struct setting){range->key, value}, &row->take,
-                             assumed->runs[end], why)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool build_rank(const struct paper *paper, const struct node *node, struct setting swept,
-                       struct paper_row *row, struct error *why)
-{
-    const struct node *list = node_get(node, "rank");
-    if (list->kind != NODE_LIST || list->count < 2 || list->count > PAPER_MOST_RANKED) {
-        return node_error(list, why, "a rank needs a list of 2 to %d runs", PAPER_MOST_RANKED);
-    }
-    row->rank = true;
-    if (row->take.count == 0) {
-        row->take.terms[0].column = COLUMN_DECODE_RATE;
-        row->take.count = 1;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        if (!build_run(paper, node, swept, list->children[i], nothing, &row->runs[i], why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool build_runs(const struct paper *paper, const struct node *node, struct setting swept,
-                       struct paper_row *row, struct error *why)
-{
-    if (!formula_read(node_get(node, "take"), &row->take, why) ||
-        !formula_read(node_get(node, "over"), &row->over, why)) {
-        return false;
-    }
-    if (node_get(node, "rank") != NULL) {
-        return build_rank(paper, node, swept, row, why);
-    }
-    if (row->take.count == 0 && row->not_comparable != NULL) {
-        return true;
-    }
-    return require(node, "take", why) && build_cases(paper, node, swept, row, why) &&
-           (row->across != NULL || build_assumed(paper, node, swept, row, why));
-}
-
 /* ---- rows ---- */
 
-static void name_row(const char *what, struct setting swept, struct paper_row *row)
+static void name_row(const char *what, struct paper_overlay swept, struct paper_row *row)
 {
     if (row->end != PAPER_ONLY) {
         snprintf(row->what, sizeof row->what, "%s, %s", what,
@@ -252,7 +89,7 @@ static bool read_remarks(const struct node *node, struct paper *paper, struct pa
     return true;
 }
 
-static bool add_row(struct paper *paper, const struct node *node, struct setting swept,
+static bool add_row(struct paper *paper, const struct node *node, struct paper_overlay swept,
                     enum paper_end end, const struct node *published, struct error *why)
 {
     const char *what = "";
@@ -263,7 +100,7 @@ static bool add_row(struct paper *paper, const struct node *node, struct setting
     struct paper_row *row = &paper->rows[paper->row_count++];
     *row = (struct paper_row){.end = end};
     if (!node_text(node, "what", &what, why) || !read_remarks(node, paper, row, why) ||
-        !build_runs(paper, node, swept, row, why)) {
+        !paper_runs_build(paper, node, swept, row, why)) {
         return false;
     }
     name_row(what, swept, row);
@@ -286,7 +123,7 @@ static bool add_swept(struct paper *paper, const struct node *node, const struct
                           values->count);
     }
     for (size_t i = 0; i < values->count; i++) {
-        struct setting swept = {values->key, values->children[i]};
+        struct paper_overlay swept = {values->key, values->children[i]};
         if (!add_row(paper, node, swept, PAPER_ONLY, rank ? NULL : published->children[i], why)) {
             return false;
         }

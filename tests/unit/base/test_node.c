@@ -412,6 +412,35 @@ static void wrong_values_are_refused_with_their_place(void **state)
     node_destroy(root);
 }
 
+static void words_are_indices(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"batch", "sequential", NULL};
+    static const struct {
+        const char *yaml;
+        int index;         /* 7: it stays as it was */
+        const char *fault; /* NULL: fine */
+    } cases[] = {
+        {"key: batch", 0, NULL},
+        {"key: sequential", 1, NULL},
+        {"key:", 7, NULL},
+        {"other: batch", 7, NULL},
+        {"\nkey: sequental", 7, "a.yaml:2 'sequental' nearest 'sequential'"},
+        {"key: [batch]", 7, "a.yaml:1 'key'"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct error why;
+        struct node *root = parse(cases[i].yaml);
+        int index = 7;
+        assert_int_equal(node_word(root, "key", words, &index, &why), cases[i].fault == NULL);
+        if (cases[i].fault != NULL) {
+            assert_fault(&why, cases[i].fault);
+        }
+        assert_int_equal(index, cases[i].index);
+        node_destroy(root);
+    }
+}
+
 static void unknown_keys_are_named_with_the_nearest(void **state)
 {
     (void)state;
@@ -458,6 +487,7 @@ int main(void)
         cmocka_unit_test(copies_are_equal_and_apart),
         cmocka_unit_test(typed_values_are_read),
         cmocka_unit_test(wrong_values_are_refused_with_their_place),
+        cmocka_unit_test(words_are_indices),
         cmocka_unit_test(unknown_keys_are_named_with_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

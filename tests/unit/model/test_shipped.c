@@ -249,7 +249,7 @@ static void linear_layers_keep_a_state(void **state)
         assert_int_equal(model_layer_tokens(&model, layer, 1000), full ? 1000 : 0);
         assert_int_equal(model_layer_local(&model, layer), !full);
     }
-    assert_int_equal(model_kv_layer(&model), 3);
+    assert_int_equal(model_kept_token_bytes(&model), 2 * 2 * 256 * 2);
     assert_int_equal(model_kv_bytes(&model, 100000), 12 * UINT64_C(100000) * 2048 + 36 * kept);
     model.tensor_parallel = 2;
     assert_int_equal(model_state_bytes(&model, 0), kept / 2);

@@ -83,6 +83,10 @@ static const struct {
     {"SGLang's ranks without attention of their own are servers of their own",
      "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
      "model=m@1 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"ranks and stages; experts are spread over all ranks of vLLM",
+     "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
+     "expert_parallel=8@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
     {"names inside others are not settings",

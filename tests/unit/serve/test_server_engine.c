@@ -42,11 +42,12 @@ static void limits_follow_from_the_gpu(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct server_engine_gpu gpu = {cases[i].mib * MiB, cases[i].a100, cases[i].gpus};
         struct server_engine_limits limits = server_engine_limits(cases[i].id, &gpu);
-        double off = limits.usable - cases[i].usable;
+        double usable = server_engine_usable(cases[i].id, &gpu, limits.batched_tokens);
+        double off = usable - cases[i].usable;
         if (limits.sequences != cases[i].sequences ||
             limits.batched_tokens != cases[i].batched_tokens || off > 1e-9 || off < -1e-9) {
             fail_msg("%s: %llu, %llu, %g", cases[i].what, (unsigned long long)limits.sequences,
-                     (unsigned long long)limits.batched_tokens, limits.usable);
+                     (unsigned long long)limits.batched_tokens, usable);
         }
     }
 }
@@ -72,6 +73,17 @@ static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
     assert_int_equal(server_engine_graphs(256, 1), 1 + 1);
 }
 
+static void versions_between_rows_have_the_earlier_one(void **state)
+{
+    (void)state;
+    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_019);
+    assert_int_equal(server_engine_of_vllm(0, 19), SERVER_ENGINE_VLLM_019);
+    assert_int_equal(server_engine_of_vllm(0, 20), SERVER_ENGINE_VLLM_020);
+    assert_int_equal(server_engine_of_vllm(0, 21), SERVER_ENGINE_VLLM_020);
+    assert_int_equal(server_engine_of_vllm(0, 22), SERVER_ENGINE_VLLM_022);
+    assert_int_equal(server_engine_of_vllm(1, 0), SERVER_ENGINE_VLLM_022);
+}
+
 static void every_engine_has_a_name_and_a_summary(void **state)
 {
     (void)state;
@@ -88,6 +100,7 @@ int main(void)
         cmocka_unit_test(limits_follow_from_the_gpu),
         cmocka_unit_test(the_share_follows_the_chunk_only_in_sglang),
         cmocka_unit_test(graphs_are_captured_for_the_sizes_of_the_logs),
+        cmocka_unit_test(versions_between_rows_have_the_earlier_one),
         cmocka_unit_test(every_engine_has_a_name_and_a_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

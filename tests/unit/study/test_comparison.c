@@ -5,7 +5,6 @@
 #include "base/find.h"
 #include "study/papers/class_errors.h"
 
-#include <math.h>
 
 /* Full attention of the tiny model over 1000 tokens: a layer takes 28 212 + (40 + 8 * 1000) +
  * 140 420 = 176 672 ns, all of it HBM, whose bandwidth may be from half to twice what is said. */
