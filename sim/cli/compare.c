@@ -158,7 +158,7 @@ static void print_case(const struct comparison *comparison, const struct compari
         return;
     }
     paper_case_name(row->row, row->at.which, name, sizeof name);
-    fprintf(out, " at %s", name);
+    fprintf(out, " Read at %s", name);
     if (row->at.against != PAPER_RUN) {
         fprintf(out, ", against %s", against->cells[COLUMN_SYSTEM].text);
     }
@@ -184,9 +184,6 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
         return;
     }
     fprintf(out, "- *%s*:", said->what);
-    if (across) {
-        print_case(comparison, row, out);
-    }
     if (reason && said->used != NULL) {
         fprintf(out, " used for %s.", said->used);
     } else if (reason) {
@@ -197,6 +194,9 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
     }
     if (note) {
         fprintf(out, " %s.", said->note);
+    }
+    if (across) {
+        print_case(comparison, row, out);
     }
     fputc('\n', out);
 }
