@@ -223,7 +223,7 @@ static void print_paper(const struct comparison *comparison, const struct paper 
     }
 }
 
-/* Write the bands that were tested. */
+/* Write the bands that stand. */
 static bool write_errors(const char *path, const struct class_errors errors[SYSTEM_CLASS_COUNT],
                          struct error *why)
 {
@@ -236,7 +236,7 @@ static bool write_errors(const char *path, const struct class_errors errors[SYST
         return false;
     }
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        bands[i] = errors[i].tested > 0 ? errors[i].band : bands[i];
+        bands[i] = class_errors_band_stands(&errors[i]) ? errors[i].band : bands[i];
     }
     error_band_write(bands, output.file);
     return output_commit(&output, why);

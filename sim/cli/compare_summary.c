@@ -113,9 +113,13 @@ static void print_band(const char *class_name, const struct class_errors *errors
         fputs(" | none: not tested |\n", out);
         return;
     }
+    fprintf(out, "%" PRIu32 " of %" PRIu32 " | ", errors->inside, errors->tested);
+    if (!class_errors_band_stands(errors)) {
+        fputs("none: it did not hold |\n", out);
+        return;
+    }
     error_band_ends(&errors->band, ends);
-    fprintf(out, "%" PRIu32 " of %" PRIu32 " | %+.0f … %+.0f %% |\n", errors->inside,
-            errors->tested, 100 * ends[0], 100 * ends[1]);
+    fprintf(out, "%+.0f … %+.0f %% |\n", 100 * ends[0], 100 * ends[1]);
 }
 
 static void print_bands(const struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out)

@@ -55,7 +55,7 @@ void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *o
 {
     fputs(
         "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
-        "# rates, of each class that has a tested band. It is not a confidence interval.\n",
+        "# rates, of each class whose band held. It is not a confidence interval.\n",
         out);
     for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
         if (bands[i].rows > 0) {

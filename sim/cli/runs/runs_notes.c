@@ -220,7 +220,7 @@ static bool note_message(struct runs_notes *notes, const char *message, const ch
 static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
                       struct error *why)
 {
-    char text[64] = "none can be compared";
+    char text[64] = "none stands";
     if (result->cells[COLUMN_ERROR_BAND].set) {
         snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0],
                  100 * result->band[1]);

@@ -100,6 +100,11 @@ static void collect(const struct comparison *comparison, const char *class_name,
     make_band(steps, step_count, out);
 }
 
+bool class_errors_band_stands(const struct class_errors *errors)
+{
+    return errors->tested > 0 && 2 * errors->inside >= errors->tested;
+}
+
 bool class_errors_of(const struct comparison *comparison, const char *class_name,
                      struct class_errors *out, struct error *why)
 {

@@ -11,7 +11,7 @@
  * A band is tested by leaving out. Each row whose table gave no figure to a profile (paper.h,
  * `used`) is held against the largest factor of rows of other papers on other machines. Rows of one
  * table err alike, so it would say little that some of them lie inside the range of the others. A
- * band without such a test does not stand.
+ * band stands if it held at least half of these rows.
  */
 #ifndef STUDY_PAPERS_CLASS_ERRORS_H
 #define STUDY_PAPERS_CLASS_ERRORS_H
@@ -25,6 +25,8 @@ struct class_errors {
     struct error_band band;  /* of a class of systems; 0 rows: it has none */
     uint32_t tested, inside; /* rows of the band that it was tested on, and those that it held */
 };
+
+bool class_errors_band_stands(const struct class_errors *errors);
 
 /* The errors of the rows of a class (compared by address, as rows refer to it). Fails only if
  * memory runs out. */

@@ -123,6 +123,16 @@ static void bands_are_tested_on_rows_they_never_saw(void **state)
     }
 }
 
+static void a_band_stands_if_it_held_half_of_them(void **state)
+{
+    static const struct class_errors untested = {.tested = 0}, half = {.tested = 2, .inside = 1},
+                                     fewer = {.tested = 3, .inside = 1};
+    (void)state;
+    assert_false(class_errors_band_stands(&untested));
+    assert_true(class_errors_band_stands(&half));
+    assert_false(class_errors_band_stands(&fewer));
+}
+
 static void rows_of_other_classes_count_there(void **state)
 {
     const struct fact facts[MOST] = {{'a', 'm', 0.1}};
@@ -150,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_are_tested_on_rows_they_never_saw),
+        cmocka_unit_test(a_band_stands_if_it_held_half_of_them),
         cmocka_unit_test(rows_of_other_classes_count_there),
         cmocka_unit_test(ends_of_a_band_are_reciprocal),
     };
