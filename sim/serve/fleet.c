@@ -102,7 +102,8 @@ static bool run(struct course *course, struct error *why)
         if (send_ns == INT64_MAX && turn_ns == INT64_MAX) {
             return true;
         }
-        if (!(send_ns <= turn_ns ? send(course, send_ns, why) : turn(course, why))) {
+        if (!stop_flag_check(course->fleet->stop, why) ||
+            !(send_ns <= turn_ns ? send(course, send_ns, why) : turn(course, why))) {
             return false;
         }
     }

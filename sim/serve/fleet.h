@@ -15,6 +15,7 @@
 #ifndef SERVE_FLEET_H
 #define SERVE_FLEET_H
 
+#include "base/stop_flag.h"
 #include "serve/balancer.h"
 #include "serve/server.h"
 
@@ -27,6 +28,7 @@ struct fleet {
     uint32_t count;
     uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
                          they arrive */
+    const struct stop_flag *stop; /* ends the run once it is raised; NULL: nothing does */
 };
 
 /* Send all requests and run the servers until they have ended. */

@@ -171,6 +171,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
         .count = router_select(&serving->router, server),
         .indices = serving->router.indices,
         .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
+        .stop = serving->context->stop,
     };
     bool ok = group_create(&group, serving, server, clock, all, why);
     fleet.servers = group.servers;
@@ -193,6 +194,7 @@ static bool serve_together(struct serving *serving, const struct step_clock *clo
         .requests = &serving->requests,
         .count = (uint32_t)serving->requests.count,
         .clients = (uint32_t)workload->clients,
+        .stop = serving->context->stop,
     };
     group.balancer =
         balancer_create(workload, group.count, &serving->requests, serving->point->setup.seed, why);
