@@ -13,7 +13,7 @@ enum { AMOUNT = 64, LIST = 512 };
 /* ---- what it buys and takes ---- */
 
 static const struct {
-    enum unit unit; /* UNIT_COUNT: percent */
+    enum unit unit; /* UNIT_COUNT: percentage points */
     const char *better, *worse;
 } measures[TRADE_MEASURES] = {
     [TRADE_MASS] = {UNIT_COUNT, "more of the attention mass", "less of the attention mass"},
@@ -34,7 +34,7 @@ static const char *format_amount(const struct ablation *ablation, double amount,
         snprintf(text, AMOUNT, "%s ms", ablate_ms(ablation, llround(amount), ms));
         return text;
     default:
-        snprintf(text, AMOUNT, "%.1f %%", 100 * amount);
+        snprintf(text, AMOUNT, "%.1f points", 100 * amount);
         return text;
     }
 }
