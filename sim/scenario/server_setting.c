@@ -55,6 +55,7 @@ static const struct server_setting {
     {"block_size", SAID_BLOCK_TOKENS, WHOLE},
     {"enable_prefix_caching", SAID_PREFIX, SWITCH},
     {"no_enable_prefix_caching", SAID_PREFIX, SWITCH_OFF},
+    {"disable_radix_cache", SAID_PREFIX, SWITCH_OFF},
     {"enable_hierarchical_cache", SAID_TIERS, SWITCH},
     {"enable_dp_attention", SAID_RANKS, SWITCH},
 };

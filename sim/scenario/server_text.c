@@ -15,6 +15,7 @@
 const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_MODEL] = "model",
     [FACT_SYSTEM] = "system",
+    [FACT_PREFIX] = "mechanisms.prefix",
     [FACT_ENGINE] = "engine",
     [FACT_TENSOR_PARALLEL] = "tensor_parallel",
     [FACT_DATA_PARALLEL] = "data_parallel",

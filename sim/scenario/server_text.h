@@ -28,6 +28,7 @@
 enum server_fact_id {
     FACT_MODEL,
     FACT_SYSTEM,
+    FACT_PREFIX,
     FACT_ENGINE,
     FACT_TENSOR_PARALLEL,
     FACT_DATA_PARALLEL,

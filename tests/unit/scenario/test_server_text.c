@@ -79,10 +79,15 @@ static const struct {
     {"SGLang's command and its metric",
      "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
      "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
-     "model=org/m@1 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+     "model=org/m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
     {"SGLang's ranks without attention of their own are servers of their own",
      "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
-     "model=m@1 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"SGLang without its radix tree", "sglang serve --model-path m --disable-radix-cache",
+     "model=m@1 system=sglang@0 mechanisms.prefix=none@1 engine=sglang-0.5@0"},
+    {"a log that says that SGLang's radix tree is there",
+     "server_args=ServerArgs(model_path='m', disable_radix_cache=False, ep_size=1)",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0"},
     {"ranks and stages; experts are spread over all ranks of vLLM",
      "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
