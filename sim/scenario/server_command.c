@@ -131,7 +131,9 @@ static bool read_option(struct server_said *said, const char *typed, const char 
     bool used;
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
-    const struct server_setting *setting = server_setting_find(word);
+    bool short_switch = said->maker == SERVER_VLLM && strcmp(word, "ep") == 0; /* SGLang: a count */
+    const struct server_setting *setting =
+        server_setting_find(short_switch ? "enable_expert_parallel" : word);
     if (setting == NULL) {
         return read_unused(said, typed, word, rest, why);
     }

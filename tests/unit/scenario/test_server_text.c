@@ -92,6 +92,8 @@ static const struct {
      "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
      "expert_parallel=8@1"},
+    {"vLLM's -ep is a switch, SGLang's --ep a number", "vllm serve m -ep -tp 2",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
     {"names inside others are not settings",
