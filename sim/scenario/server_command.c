@@ -140,8 +140,9 @@ static bool read_option(struct server_said *said, const char *typed, const char 
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
     }
-    if (value[0] == '\0' || (given == NULL && !server_setting_is_switch(setting) &&
-                             !next_value(rest, value, sizeof value))) {
+    if ((given == NULL && !server_setting_is_switch(setting) &&
+         !next_value(rest, value, sizeof value)) ||
+        value[0] == '\0') {
         error_set(why, said->file, said->line, "'%s' has no value", word);
         return error_expect(why, "%s", server_setting_expected(setting));
     }

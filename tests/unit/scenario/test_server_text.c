@@ -198,6 +198,7 @@ static const struct {
     {"vllm serve m --tensor-parallel-size --max-num-seqs 4",
      "f:1: 'tensor_parallel_size' has no value\n  expected: a whole number above 0"},
     {"vllm serve m --max-num-seqs= -tp 2", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve m --max-num-seqs '' -tp 2", "f:1: 'max_num_seqs' has no value"},
     {"vllm serve --model", "f:1: 'model' has no value\n  expected: a name or a path"},
     {"vllm serve m --enable-prefix-caching=maybe", "f:1: 'enable_prefix_caching' is 'maybe'"},
     {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
