@@ -74,8 +74,10 @@ static void complete_sglang(struct server_fact *all)
     const struct server_fact sglang = {.said = "SGLang"};
     complete_ranks(all);
     set(&all[FACT_ENGINE], &sglang, server_engine_names[SERVER_ENGINE_SGLANG_05]);
-    if (says(&all[SAID_TIERS], "yes")) {
-        set(&all[FACT_SYSTEM], &all[SAID_TIERS], "sglang-hicache");
+    bool tiers = says(&all[SAID_TIERS], "yes");
+    set(&all[FACT_SYSTEM], tiers ? &all[SAID_TIERS] : &sglang, tiers ? "sglang-hicache" : "sglang");
+    if (says(&all[SAID_PREFIX], "no")) {
+        set(&all[FACT_PREFIX], &all[SAID_PREFIX], "none");
     }
 }
 

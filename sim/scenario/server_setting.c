@@ -1,6 +1,8 @@
 /* Each row is a name; a setting has one in each program, and others on a command line. */
 #include "scenario/server_setting.h"
 
+#include "base/name.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -32,7 +34,9 @@ static const struct server_setting {
     {"pp", FACT_PIPELINE_PARALLEL, WHOLE},
     {"ep_size", FACT_EXPERT_PARALLEL, WHOLE},
     {"ep", FACT_EXPERT_PARALLEL, WHOLE},
+    {"expert_parallel_size", FACT_EXPERT_PARALLEL, WHOLE},
     {"enable_expert_parallel", SAID_EXPERTS, SWITCH},
+    {"no_enable_expert_parallel", SAID_EXPERTS, SWITCH_OFF},
     {"max_num_seqs", FACT_MAX_SEQUENCES, WHOLE},
     {"max_running_requests", FACT_MAX_SEQUENCES, WHOLE},
     {"max_num_batched_tokens", FACT_BATCHED_TOKENS, WHOLE},
@@ -51,6 +55,7 @@ static const struct server_setting {
     {"block_size", SAID_BLOCK_TOKENS, WHOLE},
     {"enable_prefix_caching", SAID_PREFIX, SWITCH},
     {"no_enable_prefix_caching", SAID_PREFIX, SWITCH_OFF},
+    {"disable_radix_cache", SAID_PREFIX, SWITCH_OFF},
     {"enable_hierarchical_cache", SAID_TIERS, SWITCH},
     {"enable_dp_attention", SAID_RANKS, SWITCH},
 };
@@ -81,16 +86,102 @@ bool server_setting_is_switch(const struct server_setting *setting)
     return setting->kind == SWITCH || setting->kind == SWITCH_OFF;
 }
 
+/* What values of a kind are. */
+static const char *const expected[] = {
+    [TEXT] = "a name or a path",
+    [NAME] = "a name",
+    [WHOLE] = "a whole number above 0",
+    [SHARE] = "a share above 0 and at most 1",
+    [KV_DTYPE] = "auto, bfloat16, or fp8 in one of its forms",
+    [WEIGHTS_DTYPE] = "a method of quantization",
+    [SWITCH] = "true or false",
+    [SWITCH_OFF] = "true or false",
+};
+
+const char *server_setting_expected(const struct server_setting *setting)
+{
+    return expected[setting->kind];
+}
+
+/* ---- names that nothing has -------------------------------------------------------------- */
+
+/* Options of vLLM 0.8 to 0.19 and SGLang 0.5 that change nothing here, though their names are near
+ * those of options that do. */
+static const char *const resembling[] = {
+    "data_parallel_address",
+    "data_parallel_backend",
+    "data_parallel_hybrid_lb",
+    "data_parallel_rank",
+    "data_parallel_rpc_port",
+    "data_parallel_size_local",
+    "dcp",
+    "dpa",
+    "dpb",
+    "dpe",
+    "dph",
+    "dpl",
+    "dpn",
+    "dpp",
+    "dpr",
+    "enable_nan_detection",
+    "kv_cache_metrics",
+    "mamba_block_size",
+    "mamba_cache_dtype",
+    "max_prefill_tokens",
+    "max_queued_requests",
+    "model_impl",
+    "page_size",
+    "pcp",
+    "ubatch_size",
+};
+enum { RESEMBLING = sizeof resembling / sizeof *resembling };
+
+/* Only logs and metrics have this name. */
+static bool is_logged(const char *name)
+{
+    static const char *const logged[] = {"model_name", "cache_dtype", "max_total_num_tokens",
+                                         "GPU KV cache size", "num_gpu_blocks"};
+    for (size_t i = 0; i < sizeof logged / sizeof *logged; i++) {
+        if (strcmp(logged[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The names of a command line: those of settings, then those that resemble them. */
+static const char *option_row(size_t index)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (!is_logged(settings[i].name) && index-- == 0) {
+            return settings[i].name;
+        }
+    }
+    return index < RESEMBLING ? resembling[index] : NULL;
+}
+
+const char *server_setting_meant(const char *name)
+{
+    for (size_t i = 0; i < RESEMBLING; i++) {
+        if (strcmp(resembling[i], name) == 0) {
+            return NULL;
+        }
+    }
+    const char *nearest = name_nearest(name, option_row);
+    return nearest != NULL && server_setting_find(nearest) != NULL ? nearest : NULL;
+}
+
 /* ---- values ----------------------------------------------------------------------------- */
 
 static bool invalid(const struct server_said *said, const char *name, const char *value,
-                    const char *expected, struct error *why)
+                    const char *instead, struct error *why)
 {
     error_set(why, said->file, said->line, "'%s' is '%.60s'", name, value);
-    return error_expect(why, "%s", expected);
+    return error_expect(why, "%s", instead);
 }
 
-/* "41,408", "2048", "8k" (vLLM's 8000), "8K" (8192), "430913.0"; negative or 0: not set. */
+/* "41,408", "2048", "8k" (vLLM's 8000), "8K" (8192), "430913.0". Negative or 0: not set in a log;
+ * what is typed may only be -1, SGLang's way to leave prompts whole. */
 static bool read_whole(const struct server_said *said, const char *name, const char *value,
                        char *out, size_t size, struct error *why)
 {
@@ -102,10 +193,13 @@ static bool read_whole(const struct server_said *said, const char *name, const c
     }
     uint64_t times = *at == 'k' ? 1000 : *at == 'K' ? 1024 : 1;
     at += times > 1 ? 1 : strncmp(at, ".0", 2) == 0 ? 2 : 0;
-    if (!digits || *at != '\0' || number * times > UINT32_MAX) {
-        return invalid(said, name, value, "a whole number", why);
+    bool counts = *value != '-' && number > 0;
+    bool whole_prompts = strcmp(name, "chunked_prefill_size") == 0 && strcmp(value, "-1") == 0;
+    if (!digits || *at != '\0' || number * times > UINT32_MAX ||
+        (said->typed && !counts && !whole_prompts)) {
+        return invalid(said, name, value, expected[WHOLE], why);
     }
-    if (*value != '-' && number > 0) {
+    if (counts) {
         snprintf(out, size, "%" PRIu64, number * times);
     }
     return true;
@@ -117,7 +211,7 @@ static bool read_share(const struct server_said *said, const char *name, const c
     char *end;
     double share = strtod(value, &end);
     if (end == value || *end != '\0' || !(share > 0 && share <= 1)) {
-        return invalid(said, name, value, "a share above 0 and at most 1", why);
+        return invalid(said, name, value, expected[SHARE], why);
     }
     snprintf(out, size, "%.6g", share);
     return true;
@@ -138,7 +232,7 @@ static bool read_kv_dtype(const struct server_said *said, const char *name, cons
         return true;
     }
     if (!wide && !begins(value, "fp8")) {
-        return invalid(said, name, value, "auto, bfloat16, or fp8 in one of its forms", why);
+        return invalid(said, name, value, expected[KV_DTYPE], why);
     }
     snprintf(out, size, "%s", wide ? "bf16" : "fp8");
     return true;
@@ -157,45 +251,63 @@ static void read_weights_dtype(const char *value, char *out, size_t size)
     }
 }
 
+static bool read_switch(const struct server_said *said, const struct server_setting *setting,
+                        const char *value, char *out, size_t size, struct error *why)
+{
+    bool on = strcasecmp(value, "true") == 0;
+    if (!on && strcasecmp(value, "false") != 0) {
+        return invalid(said, setting->name, value, expected[SWITCH], why);
+    }
+    snprintf(out, size, "%s", on == (setting->kind == SWITCH) ? "yes" : "no");
+    return true;
+}
+
+/* Read the value by its kind; `out` stays empty if it says nothing. */
+static bool read_value(const struct server_said *said, const struct server_setting *setting,
+                       const char *value, char *out, size_t size, struct error *why)
+{
+    switch (setting->kind) {
+    case WHOLE:
+        return read_whole(said, setting->name, value, out, size, why);
+    case SHARE:
+        return read_share(said, setting->name, value, out, size, why);
+    case KV_DTYPE:
+        return read_kv_dtype(said, setting->name, value, out, size, why);
+    case WEIGHTS_DTYPE:
+        read_weights_dtype(value, out, size);
+        return true;
+    case SWITCH:
+    case SWITCH_OFF:
+        return read_switch(said, setting, value, out, size, why);
+    default: /* TEXT, NAME */
+        snprintf(out, size, "%s", value);
+        return true;
+    }
+}
+
 bool server_setting_take(const struct server_setting *setting, const char *value,
-                         struct server_said *said, struct error *why)
+                         struct server_said *said, bool *used, struct error *why)
 {
     struct server_fact *fact = &said->all[setting->said];
     char text[sizeof fact->value] = "";
-    bool ok = true;
+    bool taken = true;
+    used = used != NULL ? used : &taken;
+    *used = true;
     if (value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
         return true;
     }
     if (strlen(value) >= sizeof text) {
         return invalid(said, setting->name, value, "fewer than 256 characters", why);
     }
-    switch (setting->kind) {
-    case NAME:
-    case TEXT:
-        snprintf(text, sizeof text, "%s", value);
-        break;
-    case WHOLE:
-        ok = read_whole(said, setting->name, value, text, sizeof text, why);
-        break;
-    case SHARE:
-        ok = read_share(said, setting->name, value, text, sizeof text, why);
-        break;
-    case KV_DTYPE:
-        ok = read_kv_dtype(said, setting->name, value, text, sizeof text, why);
-        break;
-    case WEIGHTS_DTYPE:
-        read_weights_dtype(value, text, sizeof text);
-        break;
-    case SWITCH:
-    case SWITCH_OFF:
-        snprintf(text, sizeof text, "%s",
-                 (strcasecmp(value, "true") == 0) == (setting->kind == SWITCH) ? "yes" : "no");
-        break;
+    if (!read_value(said, setting, value, text, sizeof text, why)) {
+        return false;
     }
-    if (ok && text[0] != '\0' && (setting->kind != NAME || fact->value[0] == '\0')) {
+    *used = text[0] != '\0' || setting->kind == KV_DTYPE; /* whose "auto" is the default */
+    if (text[0] != '\0' && (setting->kind != NAME || fact->value[0] == '\0')) {
         memcpy(fact->value, text, sizeof text);
         snprintf(fact->said, sizeof fact->said, "%s", setting->name);
         fact->line = said->line;
+        fact->typed = said->typed;
     }
-    return ok;
+    return true;
 }

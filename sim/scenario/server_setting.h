@@ -24,8 +24,11 @@ enum server_maker { SERVER_UNKNOWN, SERVER_VLLM, SERVER_SGLANG };
 struct server_said {
     const char *file;
     int line;
+    bool typed;       /* in a command, where 0 is no way to leave a number open */
+    int command_line; /* where the command begins; 0: none so far */
     enum server_maker maker;
     struct server_fact all[SAID_COUNT];
+    struct server_unused unused;
 };
 
 struct server_setting;
@@ -39,9 +42,17 @@ const char *server_setting_name(const struct server_setting *setting);
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_setting *setting);
 
-/* Take the value that the server gives a setting. None, null and "" say nothing. Fails if the value
- * is invalid. */
+/* What its values are, for a message. */
+const char *server_setting_expected(const struct server_setting *setting);
+
+/* The option of a command whose name is nearest to `name`, which is none: a used one, or NULL if
+ * none is near, or if vLLM or SGLang has an option of this name or one nearer still. */
+const char *server_setting_meant(const char *name);
+
+/* Take the value that the server gives a setting. None, null and "" say nothing. `used` (may be
+ * NULL) becomes false if the value is valid but has no counterpart in a scenario. Fails if the
+ * value is invalid. */
 bool server_setting_take(const struct server_setting *setting, const char *value,
-                         struct server_said *said, struct error *why);
+                         struct server_said *said, bool *used, struct error *why);
 
 #endif

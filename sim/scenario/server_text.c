@@ -1,7 +1,8 @@
 /* Line by line. A line with a mark of a server is searched for the names of all settings, followed
- * by '=' or ':' and a value; a command line is split into words. */
+ * by '=' or ':' and a value; a line with a server's command goes to server_command.h. */
 #include "scenario/server_text.h"
 
+#include "scenario/server_command.h"
 #include "scenario/server_complete.h"
 #include "scenario/server_setting.h"
 #include "serve/server_engine.h"
@@ -14,6 +15,7 @@
 const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_MODEL] = "model",
     [FACT_SYSTEM] = "system",
+    [FACT_PREFIX] = "mechanisms.prefix",
     [FACT_ENGINE] = "engine",
     [FACT_TENSOR_PARALLEL] = "tensor_parallel",
     [FACT_DATA_PARALLEL] = "data_parallel",
@@ -82,77 +84,9 @@ static bool read_settings(struct server_said *said, const char *line, struct err
             continue;
         }
         copy_value(at, value, sizeof value);
-        if (!server_setting_take(setting, value, said, why)) {
+        if (!server_setting_take(setting, value, said, NULL, why)) {
             return false;
         }
-    }
-    return true;
-}
-
-/* ---- a command --------------------------------------------------------------------------- */
-
-/* The next word of a shell command, without its quotes; false after the last. */
-static bool next_word(const char **at, char *out, size_t size)
-{
-    size_t length = 0;
-    char quote = '\0';
-    *at += strspn(*at, " \t\v");
-    if (**at == '\0' || strchr("|;&><#", **at) != NULL) {
-        return false;
-    }
-    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v", **at) == NULL); (*at)++) {
-        bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
-        quote = opens ? **at : closes ? '\0' : quote;
-        if (!opens && !closes && length + 1 < size) {
-            out[length++] = **at;
-        }
-    }
-    out[length] = '\0';
-    return true;
-}
-
-/* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
- * the word, or NULL; the word becomes the name. */
-static char *split_option(char *word)
-{
-    char *name = word + strspn(word, "-"), *value = strchr(name, '=');
-    if (value != NULL) {
-        *value++ = '\0';
-    }
-    for (char *at = name; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
-    }
-    memmove(word, name, strlen(name) + 1);
-    return value;
-}
-
-static bool read_option(struct server_said *said, char *word, const char **rest, struct error *why)
-{
-    char value[512] = "true";
-    const char *given = split_option(word);
-    const struct server_setting *setting = server_setting_find(word);
-    if (setting == NULL) {
-        return true;
-    }
-    if (given == NULL && !server_setting_is_switch(setting) &&
-        !next_word(rest, value, sizeof value)) {
-        return error_set(why, said->file, said->line, "'%s' has no value", word);
-    }
-    return server_setting_take(setting, given != NULL ? given : value, said, why);
-}
-
-/* The words behind a server's command. The first one is the model if it is no option. */
-static bool read_command(struct server_said *said, const char *rest, struct error *why)
-{
-    char word[512];
-    bool first = true;
-    while (next_word(&rest, word, sizeof word)) {
-        bool option = word[0] == '-';
-        if (option ? !read_option(said, word, &rest, why)
-                   : first && !server_setting_take(server_setting_find("model"), word, said, why)) {
-            return false;
-        }
-        first = false;
     }
     return true;
 }
@@ -213,44 +147,16 @@ static bool read_log(struct server_said *said, const char *line, struct error *w
         const char *value = strrchr(line, ' ');
         bool pool = strncmp(rest, "max_total_num_tokens{", 21) == 0 && value != NULL;
         return read_settings(said, line, why) &&
-               (!pool || server_setting_take(tokens, value + 1, said, why));
+               (!pool || server_setting_take(tokens, value + 1, said, NULL, why));
     }
     return true;
 }
 
-/* What stands behind a command that starts a server, or behind the image of one; NULL if the line
- * has none. */
-static const char *behind_command(struct server_said *said, const char *line)
-{
-    static const struct {
-        const char *mark;
-        enum server_maker maker;
-        bool image; /* a tag may follow */
-    } commands[] = {
-        {"vllm serve", SERVER_VLLM, false},
-        {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
-        {"sglang.launch_server", SERVER_SGLANG, false},
-        {"sglang serve", SERVER_SGLANG, false},
-        {"vllm/vllm-openai", SERVER_VLLM, true},
-    };
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const char *rest = behind(line, commands[i].mark);
-        if (rest != NULL && commands[i].image && *rest == ':') {
-            rest += strcspn(rest, " \t\v");
-        }
-        if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
-            said->maker = commands[i].maker;
-            return rest;
-        }
-    }
-    return NULL;
-}
-
 static bool read_line(struct server_said *said, const char *line, struct error *why)
 {
-    const char *command = behind_command(said, line);
+    bool found;
     read_version(said, line);
-    return command != NULL ? read_command(said, command, why) : read_log(said, line, why);
+    return server_command_read(said, line, &found, why) && (found || read_log(said, line, why));
 }
 
 /* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
@@ -313,8 +219,10 @@ bool server_text_read(const char *text, size_t size, const char *file, struct se
                                  "/metrics");
     }
     if (ok) {
+        server_command_end(&said);
         server_complete(&said);
     }
     memcpy(out->all, said.all, sizeof out->all);
+    out->unused = said.unused;
     return ok;
 }

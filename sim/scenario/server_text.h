@@ -10,19 +10,25 @@
  *   docker run ... vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
  *
- * A file may hold several of these; what stands later wins. Lines of other kinds are passed over. A
- * model stays the name that the server has for it: an id of Hugging Face or a path.
+ * A file may hold several of these, but only one command; what stands later wins. Lines of other
+ * kinds are passed over, and so is a command behind '#'. A model stays the name that the server has
+ * for it: an id of Hugging Face or a path.
+ *
+ * An option of a command that changes nothing in a scenario is returned as unused. An unknown
+ * option with a name near that of a used one is an error.
  */
 #ifndef SCENARIO_SERVER_TEXT_H
 #define SCENARIO_SERVER_TEXT_H
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum server_fact_id {
     FACT_MODEL,
     FACT_SYSTEM,
+    FACT_PREFIX,
     FACT_ENGINE,
     FACT_TENSOR_PARALLEL,
     FACT_DATA_PARALLEL,
@@ -43,14 +49,26 @@ struct server_fact {
     char value[256]; /* of the key; "": the text does not say */
     char said[40];   /* the server's name for it */
     int line;
+    bool typed; /* in a command */
+};
+
+/* Options of a command that change nothing, as they were typed: "--swap-space 4". A long one is
+ * cut. */
+enum { SERVER_UNUSED = 64 };
+struct server_unused {
+    int count; /* of all; texts and lines are those of the first SERVER_UNUSED */
+    int lines[SERVER_UNUSED];
+    char texts[SERVER_UNUSED][128];
 };
 
 struct server_facts {
     struct server_fact all[FACT_COUNT];
+    struct server_unused unused;
 };
 
 /* Read the `size` bytes of `text`; `file` names them in messages. Fails if nothing in them is a
- * server's, or if a value is invalid. */
+ * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
+ * an unknown option resembles a used one. */
 bool server_text_read(const char *text, size_t size, const char *file, struct server_facts *out,
                       struct error *why);
 

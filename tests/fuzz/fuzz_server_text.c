@@ -1,5 +1,6 @@
 /* Fuzzes what servers say: bytes are refused with a reason, or give facts that keep the promises of
- * server_text.h: texts that end, whole numbers above 0, shares up to 1. */
+ * server_text.h: texts that end, whole numbers above 0, shares up to 1; and options without effect
+ * have a text and a line each. */
 #include "scenario/server_text.h"
 
 #include <stdint.h>
@@ -37,6 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(fact->value[0] == '\0' || !counts || whole(fact->value));
         require(fact->value[0] == '\0' || id != FACT_HBM_USABLE ||
                 (strtod(fact->value, NULL) > 0 && strtod(fact->value, NULL) <= 1));
+    }
+    for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
+        const char *text = facts.unused.texts[i];
+        require(memchr(text, '\0', sizeof facts.unused.texts[i]) != NULL &&
+                facts.unused.lines[i] > 0);
     }
     return 0;
 }

@@ -34,6 +34,16 @@ static void print_fact(const char *file, const struct server_fact *fact, const c
     }
 }
 
+static void print_unused(const char *file, const struct server_unused *unused)
+{
+    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
+        fprintf(stderr, "%s:%d: not used: %s\n", file, unused->lines[i], unused->texts[i]);
+    }
+    if (unused->count > SERVER_UNUSED) {
+        fprintf(stderr, "%s: not used: %d more options\n", file, unused->count - SERVER_UNUSED);
+    }
+}
+
 static bool read_facts(const char *file, struct facts *out, struct error *why)
 {
     size_t size;
@@ -65,6 +75,9 @@ bool scenario_from_server(const struct arguments *arguments, int set, int from,
             print_fact(file, &facts.read.all[id], facts.texts[id]);
             all[count++] = facts.texts[id];
         }
+    }
+    if (ok) {
+        print_unused(file, &facts.read.unused);
     }
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];

@@ -42,7 +42,7 @@ static const struct {
 } cases[] = {
     {"a command of two lines, with its options in both spellings",
      "x\nvllm serve org/m --tensor-parallel-size 2 \\\n  --max-num-seqs=64\n",
-     "model=org/m@2 system=vllm@0 tensor_parallel=2@2 max_sequences=64@2"},
+     "model=org/m@2 system=vllm@0 tensor_parallel=2@2 max_sequences=64@3"},
     {"short options, quotes, an environment, and what follows the command",
      "A=1 vllm serve 'org/m' -tp 4 -q awq_marlin > log; --max-num-seqs 9",
      "model=org/m@1 system=vllm@0 tensor_parallel=4@1 dtype.weights=int4@1"},
@@ -62,8 +62,8 @@ static const struct {
      "GPU KV cache size: 41,408 tokens\n",
      "model=org/m@3 system=vllm@0 engine=vllm-0.20@3 tensor_parallel=2@3 batched_tokens=2048@2 "
      "hbm_usable=0.85@1 kv_pool_tokens=41408@4"},
-    {"a later server in the same file counts",
-     "vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2\n",
+    {"a command in a comment, before or behind the one that counts",
+     "# vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2 # was: vllm serve c\n",
      "model=b@2 system=vllm@0 max_sequences=2@2"},
     {"metrics: blocks and a model's name",
      "# HELP vllm:cache_config_info x\n"
@@ -79,14 +79,21 @@ static const struct {
     {"SGLang's command and its metric",
      "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
      "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
-     "model=org/m@1 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+     "model=org/m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
     {"SGLang's ranks without attention of their own are servers of their own",
      "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
-     "model=m@1 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"SGLang without its radix tree", "sglang serve --model-path m --disable-radix-cache",
+     "model=m@1 system=sglang@0 mechanisms.prefix=none@1 engine=sglang-0.5@0"},
+    {"a log that says that SGLang's radix tree is there",
+     "server_args=ServerArgs(model_path='m', disable_radix_cache=False, ep_size=1)",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0"},
     {"ranks and stages; experts are spread over all ranks of vLLM",
      "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
      "expert_parallel=8@1"},
+    {"vLLM's -ep is a switch, SGLang's --ep a number", "vllm serve m -ep -tp 2",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
     {"names inside others are not settings",
@@ -105,6 +112,76 @@ static void facts_are_keys_with_their_lines(void **state)
     }
 }
 
+/* The options that are not used as "TEXT@LINE, ..."; or the message. */
+static const char *unused_of(const char *text)
+{
+    static char out[1024];
+    struct server_facts facts;
+    size_t used = 0;
+    if (!server_text_read(text, strlen(text), "f", &facts, &why)) {
+        error_format(&why, out, sizeof out);
+        return out;
+    }
+    out[0] = '\0';
+    for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
+        used += (size_t)snprintf(out + used, sizeof out - used, "%s%s@%d", i > 0 ? ", " : "",
+                                 facts.unused.texts[i], facts.unused.lines[i]);
+    }
+    return out;
+}
+
+static const struct {
+    const char *text, *unused;
+} unused[] = {
+    {"vllm serve m --max-num-seqs 4 -tp 2", ""},
+    {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10", "--swap-space 4@1, "
+                                                                        "--enforce-eager@1, "
+                                                                        "--cpu-offload-gb=10@1"},
+    {"x\nvllm serve m --max-model-len 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
+     "--max-model-len 1000@2, --seed -1@3, --no-such a b c@5"},
+    {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",
+     "--speculative-config {\"method\": \"ngram\"}@1"},
+    {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode 3@1, -O3@1"},
+    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto",
+     "--quantization bitsandbytes@1"},
+    {"vllm serve m --block-size 32", "--block-size 32@1"},
+    {"vllm serve m --block-size 32 --num-gpu-blocks-override 9", ""},
+    {"vllm serve m --max-num-seqs 4 5", "5@1"},
+    {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
+     "--chunked-prefill-size -1@1, --page-size 64@1"},
+    {"vllm serve m --data-parallel-size-local 1 -dpl 1",
+     "--data-parallel-size-local 1@1, -dpl 1@1"},
+};
+
+static void options_without_effect_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(unused); i++) {
+        const char *got = unused_of(unused[i].text);
+        if (strcmp(got, unused[i].unused) != 0) {
+            fail_msg("'%s':\n%s\nnot\n%s", unused[i].text, got, unused[i].unused);
+        }
+    }
+}
+
+/* A long option is cut between characters, and those for which there is no room are counted. */
+static void unused_options_are_many_or_long(void **state)
+{
+    (void)state;
+    char text[4096] = "vllm serve m --chat-template ";
+    struct server_facts facts;
+    for (int i = 0; i < 120; i++) {
+        strcat(text, "\u00e9");
+    }
+    for (int i = 0; i < SERVER_UNUSED + 2; i++) {
+        strcat(text, " --foo");
+    }
+    assert_true(server_text_read(text, strlen(text), "f", &facts, &why));
+    assert_int_equal(facts.unused.count, SERVER_UNUSED + 3);
+    assert_int_equal(strlen(facts.unused.texts[0]), strlen("--chat-template ") + 2 * 55);
+    assert_string_equal(facts.unused.texts[SERVER_UNUSED - 1], "--foo");
+}
+
 static const struct {
     const char *text, *message;
 } mistakes[] = {
@@ -115,6 +192,22 @@ static const struct {
     {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
     {"vllm serve m --gpu-memory-utilization 90", "f:1: 'gpu_memory_utilization' is '90'"},
     {"vllm serve m --kv-cache-dtype int3", "f:1: 'kv_cache_dtype' is 'int3'"},
+    {"vllm serve m \\\n -tp 0", "f:2: 'tp' is '0'\n  expected: a whole number above 0"},
+    {"vllm serve m --tensor-parallel-size -2", "f:1: 'tensor_parallel_size' is '-2'"},
+    {"vllm serve m --tensor-parallel-size=-1", "f:1: 'tensor_parallel_size' is '-1'"},
+    {"vllm serve m --tensor-parallel-size --max-num-seqs 4",
+     "f:1: 'tensor_parallel_size' has no value\n  expected: a whole number above 0"},
+    {"vllm serve m --max-num-seqs= -tp 2", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve m --max-num-seqs '' -tp 2", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve --model", "f:1: 'model' has no value\n  expected: a name or a path"},
+    {"vllm serve m --enable-prefix-caching=maybe", "f:1: 'enable_prefix_caching' is 'maybe'"},
+    {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
+                                              "  expected: an option of vLLM or SGLang   "
+                                              "nearest: '--tensor-parallel-size'"},
+    {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
+    {"vllm serve a -tp 2\nvllm serve b\n",
+     "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},
+    {"vllm serve a -tp 2 & vllm serve b", "f:1: a second command starts a server"},
 };
 
 static void mistakes_are_told_with_their_place(void **state)
@@ -132,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_keys_with_their_lines),
+        cmocka_unit_test(options_without_effect_are_told),
+        cmocka_unit_test(unused_options_are_many_or_long),
         cmocka_unit_test(mistakes_are_told_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,255 @@
+/* A command is split into words as a shell does. The words behind an option that is not used are
+ * its values: after the model, no word of a server's command stands alone. */
+#include "scenario/server_command.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD = 512 };
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+static bool ends_command(const char *at)
+{
+    bool redirected = isdigit((unsigned char)*at) && (at[1] == '>' || at[1] == '<');
+    return *at == '\0' || redirected || strchr("|;&><#", *at) != NULL;
+}
+
+/* The next word of a shell command, without its quotes; false after the last. */
+static bool next_word(const char **at, char *out, size_t size)
+{
+    size_t length = 0;
+    char quote = '\0';
+    *at += strspn(*at, " \t\v");
+    if (ends_command(*at)) {
+        return false;
+    }
+    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v|;&><", **at) == NULL); (*at)++) {
+        bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
+        quote = opens ? **at : closes ? '\0' : quote;
+        if (!opens && !closes && length + 1 < size) {
+            out[length++] = **at;
+        }
+    }
+    out[length] = '\0';
+    return true;
+}
+
+/* Is the word an option? "-1" and "-.5" are values. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && !isdigit((unsigned char)word[1]) && word[1] != '.';
+}
+
+/* The same for the next word if it can be an option's value. */
+static bool next_value(const char **at, char *out, size_t size)
+{
+    const char *after = *at;
+    if (!next_word(&after, out, size) || is_option(out)) {
+        return false;
+    }
+    *at = after;
+    return true;
+}
+
+/* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
+ * the word, or NULL; the word becomes the name. */
+static char *split_option(char *word)
+{
+    char *name = word + strspn(word, "-"), *value = strchr(name, '=');
+    if (value != NULL) {
+        *value++ = '\0';
+    }
+    for (char *at = name; *at != '\0'; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
+    memmove(word, name, strlen(name) + 1);
+    return value;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* Put more words behind an unused option's; what has no room is cut. `text` may be NULL. */
+static void add_words(char *text, const char *words)
+{
+    enum { SIZE = sizeof((struct server_unused *)0)->texts[0] };
+    size_t used = text != NULL ? strlen(text) : 0, length = strlen(words);
+    if (text != NULL) {
+        length = length < SIZE - 1 - used ? length : SIZE - 1 - used;
+        memcpy(text + used, words, length);
+        text[used + length] = '\0';
+        text_drop_partial(text, used + length);
+    }
+}
+
+/* A new text among those that are not used; NULL if there is no room. */
+static char *add_unused(struct server_said *said, int line, const char *text)
+{
+    struct server_unused *unused = &said->unused;
+    int index = unused->count++;
+    if (index >= SERVER_UNUSED) {
+        return NULL;
+    }
+    unused->lines[index] = line;
+    add_words(unused->texts[index], text);
+    return unused->texts[index];
+}
+
+/* An option that no setting has, with the words that are its values. */
+static bool read_unused(struct server_said *said, const char *typed, char *name, const char **rest,
+                        struct error *why)
+{
+    char value[WORD];
+    name[strcspn(name, ".")] = '\0'; /* a part of an option: --compilation-config.mode 3 */
+    const char *meant = server_setting_meant(name);
+    if (meant != NULL) {
+        char option[64];
+        snprintf(option, sizeof option, "%s%s", strlen(meant) < 3 ? "-" : "--", meant);
+        for (char *at = option; *at != '\0'; at++) {
+            *at = *at == '_' ? '-' : *at;
+        }
+        error_usage(why, said->file, said->line, "unknown option '%.*s'", (int)strcspn(typed, "="),
+                    typed);
+        error_expect(why, "an option of vLLM or SGLang");
+        return error_nearest(why, option);
+    }
+    char *text = add_unused(said, said->line, typed);
+    while (next_value(rest, value, sizeof value)) {
+        add_words(text, " ");
+        add_words(text, value);
+    }
+    return true;
+}
+
+static bool read_option(struct server_said *said, const char *typed, const char **rest,
+                        struct error *why)
+{
+    char word[WORD], value[WORD] = "true";
+    bool used;
+    snprintf(word, sizeof word, "%s", typed);
+    const char *given = split_option(word);
+    bool short_switch = said->maker == SERVER_VLLM && strcmp(word, "ep") == 0; /* SGLang: a count */
+    const struct server_setting *setting =
+        server_setting_find(short_switch ? "enable_expert_parallel" : word);
+    if (setting == NULL) {
+        return read_unused(said, typed, word, rest, why);
+    }
+    if (given != NULL) {
+        snprintf(value, sizeof value, "%s", given);
+    }
+    if ((given == NULL && !server_setting_is_switch(setting) &&
+         !next_value(rest, value, sizeof value)) ||
+        value[0] == '\0') {
+        error_set(why, said->file, said->line, "'%s' has no value", word);
+        return error_expect(why, "%s", server_setting_expected(setting));
+    }
+    if (!server_setting_take(setting, value, said, &used, why)) {
+        return false;
+    }
+    if (!used) {
+        char *text = add_unused(said, said->line, typed);
+        add_words(text, given == NULL ? " " : "");
+        add_words(text, given == NULL ? value : "");
+    }
+    return true;
+}
+
+/* ---- a command --------------------------------------------------------------------------- */
+
+/* The words behind a server's command, up to its end. The first one is the model if it is no
+ * option. */
+static bool read_words(struct server_said *said, const char **rest, struct error *why)
+{
+    const struct server_setting *model = server_setting_find("model");
+    const char *counted = *rest;
+    char word[WORD];
+    for (bool ok = true, first = true; next_word(rest, word, sizeof word); first = false) {
+        for (; counted < *rest; counted++) {
+            said->line += *counted == '\v';
+        }
+        if (is_option(word)) {
+            ok = read_option(said, word, rest, why);
+        } else if (first) {
+            ok = server_setting_take(model, word, said, NULL, why);
+        } else {
+            add_unused(said, said->line, word);
+        }
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What stands behind a command that starts a server, or behind the image of one; NULL if the text
+ * has none. */
+static const char *behind_command(struct server_said *said, const char *text)
+{
+    static const struct {
+        const char *mark;
+        enum server_maker maker;
+        bool image; /* a tag may follow */
+    } commands[] = {
+        {"vllm serve", SERVER_VLLM, false},
+        {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
+        {"sglang.launch_server", SERVER_SGLANG, false},
+        {"sglang serve", SERVER_SGLANG, false},
+        {"vllm/vllm-openai", SERVER_VLLM, true},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const char *rest = strstr(text, commands[i].mark);
+        rest = rest != NULL ? rest + strlen(commands[i].mark) : NULL;
+        if (rest != NULL && commands[i].image && *rest == ':') {
+            rest += strcspn(rest, " \t\v");
+        }
+        if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
+            said->maker = commands[i].maker;
+            return rest;
+        }
+    }
+    return NULL;
+}
+
+static bool read_command(struct server_said *said, const char **rest, struct error *why)
+{
+    int begins = said->line;
+    if (said->command_line > 0) {
+        error_set(why, said->file, said->line,
+                  "a second command starts a server; the first is in "
+                  "line %d",
+                  said->command_line);
+        return error_expect(why, "one server; keep the other's command in a file of its own");
+    }
+    said->command_line = begins;
+    said->typed = true;
+    bool ok = read_words(said, rest, why);
+    said->typed = false;
+    said->line = ok ? begins : said->line;
+    return ok;
+}
+
+bool server_command_read(struct server_said *said, const char *line, bool *found, struct error *why)
+{
+    bool ok = true;
+    const char *rest = line + strspn(line, " \t");
+    *found = false;
+    while (ok && *rest != '#' && (line = behind_command(said, rest)) != NULL) {
+        *found = true;
+        rest = line;
+        ok = read_command(said, &rest, why);
+    }
+    return ok;
+}
+
+void server_command_end(struct server_said *said)
+{
+    const struct server_fact *tokens = &said->all[SAID_BLOCK_TOKENS];
+    if (tokens->typed && said->all[SAID_BLOCKS].value[0] == '\0') {
+        char text[sizeof tokens->value + 16];
+        snprintf(text, sizeof text, "--block-size %s", tokens->value);
+        add_unused(said, tokens->line, text);
+    }
+}

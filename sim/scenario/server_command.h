@@ -1,0 +1,18 @@
+/* The command that starts a server, or the image of one, in a line of a shell script. */
+#ifndef SCENARIO_SERVER_COMMAND_H
+#define SCENARIO_SERVER_COMMAND_H
+
+#include "scenario/server_setting.h"
+
+/* Read the line's command, if it has one; a '\v' in the line ends a line of the file. `found`: it
+ * has. Each option becomes a fact or is counted as unused. Fails if the value of a used option is
+ * missing or invalid, if there was a command before, and (a usage error) if an unknown option has a
+ * name near that of a used one. */
+bool server_command_read(struct server_said *said, const char *line, bool *found,
+                         struct error *why);
+
+/* Count as unused an option that only acts together with another one that was not given. Call it
+ * after the last line. */
+void server_command_end(struct server_said *said);
+
+#endif
