@@ -108,7 +108,7 @@ static void everything_stands_where_it_belongs(void **state)
                               "cached      1      -      -       -     2.00  500.0  100 %    0 %\n"
                               "\n"
                               "note: cold (cached: 1 of 2 runs)\n"
-                              "error band by published figures: none can be compared\n"
+                              "error band by published figures: none stands\n"
                               "step time by basis: published 50-75 %, assumed 25-50 %\n"
                               "extrapolated past the recording or a curve: 1 of 2 runs\n");
     free(text);
