@@ -7,6 +7,7 @@
 
 #include "hardware/takeover.h"
 #include "model/parallel.h"
+#include "model/whole.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,22 +25,17 @@ static double table_bytes(const struct model *model)
     return model->learned_positions ? 0 : (double)model->trained_context * rotated * BF16;
 }
 
-static double split(double width, const struct model *model)
-{
-    return ceil(width / model->tensor_parallel);
-}
-
 /* Values of a token that live together in the FFN: the residual; the gate, up and activated rows;
  * of experts the input, and for each expert of a token its two buffers, the first of which is
  * used again for the output (fused_moe.py, intermediate_cache13 and intermediate_cache2). */
 static double ffn_values(const struct model *model, const struct model_layer *layer)
 {
-    double gates = model->gated_ffn ? 2 : 1, width = split(layer->ffn, model), in = gates * width;
+    double width = (double)(layer->routed ? model_experts_of(model, layer, 1).columns
+                                          : whole_share(layer->ffn, model->tensor_parallel));
+    double in = (model->gated_ffn ? 2 : 1) * width;
     if (!layer->routed) {
         return model->hidden + in + width;
     }
-    width = (double)model_experts_of(model, layer, 1).columns;
-    in = gates * width;
     return 3.0 * model->hidden + layer->experts_per_token * (fmax(in, model->hidden) + width);
 }
 
