@@ -15,17 +15,28 @@
 
 static struct error why;
 
+enum { TEXT = 1024 };
+
+/* Returns false with the message in `out`, which is empty otherwise. */
+static bool read_facts(const char *text, struct server_facts *facts, char out[TEXT])
+{
+    out[0] = '\0';
+    if (!server_text_read(text, strlen(text), "f", facts, &why)) {
+        error_format(&why, out, TEXT);
+        return false;
+    }
+    return true;
+}
+
 /* The facts of a text as "key=value@line ..."; or the message. */
 static const char *facts_of(const char *text)
 {
-    static char out[1024];
+    static char out[TEXT];
     struct server_facts facts;
     size_t used = 0;
-    if (!server_text_read(text, strlen(text), "f", &facts, &why)) {
-        error_format(&why, out, sizeof out);
+    if (!read_facts(text, &facts, out)) {
         return out;
     }
-    out[0] = '\0';
     for (int id = 0; id < FACT_COUNT; id++) {
         const struct server_fact *fact = &facts.all[id];
         if (fact->value[0] != '\0') {
@@ -115,14 +126,12 @@ static void facts_are_keys_with_their_lines(void **state)
 /* The options that are not used as "TEXT@LINE, ..."; or the message. */
 static const char *unused_of(const char *text)
 {
-    static char out[1024];
+    static char out[TEXT];
     struct server_facts facts;
     size_t used = 0;
-    if (!server_text_read(text, strlen(text), "f", &facts, &why)) {
-        error_format(&why, out, sizeof out);
+    if (!read_facts(text, &facts, out)) {
         return out;
     }
-    out[0] = '\0';
     for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
         used += (size_t)snprintf(out + used, sizeof out - used, "%s%s@%d", i > 0 ? ", " : "",
                                  facts.unused.texts[i], facts.unused.lines[i]);
