@@ -2,7 +2,8 @@
 # The pages for users are correct.
 #
 # They show what the program prints: in every ```console block, each line after "$ " is run from the
-# repository's root, and the lines below it must be its output. A command may go on behind a "\".
+# repository's root, and the lines below it must be its output. A command may go on behind a "\". In a
+# pipe, both outputs of the program must go through it, and to its end: otherwise their order is chance.
 # UPDATE=1 rewrites the output; review the diff. The pages are also easy to read (no long lines,
 # paragraphs or wide tables; a system is told in 60 lines), and no link of any page leads nowhere.
 set -eu
