@@ -7,7 +7,7 @@
 #define SCENARIO_POINT_H
 
 #include "decode/setup.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "serve/workload.h"
 
 struct sources;

@@ -3,8 +3,8 @@
 
 #include "base/name.h"
 #include "base/named.h"
-#include "serve/requests.h"
-#include "serve/synthetic.h"
+#include "serve/requests/requests.h"
+#include "serve/requests/synthetic.h"
 
 #include <inttypes.h>
 #include <stdio.h>

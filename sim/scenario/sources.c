@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "serve/synthetic.h"
+#include "serve/requests/synthetic.h"
 #include "trace/format/room.h"
 
 #include <pthread.h>

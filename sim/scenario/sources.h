@@ -8,7 +8,7 @@
 #define SCENARIO_SOURCES_H
 
 #include "base/files.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "trace/format/trace.h"
 
 struct stop_flag;

@@ -22,7 +22,7 @@
 #ifndef SERVE_BALANCER_H
 #define SERVE_BALANCER_H
 
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "serve/server.h"
 #include "serve/workload.h"
 

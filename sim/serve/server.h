@@ -30,9 +30,9 @@
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
-#include "serve/prefix_cache.h"
+#include "serve/prefix/prefix_cache.h"
 #include "serve/link_share.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/waits.h"
 

@@ -5,7 +5,7 @@
 #define SERVING_SERVING_DETAIL_H
 
 #include "result/result.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/server.h"
 

@@ -4,7 +4,7 @@
 
 #include "run/context.h"
 #include "scenario/point.h"
-#include "serve/prefix_cache.h"
+#include "serve/prefix/prefix_cache.h"
 
 struct serving_memory {
     uint32_t sequences; /* most of a step */

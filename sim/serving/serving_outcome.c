@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "model/parallel.h"
 #include "run/price.h"
-#include "serve/synthetic.h"
+#include "serve/requests/synthetic.h"
 #include "serving/backlog.h"
 #include "serving/serving_detail.h"
 

@@ -4,7 +4,7 @@
 
 #include "result/result.h"
 #include "scenario/point.h"
-#include "serve/prefix_replay.h"
+#include "serve/prefix/prefix_replay.h"
 #include "serve/server.h"
 
 /* Totals of all servers. */

@@ -1,6 +1,6 @@
 #include "serving/serving_replay.h"
 
-#include "serve/prefix_curve.h"
+#include "serve/prefix/prefix_curve.h"
 
 #include <xxhash.h>
 

@@ -4,12 +4,12 @@
 
 #include "run/shared.h"
 #include "scenario/point.h"
-#include "serve/prefix_replay.h"
-#include "serve/router.h"
+#include "serve/prefix/prefix_replay.h"
+#include "serve/requests/router.h"
 
 /* Replay the requests of `point`'s workload through one cache per server. Runs that differ only in
  * the size of their host tier share one pass, if one pass can give all sizes
- * (serve/prefix_curve.h). */
+ * (serve/prefix/prefix_curve.h). */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
                     const struct requests *requests, struct router *router, struct shared *shared,
                     struct prefix_totals *totals, struct error *why);

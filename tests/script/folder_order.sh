@@ -23,6 +23,8 @@ sim/decode/cost
 sim/decode/plan
 sim/decode/time
 sim/decode/miniature
+sim/serve/requests
+sim/serve/prefix
 sim/serve
 sim/result - engine model hardware trace policy decode serve
 sim/store - engine model hardware trace policy decode serve

@@ -3,7 +3,7 @@
 #include "base/name.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 
 #include <inttypes.h>
 #include <math.h>

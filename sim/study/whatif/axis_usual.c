@@ -3,7 +3,7 @@
 
 #include "decode/mechanisms.h"
 #include "decode/plan/memory.h"
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "serving/serving_memory.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "serve/prefix_curve.h"
+#include "serve/prefix/prefix_curve.h"
 
 #include <stdlib.h>
 

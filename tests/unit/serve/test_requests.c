@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serve/arrivals.h"
+#include "serve/requests/arrivals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serve/router.h"
+#include "serve/requests/router.h"
 
 enum { MOST = 8, CHUNKS = 4, IDS = 26 };
 

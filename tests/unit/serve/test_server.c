@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "serve/arrivals.h"
+#include "serve/requests/arrivals.h"
 #include "serve/conservation.h"
 #include "serve/fleet.h"
 #include "unit/fixture/rounds.h"

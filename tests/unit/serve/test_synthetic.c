@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serve/synthetic.h"
+#include "serve/requests/synthetic.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef SERVE_REQUEST_LINE_H
 #define SERVE_REQUEST_LINE_H
 
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 #include "trace/csv/csv_reader.h"
 
 struct request_line {

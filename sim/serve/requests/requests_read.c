@@ -1,5 +1,5 @@
 /* Reading a file of requests, line by line. */
-#include "serve/request_line.h"
+#include "serve/requests/request_line.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  * Invariant: capacity = free + taken + known, and the list has the known blocks without references.
  * Each amount is counted separately, so that an error shows as a disagreement (conservation.h).
  */
-#include "serve/block_pool.h"
+#include "serve/prefix/block_pool.h"
 
 #include "base/array.h"
 

@@ -1,12 +1,12 @@
 /* Each request goes the way of a line of a file, so that all lists keep the same promises. */
-#include "serve/synthetic.h"
+#include "serve/requests/synthetic.h"
 
 #include "base/array.h"
 #include "base/name.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "serve/request_line.h"
+#include "serve/requests/request_line.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

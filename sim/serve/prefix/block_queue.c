@@ -1,4 +1,4 @@
-#include "serve/block_queue.h"
+#include "serve/prefix/block_queue.h"
 
 #include "base/array.h"
 

@@ -1,5 +1,5 @@
 /* Each request finds the blocks that earlier ones left, and leaves its own. */
-#include "serve/prefix_replay.h"
+#include "serve/prefix/prefix_replay.h"
 
 #include "base/array.h"
 

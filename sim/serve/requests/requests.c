@@ -1,8 +1,8 @@
 /* The list of requests, and the checks of each line against the lines before it. */
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 
 #include "base/array.h"
-#include "serve/request_line.h"
+#include "serve/requests/request_line.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #ifndef SERVE_PREFIX_CURVE_H
 #define SERVE_PREFIX_CURVE_H
 
-#include "serve/prefix_replay.h"
+#include "serve/prefix/prefix_replay.h"
 
 struct prefix_curve;
 

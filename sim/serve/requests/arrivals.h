@@ -2,7 +2,7 @@
 #ifndef SERVE_ARRIVALS_H
 #define SERVE_ARRIVALS_H
 
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 
 /* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
  * shape `shape` (1: a Poisson process; below 1: bursts) and are then scaled, as vLLM's benchmark

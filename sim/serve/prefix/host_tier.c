@@ -2,7 +2,7 @@
  * block keeps the reference with which it entered the pool. Any other policy sees one block at a
  * time: an offer is an access.
  */
-#include "serve/host_tier.h"
+#include "serve/prefix/host_tier.h"
 
 #include "base/array.h"
 #include "policy/kinds.h"

@@ -6,7 +6,7 @@
 #ifndef SERVE_ROUTER_H
 #define SERVE_ROUTER_H
 
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef SERVE_PREFIX_REPLAY_H
 #define SERVE_PREFIX_REPLAY_H
 
-#include "serve/prefix_cache.h"
+#include "serve/prefix/prefix_cache.h"
 
 struct prefix_totals {
     uint64_t requests; /* replayed */

@@ -2,7 +2,7 @@
  *
  * Azure writes arrivals as date and time of day, to 100 ns; the others write seconds. In BurstGPT a
  * response of 0 tokens means that the request failed (see its README). */
-#include "serve/request_line.h"
+#include "serve/requests/request_line.h"
 
 #include "trace/csv/csv_number.h"
 

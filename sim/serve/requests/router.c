@@ -1,4 +1,4 @@
-#include "serve/router.h"
+#include "serve/requests/router.h"
 
 #include "base/array.h"
 

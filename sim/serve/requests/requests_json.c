@@ -3,7 +3,7 @@
  *
  * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into
  * chunks and hashed here. A line without either is a prompt whose content is unknown. */
-#include "serve/request_line.h"
+#include "serve/requests/request_line.h"
 
 #include "base/array.h"
 

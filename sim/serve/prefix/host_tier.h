@@ -8,7 +8,7 @@
 #define SERVE_HOST_TIER_H
 
 #include "policy/policy.h"
-#include "serve/block_pool.h"
+#include "serve/prefix/block_pool.h"
 
 struct host_tier;
 

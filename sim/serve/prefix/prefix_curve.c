@@ -1,6 +1,6 @@
 /* A cache without a host finds blocks on the GPU; a stack beside it gives the depth of the others.
  */
-#include "serve/prefix_curve.h"
+#include "serve/prefix/prefix_curve.h"
 
 #include "base/array.h"
 #include "policy/kinds.h"

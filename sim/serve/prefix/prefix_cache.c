@@ -3,12 +3,12 @@
  * hashes. A chunk and a request get their numbers when a request first begins with them, so that a
  * cache that serves some of many requests uses few numbers, and touches little memory.
  */
-#include "serve/prefix_cache.h"
+#include "serve/prefix/prefix_cache.h"
 
 #include "base/array.h"
-#include "serve/block_pool.h"
-#include "serve/block_queue.h"
-#include "serve/host_tier.h"
+#include "serve/prefix/block_pool.h"
+#include "serve/prefix/block_queue.h"
+#include "serve/prefix/host_tier.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #ifndef SERVE_SYNTHETIC_H
 #define SERVE_SYNTHETIC_H
 
-#include "serve/requests.h"
+#include "serve/requests/requests.h"
 
 #include <stdbool.h>
 

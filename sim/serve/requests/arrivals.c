@@ -1,5 +1,5 @@
 /* Gaps are drawn in order from one stream, so that another rate stretches the same arrivals. */
-#include "serve/arrivals.h"
+#include "serve/requests/arrivals.h"
 
 #include "base/array.h"
 #include "base/random.h"

@@ -23,8 +23,8 @@
 #define SERVE_PREFIX_CACHE_H
 
 #include "decode/mechanisms.h"
-#include "serve/block_pool.h"
-#include "serve/requests.h"
+#include "serve/prefix/block_pool.h"
+#include "serve/requests/requests.h"
 
 struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
