@@ -42,7 +42,7 @@ UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/*/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
-SCRIPTS := $(wildcard tests/script/*.sh)
+SCRIPTS := $(filter-out %/emulated_groups.sh,$(wildcard tests/script/*.sh)) # that one runs sanitized
 CASES   := $(patsubst tests/cli/%/cmd,%,$(wildcard tests/cli/*/cmd))
 # The test that compares kernels with their twins, and the whole harness, both in an emulator of a GPU.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
