@@ -9,8 +9,8 @@
 # A task may be killed at any moment and started again, because its database keeps whole runs. If a
 # node fails or the task is preempted, Slurm restarts it by itself. If the program is killed (for its
 # memory, or by someone), and a minute before the time limit, this script puts the task back into the
-# queue: RESTARTS times at most, since a point may need more than a task may have. An error that the
-# program itself reports is final.
+# queue: RESTARTS times at most, since a point may need more than a task may have. The program says with
+# 128 and the signal's number that it was interrupted; any other error that it reports is final.
 set -u
 RESTARTS=10
 
@@ -36,6 +36,6 @@ trap 'put_back "the time limit is near" 1' USR1
 wait $!
 status=$?
 if [ $status -gt 128 ]; then
-    put_back "the program was killed by signal $((status - 128))" $status
+    put_back "the program was ended by signal $((status - 128))" $status
 fi
 exit $status

@@ -35,15 +35,16 @@ shift
 program=$(command -v "${PROGRAM:-$here/../../build/spillway}") ||
     fail "there is no program '${PROGRAM:-build/spillway}': 'make' builds it"
 command -v sbatch >/dev/null || fail "there is no 'sbatch' here: this machine submits no Slurm jobs"
-mkdir -p "$folder"
-program=$(realpath "$program")
-folder=$(realpath "$folder")
+mkdir -p -- "$folder"
+program=$(realpath -- "$program")
+folder=$(realpath -- "$folder")
 
-# What is said last holds: whatever the options are, the array is this one.
+# What is said last holds: whatever the options are, the array is this one. Slurm replaces what stands behind
+# a "%" in the name of a log.
 submit() { # NAME LOG OPTION... SCRIPT ARGUMENT...
     local name=$1 log=$2
     shift 2
-    sbatch "${options[@]}" --parsable --job-name="$name" --output="$folder/$log" "$@"
+    sbatch "${options[@]}" --parsable --job-name="$name" --output="${folder//%/%%}/$log" "$@"
 }
 tasks=$(submit spillway shard-%a.log --array="1-$shards" \
     "$here/shard.sh" "$shards" "$folder" "$program" simulate "$@")

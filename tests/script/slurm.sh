@@ -1,7 +1,7 @@
 #!/bin/bash
 # scenarios/slurm in a real Slurm on this machine: a sweep runs in 8 shards. The program of one is killed,
-# one is told that its time limit is near, and one is requeued by Slurm. The merged result equals that of
-# a single process. Skipped if Slurm's programs are missing. Needs no root.
+# that of another is asked to end, one is told that its time limit is near, and one is requeued by Slurm. The
+# merged result equals that of a single process. Skipped if Slurm is missing. Needs no root.
 #
 # If permitted, it runs in namespaces of its own, which end with it, however it ends. Otherwise it finds
 # its processes by the Slurm configuration in their environment.
@@ -204,32 +204,35 @@ hold() { # TASK
 submit_sweep $SHARDS "$scratch/out" "${sweep[@]}"
 check the_jobs_are_submitted $?
 holds=()
-for task in 1 2 3; do
+for task in 1 2 3 4; do
     hold $task &
     holds+=($!)
 done
 wait "${holds[@]}"
-has_stored 1 1 && has_stored 2 1 && has_stored 3 1
+has_stored 1 1 && has_stored 2 1 && has_stored 3 1 && has_stored 4 1
 check tasks_are_disturbed_with_one_run_stored_and_one_not $?
 kill -KILL "$(<"$scratch/held-1")"
 timeout 30 scancel --batch --signal=USR1 "${array}_2"
 timeout 30 scontrol requeue "${array}_3"
+kill -TERM "$(<"$scratch/held-4")" && kill -CONT "$(<"$scratch/held-4")"
 "$PROGRAM" simulate "${sweep[@]}" --db "$scratch/whole.db" >/dev/null
 
 await_or_finish the_jobs_end jobs_are_over
-task_is 1 COMPLETED 1 && grep -q 'killed by signal 9: it goes back' "$scratch/out/shard-1.log"
+task_is 1 COMPLETED 1 && grep -q 'ended by signal 9: it goes back' "$scratch/out/shard-1.log"
 check a_task_whose_program_was_killed_is_requeued_and_completes $?
+task_is 4 COMPLETED 1 && grep -q 'ended by signal 15: it goes back' "$scratch/out/shard-4.log"
+check a_task_whose_program_was_asked_to_end_is_requeued_and_completes $?
 task_is 2 COMPLETED 1 && grep -q 'time limit is near: it goes back' "$scratch/out/shard-2.log"
 check a_task_near_its_time_limit_is_requeued_and_completes $?
 task_is 3 COMPLETED 1
 check a_task_that_slurm_requeues_completes $?
 kept=0
-for task in 1 2 3; do
+for task in 1 2 3 4; do
     [ "$scratch/kept-$task.db" -ef "$scratch/out/shard-$task.db" ] && kept=$((kept + 1))
 done
-[ $kept -eq 3 ]
+[ $kept -eq 4 ]
 check a_task_goes_on_with_the_database_that_it_left $?
-task_is 4 COMPLETED 0 && task_is 8 COMPLETED 0
+task_is 5 COMPLETED 0 && task_is 8 COMPLETED 0
 check tasks_that_nothing_disturbs_run_once $?
 
 dump() { sqlite3 -readonly "$1" .dump | grep -v 'INTO shards'; }
@@ -237,9 +240,9 @@ grep -qx "16 runs added to $scratch/out/results.db" "$scratch/out/merge.log" &&
     cmp <(dump "$scratch/whole.db") <(dump "$scratch/out/results.db")
 check the_merged_database_is_that_of_one_process $?
 
-submit_sweep 1 "$scratch/wrong" --set model=nonsense
+submit_sweep 1 "$scratch/wrong%j" --set model=nonsense
 await_or_finish the_jobs_of_a_wrong_sweep_end jobs_are_over
-task_is 1 FAILED 0 && [ ! -e "$scratch/wrong/results.db" ]
+task_is 1 FAILED 0 && [ -e "$scratch/wrong%j/shard-1.log" ] && [ ! -e "$scratch/wrong%j/results.db" ]
 check an_error_is_final_and_nothing_is_merged $?
 
 stop_all

@@ -5,6 +5,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
+#include "cli/frame/question.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -182,5 +183,7 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     char text[ERROR_TEXT];
     error_format(&why, text, sizeof text);
     fprintf(stderr, "spillway: %s\n", text);
-    return (int)why.kind;
+    /* What was interrupted ends as a shell says it of a program that a signal killed: whoever started
+     * it may start it again, unlike what failed. */
+    return question_signal() != 0 ? 128 + question_signal() : (int)why.kind;
 }

@@ -9,12 +9,18 @@ static const int signals[] = {SIGINT, SIGTERM};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct stop_flag interrupted;
+static volatile sig_atomic_t interrupting; /* the signal that raised it */
 static struct sigaction before[SIGNALS];
 
 static void interrupt(int signal)
 {
-    (void)signal;
+    interrupting = signal;
     atomic_store(&interrupted.raised, true);
+}
+
+int question_signal(void)
+{
+    return interrupting;
 }
 
 bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
@@ -28,6 +34,7 @@ bool question_begin(struct run_context *runs, const struct scenario *scenario, u
     sources_watch(scenario->sources, runs->stop);
     sigemptyset(&action.sa_mask);
     atomic_store(&interrupted.raised, false);
+    interrupting = 0;
     for (int i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
         if (before[i].sa_handler != SIG_IGN) {

@@ -14,6 +14,9 @@
 bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
                     bool replicated, struct error *why);
 
+/* The signal that ended the last question; 0 if none did. */
+int question_signal(void);
+
 /* After a failed question_begin(), too. */
 void question_end(struct run_context *runs, const struct scenario *scenario);
 
