@@ -21,7 +21,7 @@ record_missing() { # NAME CONTEXT PACKAGE TEXT OFFSET
     prepare
     text=$(find_text "$3" "$4")
     say "recording $1"
-    record "$out" --text "$text" --offset "$5" --context "$2" --steps 384
+    record smollm2-135m "$out" --text "$text" --offset "$5" --context "$2" --steps 384
 }
 
 # One JSON object a comparison, in the order of the columns.

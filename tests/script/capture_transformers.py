@@ -198,11 +198,22 @@ def samples_depend_on_the_seed_alone():
     assert written[0] == written[1] != written[2]
 
 
+def chosen_layers_are_those_of_the_whole_recording():
+    text, status = record('llama', 'chosen.swt', '--layers', '0,2')
+    assert status == 0, text
+    with swt.Reader(path('llama.swt')) as whole, swt.Reader(path('chosen.swt')) as chosen:
+        wanted = [frame.rows for frame in whole.frames() if frame.layer in (0, 2)]
+        assert [frame.rows for frame in chosen.frames()] == wanted
+        assert chosen.header.source['layers'] == [0, 2]
+        assert chosen.header.source['model_layers'] == LAYERS
+
+
 def what_cannot_be_recorded_is_refused():
     for model, more, reason in (
             ('none', [], "none' cannot be loaded: "),
             ('gpt2', ['--speculate', 'previous-layer'], "have 'self_attn' and 'input_layernorm'"),
             ('llama', ['--offset', '4000'], "text' is too short: 0 tokens from byte 4000, needed"),
+            ('llama', ['--layers', '2,3'], "llama' has layers 0 to 2, but no layer 3"),
             ('llama', ['--device', 'abacus'], "--device 'abacus': "),
             ('gemma', [], "layer 0 has attention with 'softcap', which cannot be recorded")):
         said, end = record(model, 'refused.swt', *more)
@@ -214,7 +225,8 @@ def what_cannot_be_recorded_is_refused():
 TESTS = (rows_hold_the_best_of_plain_attention, queries_are_projections_turned_by_position,
          the_layer_before_asks_for_what_its_input_says,
          speculation_is_not_what_the_layer_itself_asks_for, a_sliding_window_leaves_no_mass_outside,
-         samples_depend_on_the_seed_alone, what_cannot_be_recorded_is_refused)
+         samples_depend_on_the_seed_alone, chosen_layers_are_those_of_the_whole_recording,
+         what_cannot_be_recorded_is_refused)
 TEXT = ' '.join(f'{i * i} squared is {i ** 4},' for i in range(12, 40))
 
 

@@ -1,13 +1,16 @@
-"""Prints TAP: each test is a claim about units.py, rows.py or turn.py in traces/capture."""
+"""Prints TAP: each test is a claim about units.py, rows.py, turn.py or recorder.py in
+traces/capture."""
 
 import os
 import sys
+import tempfile
 import traceback
 
 import numpy as np
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
+import recorder
 import rows
 import swt
 import turn
@@ -155,12 +158,46 @@ def what_is_no_turn_is_not_taken_for_one():
     assert turn.find_turn(plain[:, :5], plain[:, :5]) is None
 
 
+def only_chosen_layers_are_recorded():
+    """Layer L of four gives all its mass to token L + 2; layers 1 and 3 are wanted."""
+    geometry = recorder.common_geometry(dict.fromkeys(range(4), (1, 1, 2)), 4, [1, 3], 'm')
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'chosen.swt')
+        with swt.Writer(path, make_header(layers=2, flags=swt.HAS_QUERIES)) as writer:
+            tape = recorder.Recorder(writer, units.Tokens(1, 10, 1, 2), geometry.layers)
+            for layer in range(4):
+                weights = np.eye(1, 11, layer + 2)
+                tape.see(layer, np.ones((1, 2), np.float32), weights, 1, None)
+                tape.see_keys(layer, np.ones((1, 1, 2)))
+            tape.finish_step(0)
+        with swt.Reader(path) as trace:
+            found = [(frame.layer, frame.rows[0].units) for frame in trace.frames()]
+    assert found == [(0, [0, 3, 8, 9]), (1, [0, 5, 8, 9])], found
+    assert list(tape.units.keys) == [1, 3]
+
+
+def chosen_layers_must_be_there_and_alike():
+    """Layer 1 shows nothing, layer 3 has other heads."""
+    seen = {0: (2, 4, 8), 2: (2, 4, 8), 3: (1, 4, 8)}
+    for chosen, reason in ((None, 'layer 1 of'), ([0, 1], 'layer 1 of'), ([2, 3], 'layer 3 has 1'),
+                           ([0, 4], 'no layer 4')):
+        try:
+            recorder.common_geometry(seen, 4, chosen, 'm')
+        except recorder.Refusal as why:
+            assert reason in str(why), why
+        else:
+            raise AssertionError(f'{chosen} was not refused')
+    assert recorder.common_geometry(seen, 4, [0, 2], 'm').layers == [0, 2]
+    assert recorder.common_geometry(seen, 4, [3], 'm').kv_heads == 1
+
+
 TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
          pages_of_one_token_are_ranked_by_attention, keys_share_a_query_with_tokens_born_later,
          clusters_gather_keys_of_one_direction, segments_have_clusters_of_their_own,
          an_empty_cluster_is_never_asked_for, codes_count_equal_bits, a_row_keeps_what_has_mass,
          an_asked_row_keeps_the_order, a_turn_is_found_whatever_the_pairs,
-         what_is_no_turn_is_not_taken_for_one)
+         what_is_no_turn_is_not_taken_for_one, only_chosen_layers_are_recorded,
+         chosen_layers_must_be_there_and_alike)
 
 
 def main():

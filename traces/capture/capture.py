@@ -7,7 +7,8 @@ First the prefix is computed, unrecorded. Then each step decodes one token: the 
 A model is refused if a layer shows no attention (recurrent layers, nodes of other names), if its
 layers differ in their heads, if its attention weights do not sum to 1 (learned sinks, as in
 GPT-OSS), if it has an encoder, or if it has multi-head latent attention, which has no KV heads.
-Sliding windows are recorded: tokens outside a layer's window have no mass.
+Sliding windows are recorded: tokens outside a layer's window have no mass. --layers leaves out any
+of these layers; leave out those with sliding windows, whose KV an offloading system does not move.
 """
 
 import os

@@ -8,7 +8,9 @@ First the prefix is computed, unrecorded. Then each step decodes one token: the 
 A model is refused if a layer shows no attention (recurrent layers, its own attention function), if
 its layers differ in their heads, if its attention is not only weights that sum to 1 (learned sinks,
 soft caps), if it has an encoder, or if it has multi-head latent attention, which has no KV heads.
-Sliding windows are recorded: tokens outside a layer's window have no mass.
+Sliding windows are recorded: tokens outside a layer's window have no mass. --layers leaves out
+layers without attention or with other heads; leave out those with sliding windows, too, whose KV an
+offloading system does not move.
 """
 
 import os

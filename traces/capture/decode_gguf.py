@@ -20,7 +20,7 @@ def check_model(model, tokens):
                       f'{model.trained_context}')
 
 
-def measure_geometry(model, token):
+def measure_geometry(model, token, chosen):
     """The shape of the attention, found by decoding `token` once."""
     seen = {}
 
@@ -32,7 +32,7 @@ def measure_geometry(model, token):
     model.decode([token])
     model.probe.see = None
     model.forget()
-    return common_geometry(seen, model.layers, model.path)
+    return common_geometry(seen, model.layers, chosen, model.path)
 
 
 def prefill(model, tokens):
@@ -50,18 +50,16 @@ def make_speculation(options, model):
     return PreviousLayer(options.model, model.layers)
 
 
-def record(model, next_token, writer, units, speculation):
+def record(model, next_token, recorder, speculation):
     """Decodes and records every step; `next_token(step)` chooses the token. Yields the number of
     steps done."""
-    recorder = Recorder(writer, units)
-
     def see(attention):
         asking = speculation.query(attention) if speculation else attention.query
         recorder.see(attention.layer, attention.query, attention.weights, attention.kv_heads,
                      asking)
 
     model.probe.see = see
-    for step in range(writer.header.steps):
+    for step in range(recorder.header.steps):
         model.decode([next_token(step)])
         recorder.finish_step(step)
         yield step + 1
@@ -87,19 +85,20 @@ def capture(options):
         check_model(model, needed)
         tokens = model.tokenize(read_text(options.text, options.offset), options.context)
         check_length(tokens, options)
-        model.open_context(needed)
-        geometry = measure_geometry(model, tokens[0])
+        model.open_context(needed, options.threads)
+        geometry = measure_geometry(model, tokens[0], options.layers)
         units = make_units(options)
         speculation = make_speculation(options, model)
         with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
             prefix = tokens[:options.context]
-            model.probe.see_keys = units.see_keys if units.asks else None
+            recorder = Recorder(writer, units, geometry.layers)
+            model.probe.see_keys = recorder.see_keys if units.asks else None
             show_progress('prefix', prefill(model, prefix), len(prefix))
-            model.probe.see_keys = units.see_keys if units.keeps_born else None
+            model.probe.see_keys = recorder.see_keys if units.keeps_born else None
             units.build()
             next_token = (sampler(model, options.seed) if options.method == 'sampled'
                           else lambda step: tokens[options.context + step])
-            show_progress('record', record(model, next_token, writer, units, speculation),
+            show_progress('record', record(model, next_token, recorder, speculation),
                           options.steps)
     finally:
         model.close()

@@ -130,7 +130,7 @@ def check_model(model, name, tokens):
                       f'{trained}')
 
 
-def measure_geometry(model, probe, token, name):
+def measure_geometry(model, probe, token, options):
     """The shape of the attention, found by decoding `token` once."""
     seen = {}
 
@@ -141,7 +141,8 @@ def measure_geometry(model, probe, token, name):
     with torch.inference_mode():
         model(torch.tensor([[token]], device=model.device), use_cache=False)
     probe.see = None
-    return common_geometry(seen, model.config.get_text_config().num_hidden_layers, name)
+    return common_geometry(seen, model.config.get_text_config().num_hidden_layers, options.layers,
+                           options.model)
 
 
 class Steps(transformers.LogitsProcessor):
@@ -156,7 +157,7 @@ class Steps(transformers.LogitsProcessor):
     def __call__(self, _, scores):
         self.done += 1
         if self.done == 0:
-            self.probe.see_keys = self.units.see_keys if self.units.keeps_born else None
+            self.probe.see_keys = self.recorder.see_keys if self.units.keeps_born else None
             self.units.build()
             self.probe.see = self.see
         else:
@@ -192,6 +193,8 @@ def capture(options):
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     warnings.simplefilter('ignore')
+    if options.threads:
+        torch.set_num_threads(options.threads)
     probe = AttentionProbe()
     tokenizer = load(options, transformers.AutoTokenizer.from_pretrained)
     model = load(options, transformers.AutoModelForCausalLM.from_pretrained, dtype='auto',
@@ -203,12 +206,13 @@ def capture(options):
         model.to(options.device).eval()
     except (RuntimeError, AssertionError) as why:
         raise Refusal(f"--device '{options.device}': {str(why).splitlines()[0]}")
-    geometry = measure_geometry(model, probe, tokens[0], options.model)
+    geometry = measure_geometry(model, probe, tokens[0], options)
     units = make_units(options)
     speculation = PreviousLayer(model, probe) if options.speculate else None
     with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
-        probe.see_keys = units.see_keys if units.asks else None
-        steps = Steps(options, tokens, probe, Recorder(writer, units), units, speculation)
+        recorder = Recorder(writer, units, geometry.layers)
+        probe.see_keys = recorder.see_keys if units.asks else None
+        steps = Steps(options, tokens, probe, recorder, units, speculation)
         try:
             decode(model, tokens[:options.context], steps, options)
         finally:

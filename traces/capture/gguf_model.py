@@ -189,13 +189,14 @@ class Model:
         size = llama.llama_model_meta_val_str(self.model, key.encode(), value, len(value))
         return value.value.decode(errors='replace') if size >= 0 else None
 
-    def open_context(self, tokens):
-        """Makes room for `tokens`, with every cell of every layer kept and flash attention off."""
+    def open_context(self, tokens, threads):
+        """Makes room for `tokens`, with every cell of every layer kept and flash attention off.
+        `threads` None: one a core."""
         batch = WEIGHTS_BYTES // (4 * tokens * max(self.query_heads, 1))
         params = llama.llama_context_default_params()
         params.n_ctx = tokens
         params.n_batch = params.n_ubatch = max(16, min(BATCH, batch))
-        params.n_threads = params.n_threads_batch = len(os.sched_getaffinity(0))
+        params.n_threads = params.n_threads_batch = threads or len(os.sched_getaffinity(0))
         params.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.swa_full = True
         params.offload_kqv = False

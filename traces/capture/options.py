@@ -52,6 +52,18 @@ def integer(least):
     return convert
 
 
+def layer_list(text):
+    """'5,11,17' as [5, 11, 17]."""
+    try:
+        layers = [int(part) for part in text.split(',')]
+    except ValueError:
+        layers = []
+    if not layers or layers[0] < 0 or any(b <= a for a, b in zip(layers, layers[1:])):
+        raise argparse.ArgumentTypeError(f"'{text}'; expected ascending numbers from 0, as in "
+                                         '5,11,17')
+    return layers
+
+
 def make_parser(program, model, metavar, example):
     """The options of both scripts; `model` describes --model."""
     parser = argparse.ArgumentParser(
@@ -83,6 +95,10 @@ def make_parser(program, model, metavar, example):
     add('--speculate', choices=['previous-layer'],
         help='also record what is asked for a layer ahead, with the query that comes of the '
              "previous layer's input")
+    add('--layers', type=layer_list, metavar='LIST',
+        help='record only these layers, numbered from 0, as in 5,11,17 (default: all)')
+    add('--threads', type=integer(1), metavar='N',
+        help='threads of the model (default: one a core)')
     add('--seed', type=integer(0), default=1, metavar='N', help='of --sample (default 1)')
     add('-o', dest='output', required=True, metavar='FILE.swt', help='the trace to write')
     return parser

@@ -28,48 +28,56 @@ MAX_SUM_ERROR = 1e-3  # of attention weights
 
 @dataclass
 class Geometry:
-    layers: int
+    layers: list        # those recorded, by their number in the model
+    model_layers: int
     kv_heads: int
     query_heads: int
     head_dim: int
 
 
-def common_geometry(seen, layers, name):
-    """The shape of a model whose layers were `seen` with (KV heads, query heads, head dimension):
-    all layers must be there and have the same shape."""
-    for layer in range(layers):
+def common_geometry(seen, layers, chosen, name):
+    """The shape of a model of `layers` layers, which were `seen` with (KV heads, query heads, head
+    dimension): the `chosen` ones (None: all) must be there and have the same shape."""
+    chosen = chosen or list(range(layers))
+    if chosen[-1] >= layers:
+        raise Refusal(f"--layers: '{name}' has layers 0 to {layers - 1}, but no layer {chosen[-1]}")
+    for layer in chosen:
         if layer not in seen:
-            raise Refusal(f"layer {layer} of '{name}' shows no attention")
-        heads, first = seen[layer], seen[0]
-        if heads[:2] != first[:2]:
-            raise Refusal(f'layer {layer} has {heads[0]} KV heads and {heads[1]} query heads, the '
-                          f'first {first[0]} and {first[1]}: they must be the same')
-        if heads[2] != first[2]:
-            raise Refusal(f'layer {layer} has head dimension {heads[2]}, the first {first[2]}')
-    return Geometry(layers, *seen[0])
+            raise Refusal(f"layer {layer} of '{name}' shows no attention; --layers can leave it "
+                          'out')
+        if seen[layer] != seen[chosen[0]]:
+            heads, first = ('{} KV heads and {} query heads of dimension {}'.format(*seen[other])
+                            for other in (layer, chosen[0]))
+            raise Refusal(f'layer {layer} has {heads}, layer {chosen[0]} {first}: they must be the '
+                          'same; --layers can leave it out')
+    return Geometry(chosen, layers, *seen[chosen[0]])
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
 
 class Recorder:
-    """Turns the attention of decoded tokens into frames. Holds a tile of packed rows."""
+    """Turns the attention of decoded tokens into frames of the `layers`. Holds a tile of packed
+    rows."""
 
-    def __init__(self, writer, units):
+    def __init__(self, writer, units, layers):
         self.writer = writer
         self.header = writer.header
         self.units = units
+        self.layers = layers
         self.start_tile()
 
     def start_tile(self):
-        self.rows = [[] for _ in range(self.header.layers)]  # [layer][step]: a row for each head
-        self.asked = [[] for _ in range(self.header.layers)]
-        self.scale = [[] for _ in range(self.header.layers)]
-        self.query = [[] for _ in range(self.header.layers)]
+        self.rows = {layer: [] for layer in self.layers}  # [layer][step]: a row for each head
+        self.asked = {layer: [] for layer in self.layers}
+        self.scale = {layer: [] for layer in self.layers}
+        self.query = {layer: [] for layer in self.layers}
 
     def see(self, layer, query, weights, kv_heads, asking):
         """Adds one step of one layer: queries [query heads, head dim], weights [query heads,
-        tokens], and the queries `asking` for the retrieval."""
+        tokens], and the queries `asking` for the retrieval. Other layers are passed over."""
+        if layer not in self.rows:
+            return
         sums = weights.sum(axis=1, dtype=np.float64)
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
@@ -85,6 +93,10 @@ class Recorder:
         self.scale[layer].append(scale)
         self.query[layer].append(values)
 
+    def see_keys(self, layer, keys):
+        if layer in self.rows:
+            self.units.see_keys(layer, keys)
+
     def units_of(self, layer, head, mass):
         """The mass of each unit, and the mass in no unit, from the mass of each cell of the
         cache."""
@@ -94,10 +106,11 @@ class Recorder:
 
     def finish_step(self, step):
         if (step + 1) % self.header.steps_per_tile == 0 or step + 1 == self.header.steps:
-            for rows, asked, scale, query in zip(self.rows, self.asked, self.scale, self.query):
-                self.writer.put(by_head(rows), np.stack(scale, axis=1).ravel().tolist(),
-                                np.stack(query, axis=1).tobytes(),
-                                by_head(asked) if self.units.asks else None)
+            for layer in self.layers:
+                self.writer.put(by_head(self.rows[layer]),
+                                np.stack(self.scale[layer], axis=1).ravel().tolist(),
+                                np.stack(self.query[layer], axis=1).tobytes(),
+                                by_head(self.asked[layer]) if self.units.asks else None)
             self.start_tile()
 
 
@@ -134,7 +147,7 @@ def check_length(tokens, options):
                       f'{options.offset}, needed {needed}')
 
 
-def describe_source(options):
+def describe_source(options, geometry):
     """The header's JSON. Paths are left out, so that the same recording has the same bytes
     anywhere."""
     model, text = os.path.basename(options.model), os.path.basename(options.text)
@@ -149,8 +162,12 @@ def describe_source(options):
         command += ['--unit', '{}:{}'.format(*options.unit)]
     if options.speculate:
         command += ['--speculate', options.speculate]
-    return {'model': model.removesuffix('.gguf'), 'text': f'{text} from byte {options.offset}',
-            'method': options.method, 'command': shlex.join(command)}
+    source = {'model': model.removesuffix('.gguf'), 'text': f'{text} from byte {options.offset}',
+              'method': options.method}
+    if options.layers:
+        command += ['--layers', ','.join(map(str, options.layers))]
+        source |= {'layers': geometry.layers, 'model_layers': geometry.model_layers}
+    return source | {'command': shlex.join(command)}
 
 
 def make_units(options):
@@ -163,12 +180,12 @@ def make_units(options):
 
 def make_header(options, geometry, units):
     header = swt.Header(
-        layers=geometry.layers, kv_heads=geometry.kv_heads, query_heads=geometry.query_heads,
+        layers=len(geometry.layers), kv_heads=geometry.kv_heads, query_heads=geometry.query_heads,
         head_dim=geometry.head_dim, context=options.context, unit_kind=units.kind,
         unit_tokens=units.size, units=units.count, sinks=options.sinks, recent=options.recent,
         keep=0, sequences=1, steps=options.steps, steps_per_tile=STEPS_PER_TILE,
         flags=swt.HAS_QUERIES | (swt.HAS_APPROXIMATE if units.asks else 0),
-        source=describe_source(options))
+        source=describe_source(options, geometry))
     first, end = header.window
     header.keep = min(end - first, int(options.keep * header.units / 100))
     if header.keep < 1:
@@ -209,5 +226,5 @@ def show_progress(label, counts, total):
 
 
 def say_written(options, geometry):
-    print(f'{options.output}: {geometry.layers} layers, {geometry.kv_heads} KV heads, '
+    print(f'{options.output}: {len(geometry.layers)} layers, {geometry.kv_heads} KV heads, '
           f'{options.steps} steps, {os.path.getsize(options.output)} bytes')

@@ -1,19 +1,19 @@
 #!/bin/bash
-# Record the shipped traces again from scratch: traces/smollm2-135m.swt, or the file named as argument;
-# beside it NAME-clusters.swt, the clusters of the same run, and NAME-speculated.swt, the units asked for
-# a layer ahead in its first steps. Downloads stay in build/capture.
+# Record the shipped traces again from scratch, into traces or the folder named as argument.
+# Downloads stay in build/capture.
 set -eu
 . "$(dirname "$0")/prepare.sh"
 
-out=${1:-$root/traces/smollm2-135m.swt}
+folder=${1:-$root/traces}
 
 hash_of() { [ ! -e "$1" ] || sha256sum "$1" | cut -d' ' -f1; }
 
-record_again() {
-    local out=$1 before
-    shift
+# Record trace $1 of model $2 with the options that follow, at 3840 tokens unless they say otherwise.
+again() {
+    local out=$folder/$1.swt model=$2 before
+    shift 2
     before=$(hash_of "$out")
-    record "$out" --text "$text" --offset 30000 --context 3840 "$@"
+    record "$model" "$out" --context 3840 "$@"
     if [ "$before" = "$(hash_of "$out")" ]; then
         say "$(basename "$out"): same bytes as before"
     elif [ -n "$before" ]; then
@@ -24,6 +24,11 @@ record_again() {
 
 prepare
 text=$(find_text debian-policy /usr/share/doc/debian-policy/policy.txt.gz)
-record_again "$out" --steps 76 --keep 20%
-record_again "${out%.swt}-clusters.swt" --steps 76 --keep 20% --unit cluster:16
-record_again "${out%.swt}-speculated.swt" --steps 32 --keep 12% --speculate previous-layer
+policy=(--text "$text" --offset 30000)
+
+again smollm2-135m smollm2-135m "${policy[@]}" --steps 76 --keep 20%
+again smollm2-135m-clusters smollm2-135m "${policy[@]}" --steps 76 --keep 20% --unit cluster:16
+again smollm2-135m-speculated smollm2-135m "${policy[@]}" --steps 32 --keep 12% \
+    --speculate previous-layer
+again qwen2.5-coder-0.5b qwen2.5-coder-0.5b "${policy[@]}" --steps 128 --keep 30%
+again gemma-3-270m gemma-3-270m "${policy[@]}" --steps 128 --keep 30% --layers 5,11,17
