@@ -10,9 +10,6 @@
 
 #define MOST ((uint64_t)1 << 20)
 
-const char *const workload_routings[] = {
-    "round-robin", "prefix", "least-requests", "two-choices", "prefix-load", "scores", NULL};
-
 /* Keys that need a workload. */
 static const char *const server_keys[] = {"rate",
                                           "burstiness",
@@ -115,7 +112,7 @@ static bool read_server(const struct node *root, struct workload *out, struct er
         !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
         !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
         !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
-        !node_word(root, "routing", workload_routings, &out->routing, why) ||
+        !node_word(root, "routing", routing_names, &out->routing, why) ||
         !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
         !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {
@@ -162,7 +159,7 @@ static bool check_routing(const struct node *root, const struct workload *worklo
     node_error(node_get(root, "routing"), why,
                "'routing: %s' sees load, and there is none with "
                "'timed: no'",
-               workload_routings[workload->routing]);
+               routing_names[workload->routing]);
     return error_expect(why, "'round-robin' or 'prefix'");
 }
 
@@ -280,7 +277,7 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             node_set(all, "engine", server_engine_names[workload->engine], why) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
-            node_set(all, "routing", workload_routings[workload->routing], why) &&
+            node_set(all, "routing", routing_names[workload->routing], why) &&
             node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
             (workload->routing != ROUTE_PREFIX_LOAD ||
              (put_real(all, "cache_threshold", workload->cache_threshold, why) &&

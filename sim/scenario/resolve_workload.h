@@ -6,9 +6,6 @@
 #include "scenario/point.h"
 #include "scenario/sources.h"
 
-/* The values of `routing`, by enum routing. Ends with NULL. */
-extern const char *const workload_routings[];
-
 /* Read the keys of a server, and its requests through `out->sources`. Without a workload these keys
  * are an error. */
 bool resolve_workload(const struct node *root, struct point *out, struct error *why);

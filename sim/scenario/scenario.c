@@ -6,7 +6,6 @@
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_requests.h"
-#include "scenario/resolve_workload.h"
 #include "scenario/scenario_layers.h"
 #include "scenario/scenario_names.h"
 
@@ -105,7 +104,7 @@ const struct scenario_key scenario_keys[] = {
     {"routing", "prefix",
      "round-robin; or prefix: to the server that saw most of the prompt; or, by the load of the "
      "moment, least-requests, two-choices, prefix-load or scores",
-     .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
+     .shape = SCENARIO_WORD, .words = routing_names, .serving = true},
     {"cache_threshold", "30%",
      "routing prefix-load: share of a prompt that a server must have seen to get it again",
      .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1},

@@ -2,19 +2,11 @@
 #ifndef SERVE_WORKLOAD_H
 #define SERVE_WORKLOAD_H
 
+#include "serve/routing.h"
 #include "serve/server_engine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum routing {
-    ROUTE_ROUND_ROBIN, /* these two are decided before any server runs (router.h), */
-    ROUTE_PREFIX,
-    ROUTE_LEAST_REQUESTS, /* the others by the load of the moment (balancer.h) */
-    ROUTE_TWO_CHOICES,
-    ROUTE_PREFIX_LOAD,
-    ROUTE_SCORES,
-};
 
 enum { WORKLOAD_PATH = 1024 };
 
