@@ -57,6 +57,18 @@ static bool read_dtype(const struct node *map, const char *key, int *out, struct
     return true;
 }
 
+/* Weights and KV have a type each, so one word could mean either. */
+static bool check_dtype(const struct node *root, struct error *why)
+{
+    const struct node *dtype = node_said(root, "dtype");
+    if (dtype == NULL || dtype->kind != NODE_SCALAR) {
+        return true;
+    }
+    node_error(dtype, why, "'dtype' is '%.60s', for weights or for KV?", dtype->text);
+    return error_expect(why, "dtype.weights=%.60s, or dtype.kv=%.60s, or both", dtype->text,
+                        dtype->text);
+}
+
 static bool read_model(const struct node *root, struct files *files, struct setup *out,
                        struct error *why)
 {
@@ -66,7 +78,7 @@ static bool read_model(const struct node *root, struct files *files, struct setu
     struct model_parallel parallel;
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
-        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !read_dtype(dtype, "weights", &options.weights, why) ||
         !read_dtype(dtype, "kv", &options.kv, why) ||
         !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {

@@ -109,12 +109,6 @@ static bool make_points(const struct ablation *ablation, const struct scenario *
 
 /* ---- what they say ---- */
 
-static bool is_out_of_memory(const struct result *result)
-{
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    return status->set && strcmp(status->text, "out-of-memory") == 0;
-}
-
 static struct ablation_turn find_turn(const struct ablation *ablation, const struct trial *trial,
                                       const struct ablation_row *row)
 {
@@ -128,7 +122,7 @@ static struct ablation_turn find_turn(const struct ablation *ablation, const str
             return (struct ablation_turn){TURN_SAVES, ablation->settings[s],
                                           a->integer - b->integer};
         }
-        if (b->set && is_out_of_memory(without)) {
+        if (b->set && result_out_of_memory(without)) {
             return (struct ablation_turn){.kind = TURN_FITS, .at = ablation->settings[s]};
         }
     }
