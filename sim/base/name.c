@@ -1,7 +1,7 @@
 /* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
  * alignment"), which needs only three rows of the table. A name is near if about a third of its
  * letters, but not all of them, would have to change; and nearest if it begins with what was given,
- * as h100-sxm begins with h100. */
+ * as h100-sxm begins with h100; nearly so if a part of it does, as that of rtx-4090. */
 #include "base/name.h"
 
 #include <ctype.h>
@@ -62,6 +62,24 @@ static bool begins(const char *name, const char *given, size_t length)
     return length >= LEAST_BEGINNING && strncasecmp(name, given, length) == 0;
 }
 
+/* Does a part of the name behind a '-' begin so? */
+static bool part_begins(const char *name, const char *given, size_t length)
+{
+    while ((name = strchr(name, '-')) != NULL) {
+        if (begins(++name, given, length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t distance_of(const char *given, size_t length, const char *name)
+{
+    return begins(name, given, length)        ? 0
+           : part_begins(name, given, length) ? 1
+                                              : edit_distance(given, length, name, strlen(name));
+}
+
 static const char *nearest(const char *given, const struct names *names)
 {
     size_t length = strlen(given);
@@ -72,12 +90,10 @@ static const char *nearest(const char *given, const struct names *names)
     const char *best = NULL;
     const char *name;
     for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
-        size_t name_length = strlen(name);
-        if (name_length > LONGEST) {
+        if (strlen(name) > LONGEST) {
             continue;
         }
-        size_t distance =
-            begins(name, given, length) ? 0 : edit_distance(given, length, name, name_length);
+        size_t distance = distance_of(given, length, name);
         if (distance < best_distance) {
             best_distance = distance;
             best = name;

@@ -125,6 +125,12 @@ const struct node *node_get(const struct node *map, const char *key)
     return map != NULL ? find_child(map, key, strlen(key)) : NULL;
 }
 
+const struct node *node_said(const struct node *map, const char *key)
+{
+    const struct node *node = node_get(map, key);
+    return node != NULL && node->kind != NODE_NULL ? node : NULL;
+}
+
 const struct node *node_find(const struct node *root, const char *path)
 {
     const struct node *node = root;

@@ -43,6 +43,9 @@ char *node_file(const char *path, size_t *size, struct error *why);
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
 const struct node *node_get(const struct node *map, const char *key);
 
+/* The same, and NULL when it is empty. */
+const struct node *node_said(const struct node *map, const char *key);
+
 /* The node at a path such as "mechanisms.sync", or NULL when there is no node. */
 const struct node *node_find(const struct node *root, const char *path);
 

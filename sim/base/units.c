@@ -13,7 +13,11 @@ struct spelling {
     const char *suffix;
     enum unit unit;
     double scale; /* base units per unit of this spelling */
-    bool printed; /* the spelling that is printed, if a scale has several */
+    enum use {
+        READ,
+        PRINTED, /* of the spellings of a scale */
+        ASKED    /* read only where its unit is asked for; elsewhere it may be another unit's */
+    } use;
 };
 
 #define PERCENT 0.01
@@ -24,39 +28,42 @@ struct spelling {
 
 /* For each unit in ascending order of scale. */
 static const struct spelling spellings[] = {
-    {"", UNIT_COUNT, 1, true},
-    {"%", UNIT_SHARE, PERCENT, true},
-    {"x", UNIT_TIMES, 1, true},
-    {"tok", UNIT_TOKENS, 1, true},
-    {"K", UNIT_TOKENS, KIBI, false},
-    {"M", UNIT_TOKENS, MEBI, false},
-    {"B", UNIT_BYTES, 1, true},
-    {"kB", UNIT_BYTES, 1e3, false},
-    {"KiB", UNIT_BYTES, KIBI, true},
-    {"MB", UNIT_BYTES, 1e6, false},
-    {"MiB", UNIT_BYTES, MEBI, true},
-    {"GB", UNIT_BYTES, 1e9, false},
-    {"GiB", UNIT_BYTES, GIBI, true},
-    {"TB", UNIT_BYTES, 1e12, false},
-    {"TiB", UNIT_BYTES, TEBI, true},
-    {"ns", UNIT_NS, 1, true},
-    {"us", UNIT_NS, 1e3, true},
-    {"ms", UNIT_NS, 1e6, true},
-    {"s", UNIT_NS, 1e9, true},
-    {"B/s", UNIT_BYTES_PER_S, 1, true},
-    {"kB/s", UNIT_BYTES_PER_S, 1e3, true},
-    {"KiB/s", UNIT_BYTES_PER_S, KIBI, false},
-    {"MB/s", UNIT_BYTES_PER_S, 1e6, true},
-    {"MiB/s", UNIT_BYTES_PER_S, MEBI, false},
-    {"GB/s", UNIT_BYTES_PER_S, 1e9, true},
-    {"GiB/s", UNIT_BYTES_PER_S, GIBI, false},
-    {"TB/s", UNIT_BYTES_PER_S, 1e12, true},
-    {"TiB/s", UNIT_BYTES_PER_S, TEBI, false},
-    {"FLOP/s", UNIT_FLOP_PER_S, 1, true},
-    {"MFLOP/s", UNIT_FLOP_PER_S, 1e6, true},
-    {"GFLOP/s", UNIT_FLOP_PER_S, 1e9, true},
-    {"TFLOP/s", UNIT_FLOP_PER_S, 1e12, true},
-    {"PFLOP/s", UNIT_FLOP_PER_S, 1e15, true},
+    {"", UNIT_COUNT, 1, PRINTED},
+    {"%", UNIT_SHARE, PERCENT, PRINTED},
+    {"x", UNIT_TIMES, 1, PRINTED},
+    {"tok", UNIT_TOKENS, 1, PRINTED},
+    {"K", UNIT_TOKENS, KIBI, READ},
+    {"M", UNIT_TOKENS, MEBI, READ},
+    {"B", UNIT_BYTES, 1, PRINTED},
+    {"kB", UNIT_BYTES, 1e3, READ},
+    {"K", UNIT_BYTES, KIBI, ASKED},
+    {"KiB", UNIT_BYTES, KIBI, PRINTED},
+    {"MB", UNIT_BYTES, 1e6, READ},
+    {"M", UNIT_BYTES, MEBI, ASKED},
+    {"MiB", UNIT_BYTES, MEBI, PRINTED},
+    {"GB", UNIT_BYTES, 1e9, READ},
+    {"G", UNIT_BYTES, GIBI, ASKED},
+    {"GiB", UNIT_BYTES, GIBI, PRINTED},
+    {"TB", UNIT_BYTES, 1e12, READ},
+    {"TiB", UNIT_BYTES, TEBI, PRINTED},
+    {"ns", UNIT_NS, 1, PRINTED},
+    {"us", UNIT_NS, 1e3, PRINTED},
+    {"ms", UNIT_NS, 1e6, PRINTED},
+    {"s", UNIT_NS, 1e9, PRINTED},
+    {"B/s", UNIT_BYTES_PER_S, 1, PRINTED},
+    {"kB/s", UNIT_BYTES_PER_S, 1e3, PRINTED},
+    {"KiB/s", UNIT_BYTES_PER_S, KIBI, READ},
+    {"MB/s", UNIT_BYTES_PER_S, 1e6, PRINTED},
+    {"MiB/s", UNIT_BYTES_PER_S, MEBI, READ},
+    {"GB/s", UNIT_BYTES_PER_S, 1e9, PRINTED},
+    {"GiB/s", UNIT_BYTES_PER_S, GIBI, READ},
+    {"TB/s", UNIT_BYTES_PER_S, 1e12, PRINTED},
+    {"TiB/s", UNIT_BYTES_PER_S, TEBI, READ},
+    {"FLOP/s", UNIT_FLOP_PER_S, 1, PRINTED},
+    {"MFLOP/s", UNIT_FLOP_PER_S, 1e6, PRINTED},
+    {"GFLOP/s", UNIT_FLOP_PER_S, 1e9, PRINTED},
+    {"TFLOP/s", UNIT_FLOP_PER_S, 1e12, PRINTED},
+    {"PFLOP/s", UNIT_FLOP_PER_S, 1e15, PRINTED},
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
@@ -120,14 +127,18 @@ static bool read_number(const char *text, struct reading *out)
     return parsed == end;
 }
 
-static const struct spelling *find_spelling(const char *suffix)
+/* The spelling of `unit`, or that of another one. */
+static const struct spelling *find_spelling(const char *suffix, enum unit unit)
 {
+    const struct spelling *found = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
-        if (strcmp(spellings[i].suffix, suffix) == 0) {
-            return &spellings[i];
+        const struct spelling *row = &spellings[i];
+        bool other = found == NULL && row->use != ASKED;
+        if (strcmp(row->suffix, suffix) == 0 && (row->unit == unit || other)) {
+            found = row;
         }
     }
-    return NULL;
+    return found;
 }
 
 static bool fits(double value, enum unit unit)
@@ -153,7 +164,8 @@ bool quantity_parse(const char *text, struct quantity *out)
 {
     struct reading reading;
     const struct spelling *spelling;
-    if (!read_number(text, &reading) || (spelling = find_spelling(reading.suffix)) == NULL ||
+    if (!read_number(text, &reading) ||
+        (spelling = find_spelling(reading.suffix, UNIT_COUNT)) == NULL ||
         !fits(value_of(&reading, spelling), spelling->unit)) {
         return false;
     }
@@ -202,7 +214,7 @@ static bool read_asked(const struct asked *asked, struct reading *reading,
     if (!read_number(asked->text, reading)) {
         return refuse(asked, why, "which is not a number");
     }
-    *spelling = find_spelling(reading->suffix);
+    *spelling = find_spelling(reading->suffix, asked->unit);
     if (*spelling == NULL) {
         return refuse_suffix(asked, reading->suffix, why);
     }
@@ -316,7 +328,7 @@ static const struct spelling *spelling_for(double value, enum unit unit)
     const struct spelling *best = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
         const struct spelling *row = &spellings[i];
-        if (row->unit == unit && row->printed &&
+        if (row->unit == unit && row->use == PRINTED &&
             (best == NULL || fabs(value) >= 0.9995 * row->scale)) {
             best = row;
         }
@@ -367,7 +379,7 @@ char *units_write(double value, enum unit unit, char *text, size_t size)
         const struct spelling *row = &spellings[i];
         double shown = value / row->scale;
         bool whole = shown >= 1 && shown == nearbyint(shown);
-        best = row->unit == unit && row->printed && (best == NULL || whole) ? row : best;
+        best = row->unit == unit && row->use == PRINTED && (best == NULL || whole) ? row : best;
     }
     if (!write_as(value, best, text, size)) {
         snprintf(text, size, "%.17g", value);

@@ -17,20 +17,15 @@ static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
 
 #define MOST_KEYS 96
 
-static bool read_choice(const struct node *node, const char *key, const char *const *values,
-                        int *out, struct error *why)
+/* A word. An empty value could mean the preset's word or the default, so it is refused. */
+static bool read_choice(const struct node *map, const struct mechanism_key *key, int *out,
+                        struct error *why)
 {
-    if (node->kind != NODE_SCALAR) {
-        return node_error(node, why, "'%s' is not a single word", key);
+    if (node_said(map, key->name) == NULL) {
+        node_error(node_get(map, key->name), why, "'%s' is empty", key->name);
+        return name_expect("", key->values, why);
     }
-    for (int i = 0; values[i] != NULL; i++) {
-        if (strcmp(values[i], node->text) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
-    return name_expect(node->text, values, why);
+    return node_word(map, key->name, key->values, out, why);
 }
 
 static bool read_budget(const struct node *node, struct amount *out, struct error *why)
@@ -98,7 +93,7 @@ static bool read_key(const struct mechanism_key *key, const struct node *map,
     }
     switch (key->type) {
     case MECHANISM_CHOICE:
-        return read_choice(node, key->name, key->values, at, why);
+        return read_choice(map, key, at, why);
     case MECHANISM_SWITCH: {
         bool yes = false;
         bool good = node_bool(map, key->name, &yes, why);
@@ -145,8 +140,6 @@ static bool read_info(const struct node *file, const char *name, struct system_i
                       struct error *why)
 {
     const char *texts[] = {"", "", "paper", "lossy", "", "", ""}; /* in the order of info_keys */
-    const struct node *available = node_get(file, "available");
-    const struct node *lossless = node_get(file, "lossless");
     int index;
     for (size_t i = 0; info_keys[i] != NULL; i++) {
         if (!node_text(file, info_keys[i], &texts[i], why)) {
@@ -165,9 +158,8 @@ static bool read_info(const struct node *file, const char *name, struct system_i
     snprintf(out->baseline, sizeof out->baseline, "%s", texts[4]);
     snprintf(out->command, sizeof out->command, "%s", texts[5]);
     snprintf(out->engine, sizeof out->engine, "%s", texts[6]);
-    return (available == NULL ||
-            read_choice(available, "available", available_values, &index, why)) &&
-           (lossless == NULL || read_choice(lossless, "lossless", lossless_values, &index, why));
+    return node_word(file, "available", available_values, &index, why) &&
+           node_word(file, "lossless", lossless_values, &index, why);
 }
 
 /* Refuse unknown keys in a preset (which has description keys, too) or in overrides. */

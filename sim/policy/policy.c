@@ -11,6 +11,9 @@
 
 #include <assert.h>
 
+const char *const policy_orders[] = {
+    [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
+
 const struct policy_kind *const policies[] = {
     &policy_none,       &policy_lru,          &policy_fifo,       &policy_lfu,
     &policy_clock,      &policy_arc,          &policy_lecar,      &policy_s3fifo,

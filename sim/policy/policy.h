@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 enum policy_order { POLICY_BATCH, POLICY_SEQUENTIAL };
+extern const char *const policy_orders[]; /* "batch", "sequential"; ends with NULL */
 
 struct policy_kind;
 

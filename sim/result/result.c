@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,12 @@ bool result_failed(const struct result *result)
     return status->set && strcmp(status->text, "failed") == 0;
 }
 
+bool result_out_of_memory(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return status->set && strcmp(status->text, "out-of-memory") == 0;
+}
+
 bool result_has(const struct result *result, enum column column)
 {
     enum column_type type = column_kinds[column].type;
@@ -101,6 +108,13 @@ double result_number(const struct result *result, enum column column)
     default:
         return (double)cell->integer;
     }
+}
+
+void result_note(struct result *result, const char *note)
+{
+    size_t used = strlen(result->message);
+    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
+             note);
 }
 
 void result_integer(struct result *result, enum column column, int64_t value)

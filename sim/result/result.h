@@ -140,6 +140,9 @@ void result_release(struct result *result);
 /* Did the run fail? Its message is then the reason. */
 bool result_failed(const struct result *result);
 
+/* Was there too little memory? */
+bool result_out_of_memory(const struct result *result);
+
 /* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
  * the cell tells an empty list from a null one. */
 bool result_has(const struct result *result, enum column column);
@@ -154,6 +157,9 @@ const struct result_item *result_items(const struct result *result, enum column 
 
 /* The longest item of PARTS or STALLS, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, enum column column);
+
+/* Append a note to the message, of a run that is ok: notes are joined by "; ", so none has one. */
+void result_note(struct result *result, const char *note);
 
 /* Set a cell. A real that is not finite leaves null. */
 void result_integer(struct result *result, enum column column, int64_t value);

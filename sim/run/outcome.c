@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "decode/system_class.h"
 #include "model/parallel.h"
+#include "run/lacks.h"
 #include "run/price.h"
 #include "trace/source.h"
 
@@ -34,15 +35,8 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
                    struct error *why)
 {
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
+    lacks_note(setup, result);
     return outcome_names(setup, result, why);
-}
-
-/* Append a note about a run whose status is ok. Notes are separated by "; ", so none has one. */
-static void add_note(struct result *result, const char *note)
-{
-    size_t used = strlen(result->message);
-    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
-             note);
 }
 
 /* Is there a context at which heads attend to less than all tokens? */
@@ -85,7 +79,7 @@ static void note_contexts(const struct plan *plan, struct result *result)
                              (unsigned long long)plan->cohorts[i].context, i == 0 ? " tokens" : "");
     }
     if (plan->cohort_count > 1) {
-        add_note(result, note);
+        result_note(result, note);
     }
 }
 
@@ -99,18 +93,18 @@ static void note_model(const struct setup *setup, struct result *result)
     if (model->trained_context > 0 && longest > model->trained_context) {
         snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
                  model->trained_context);
-        add_note(result, note);
+        result_note(result, note);
     }
     bool uses = setup_retrieves(setup) && setup_indexes(setup);
     if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
         snprintf(note, sizeof note, "%s has its own indexer, which the system does not use",
                  model->name);
-        add_note(result, note);
+        result_note(result, note);
     }
     if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && any_selects(setup) && !uses) {
         snprintf(note, sizeof note,
                  "%s has no indexer of its own, so the system's codes replace it", model->name);
-        add_note(result, note);
+        result_note(result, note);
     }
 }
 
@@ -120,7 +114,7 @@ static void note_speculation(const struct setup *setup, struct result *result)
     const struct mechanisms *m = &setup->mechanisms;
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && any_selects(setup) &&
         setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
-        add_note(result, "speculation is assumed perfect: the trace has no approximate queries");
+        result_note(result, "speculation is assumed perfect: the trace has no approximate queries");
     }
 }
 
@@ -130,7 +124,7 @@ static void note_policy(const struct setup *setup, struct result *result)
     char note[400];
     if (policy->content != 0) {
         snprintf(note, sizeof note, "policy %.100s is %.250s", policy->name, policy->summary);
-        add_note(result, note);
+        result_note(result, note);
     }
 }
 
@@ -143,14 +137,14 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     double act = (double)model_activation_bytes(&setup->model);
     double others = (double)(memory->hbm - memory->cache);
     if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
-        add_note(result, "weights are streamed but would fit: --set mechanisms.weights=100%");
+        result_note(result, "weights are streamed but would fit: --set mechanisms.weights=100%");
     }
     const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
     if (split->act_hbm + split->act_host > 0 && act > kv) {
         char note[96];
         snprintf(note, sizeof note, "an activation takes %.3g times the bytes of its K and V here",
                  act / kv);
-        add_note(result, note);
+        result_note(result, note);
     }
 }
 
@@ -158,7 +152,8 @@ static void note_heads(const struct setup *setup, struct result *result)
 {
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
-        add_note(result, "the trace has no queries: difficulty is known for the first layer only");
+        result_note(result,
+                    "the trace has no queries: difficulty is known for the first layer only");
     }
 }
 
@@ -171,15 +166,15 @@ static void write_residency(const struct setup *setup, const struct plan *plan,
         return;
     }
     result_real(result, COLUMN_RESIDENT_SHARE, share);
-    add_note(result, share == 1  ? "HBM has room for all KV: nothing is offloaded"
-                     : share > 0 ? "HBM has room for a part of the KV: the rest is offloaded"
-                                 : "HBM has room for the caches alone: all KV is offloaded");
+    result_note(result, share == 1  ? "HBM has room for all KV: nothing is offloaded"
+                        : share > 0 ? "HBM has room for a part of the KV: the rest is offloaded"
+                                    : "HBM has room for the caches alone: all KV is offloaded");
 }
 
 static void note_trace(const struct setup *setup, struct result *result)
 {
     if (setup->trace_note[0] != '\0' && any_asks_trace(setup)) {
-        add_note(result, setup->trace_note);
+        result_note(result, setup->trace_note);
     }
 }
 
@@ -187,7 +182,7 @@ static void note_takeover(const struct setup *setup, struct result *result)
 {
     char note[200];
     if (profile_takeover_note(&setup->profile, note, sizeof note)) {
-        add_note(result, note);
+        result_note(result, note);
     }
 }
 
@@ -212,7 +207,7 @@ static void note_host(const struct setup *setup, struct result *result)
     if (used > 0 && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
         snprintf(note, sizeof note, "the CPU manages, and %s of this host %s not measured", missing,
                  strchr(missing, ',') != NULL ? "are" : "is");
-        add_note(result, some ? note : "the CPU manages, and this host is not calibrated");
+        result_note(result, some ? note : "the CPU manages, and this host is not calibrated");
     }
 }
 
@@ -319,7 +314,7 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
         result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
     }
     if (!ledger->cache_filled) {
-        add_note(result, "the cache was not yet full when the warm-up ended");
+        result_note(result, "the cache was not yet full when the warm-up ended");
     }
 }
 

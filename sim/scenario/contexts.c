@@ -22,8 +22,7 @@ struct counts {
 
 bool contexts_said(const struct node *root)
 {
-    const struct node *node = node_get(root, "contexts");
-    return node != NULL && node->kind != NODE_NULL;
+    return node_said(root, "contexts") != NULL;
 }
 
 /* Keep contexts sorted; there are few different ones. */
@@ -203,9 +202,8 @@ static uint64_t mean_context(const struct counts *counts, uint64_t *sequences)
 bool contexts_read(const struct node *root, int64_t batch, struct setup *out, struct error *why)
 {
     struct counts counts = {.node = node_get(root, "contexts")};
-    const struct node *context = node_get(root, "context");
     uint64_t sequences;
-    if (context != NULL && context->kind != NODE_NULL) {
+    if (node_said(root, "context") != NULL) {
         node_error(counts.node, why, "both 'context' and 'contexts' are given");
         return error_expect(why, "one of them");
     }

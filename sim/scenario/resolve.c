@@ -23,8 +23,8 @@
 static const struct node *required(const struct node *root, const char *key, const char *example,
                                    struct error *why)
 {
-    const struct node *node = node_get(root, key);
-    if (node == NULL || node->kind == NODE_NULL) {
+    const struct node *node = node_said(root, key);
+    if (node == NULL) {
         error_usage(why, NULL, 0, "'%s' is missing from the scenario", key);
         error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
         return NULL;
@@ -57,6 +57,18 @@ static bool read_dtype(const struct node *map, const char *key, int *out, struct
     return true;
 }
 
+/* Weights and KV have a type each, so one word could mean either. */
+static bool check_dtype(const struct node *root, struct error *why)
+{
+    const struct node *dtype = node_said(root, "dtype");
+    if (dtype == NULL || dtype->kind != NODE_SCALAR) {
+        return true;
+    }
+    node_error(dtype, why, "'dtype' is '%.60s', for weights or for KV?", dtype->text);
+    return error_expect(why, "dtype.weights=%.60s, or dtype.kv=%.60s, or both", dtype->text,
+                        dtype->text);
+}
+
 static bool read_model(const struct node *root, struct files *files, struct setup *out,
                        struct error *why)
 {
@@ -66,7 +78,7 @@ static bool read_model(const struct node *root, struct files *files, struct setu
     struct model_parallel parallel;
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
-        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !read_dtype(dtype, "weights", &options.weights, why) ||
         !read_dtype(dtype, "kv", &options.kv, why) ||
         !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {
@@ -126,23 +138,16 @@ static bool read_word_or_whole(const struct node *root, const char *key, const c
 
 static bool read_order(const struct node *root, struct setup *out, struct error *why)
 {
-    const char *order = "batch";
-    if (!node_text(root, "order", &order, why)) {
-        return false;
-    }
-    out->order = strcmp(order, "sequential") == 0 ? POLICY_SEQUENTIAL : POLICY_BATCH;
-    if (out->order == POLICY_SEQUENTIAL || strcmp(order, "batch") == 0) {
-        return true;
-    }
-    node_error(node_get(root, "order"), why, "unknown order '%.100s'", order);
-    return error_expect(why, "batch or sequential");
+    int order = POLICY_BATCH;
+    bool good = node_word(root, "order", policy_orders, &order, why);
+    out->order = (enum policy_order)order;
+    return good;
 }
 
 static bool says_none(const struct node *root, const char *key)
 {
-    const struct node *node = node_get(root, key);
-    return node == NULL || node->kind == NODE_NULL ||
-           (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
+    const struct node *node = node_said(root, key);
+    return node == NULL || (node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0);
 }
 
 /* Tokens of a sequence. If the key is absent or none, `*out` stays. */
@@ -438,9 +443,7 @@ static bool put_model(struct node *all, const struct model *model, struct error 
 /* A path that the user gave stays as it is. The default is written as a plain name. */
 static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
 {
-    const struct node *said = node_get(all, "trace");
-    return (said != NULL && said->kind != NODE_NULL) ||
-           node_set(all, "trace", setup->trace_name, why);
+    return node_said(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why);
 }
 
 /* With several contexts, each has its own prompt: "context". */
@@ -475,7 +478,7 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
         workload_put(all, &out->workload, why) && contexts_put(all, setup, why) &&
         put_prompt(all, setup, why) &&
         put(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
-        node_set(all, "order", setup->order == POLICY_BATCH ? "batch" : "sequential", why) &&
+        node_set(all, "order", policy_orders[setup->order], why) &&
         put(all, "seed", "%llu", setup->seed, why) &&
         put(all, "batch", setup->batch == SETUP_BATCH_MAX ? "max" : "%llu", setup->batch, why) &&
         put(all, "steps", setup->steps == SETUP_STEPS_ALL ? "all" : "%llu", setup->steps, why) &&

@@ -1,23 +1,14 @@
-/* The keys of a server, which need a file of requests. */
+/* Keys of a server, which need requests. */
 #include "scenario/resolve_workload.h"
 
 #include "base/name.h"
-#include "base/named.h"
-#include "serve/requests/requests.h"
-#include "serve/requests/synthetic.h"
+#include "scenario/resolve_requests.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define MOST ((uint64_t)1 << 20)
-
-enum { PATH_SIZE = sizeof((struct workload *)0)->path };
-
-const char *const workload_routings[] = {
-    "round-robin", "prefix", "least-requests", "two-choices", "prefix-load", "scores", NULL};
 
 /* Keys that need a workload. */
 static const char *const server_keys[] = {"rate",
@@ -38,204 +29,17 @@ static const char *const server_keys[] = {"rate",
                                           "balance_rel_threshold",
                                           NULL};
 
-static const struct node *said(const struct node *root, const char *key)
-{
-    const struct node *node = node_get(root, key);
-    return node != NULL && node->kind != NODE_NULL ? node : NULL;
-}
-
-/* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
-static bool check_regular(const struct node *node, struct error *why)
-{
-    struct stat stat_of;
-    if (stat(node->text, &stat_of) != 0 || S_ISREG(stat_of.st_mode)) {
-        return true;
-    }
-    node_error(node, why, "workload '%.100s' is not a regular file", node->text);
-    return error_expect(why, "a file that can be read twice, not a folder or a pipe");
-}
-
-/* A path, or the name of a workload that ships with the program. */
-static bool find_file(const struct node *node, char path[PATH_SIZE], struct error *why)
-{
-    if (node->kind != NODE_SCALAR) {
-        node_error(node, why, "'workload' must be the name of a file");
-        return error_expect(why, "the path of a file of requests");
-    }
-    if (synthetic_is(node->text)) {
-        return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
-               node_error(node, why, "the text of the workload is too long");
-    }
-    if (access(node->text, F_OK) == 0) {
-        if (!check_regular(node, why)) {
-            return false;
-        }
-        return snprintf(path, PATH_SIZE, "%s", node->text) < PATH_SIZE ||
-               node_error(node, why, "the path of the workload is too long");
-    }
-    bool csv = strlen(node->text) > 4 && strcmp(node->text + strlen(node->text) - 4, ".csv") == 0;
-    return named_file(node->text, "traces/requests", csv ? "csv" : "jsonl", "workload", node->file,
-                      node->line, path, PATH_SIZE, why);
-}
-
 static bool read_positive(const struct node *root, const char *key, enum unit unit, uint64_t most,
                           uint64_t *out, struct error *why)
 {
     if (!node_whole(root, key, unit, most, out, why)) {
         return false;
     }
-    if (*out == 0 && said(root, key) != NULL) {
+    if (*out == 0 && node_said(root, key) != NULL) {
         node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
         return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
     }
     return true;
-}
-
-/* ---- the context ---------------------------------------------------------------------- */
-
-static uint64_t mean_context(const struct requests *requests)
-{
-    uint64_t tokens = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        tokens += requests->all[i].prompt + (requests->all[i].output + 1) / 2;
-    }
-    return (tokens + requests->count / 2) / requests->count;
-}
-
-/* Report the first few faults with their lines. */
-static bool show_faults(const struct complaints *complaints, struct error *why)
-{
-    char text[sizeof why->expected] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < complaints_shown(complaints) && used < sizeof text; i++) {
-        const struct error *fault = &complaints->shown[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%sline %d: %s",
-                                 i > 0 ? "; " : "none, but ", fault->line, fault->found);
-    }
-    return used == 0 ? false : error_expect(why, "%s", text);
-}
-
-/* Tokens of a hash mean nothing in a file without hashes. */
-static bool check_hashes(const struct node *root, const struct requests *requests,
-                         struct error *why)
-{
-    const struct node *node = said(root, "hash_tokens");
-    if (node == NULL || requests->chunk_tokens > 0) {
-        return true;
-    }
-    node_error(node, why, "'hash_tokens' for a workload without hashes");
-    return error_expect(why, "no 'hash_tokens', or a workload with 'hash_ids' or 'input_tok_ids'");
-}
-
-/* The requests of the keys `workload`, `limit` and `hash_tokens`; NULL on failure. */
-static const struct requests *find_requests(const struct node *root, struct sources *sources,
-                                            struct error *why)
-{
-    struct complaints complaints = {.count = 0};
-    uint64_t limit = 0, hash_tokens = 0, seed = 1;
-    char path[PATH_SIZE];
-    const struct node *workload = node_get(root, "workload");
-    if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
-        !read_positive(root, "hash_tokens", UNIT_TOKENS, MOST, &hash_tokens, why) ||
-        !node_whole(root, "seed", UNIT_COUNT, UINT64_MAX, &seed, why) ||
-        !find_file(workload, path, why)) {
-        return NULL;
-    }
-    bool made = synthetic_is(path);
-    const struct requests_options options = {
-        .limit = limit, .hash_tokens = (uint32_t)hash_tokens, .seed = made ? seed : 0};
-    const struct requests *requests = sources_requests(sources, path, &options, &complaints, why);
-    if (requests == NULL) {
-        show_faults(&complaints, why);
-        if (made) {
-            snprintf(why->file, sizeof why->file, "%s", workload->file);
-            why->line = workload->line;
-        }
-        return NULL;
-    }
-    return check_hashes(root, requests, why) ? requests : NULL;
-}
-
-/* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
- * defaults, which are accepted. */
-static bool check_batch_keys(const struct node *root, struct error *why)
-{
-    static const struct {
-        const char *key, *unsaid, *instead;
-    } keys[] = {{"batch", "1", "max_sequences, the most of a step"},
-                {"prompt", "none", "none: requests have their own"},
-                {"output", "none", "none: requests have their own"}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct node *node = said(root, keys[i].key);
-        if (node != NULL &&
-            (node->kind != NODE_SCALAR || strcmp(node->text, keys[i].unsaid) != 0)) {
-            node_error(node, why, "'%s' sets a batch, but the workload brings requests",
-                       keys[i].key);
-            return error_expect(why, "%s", keys[i].instead);
-        }
-    }
-    return true;
-}
-
-/* Does the scenario ask for a server by its load alone? */
-static bool loads_server(const struct node *root)
-{
-    return said(root, "workload") == NULL &&
-           (said(root, "rate") != NULL || said(root, "clients") != NULL);
-}
-
-/* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
- * them. */
-static bool lay_synthetic(struct node *root, struct error *why)
-{
-    const struct node *load =
-        said(root, "rate") != NULL ? said(root, "rate") : said(root, "clients");
-    uint64_t prompt = 0, output = 0, requests = 0;
-    char text[128];
-    if (!node_whole(root, "prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, &prompt, why) ||
-        !node_whole(root, "output", UNIT_TOKENS, REQUEST_MOST_TOKENS, &output, why) ||
-        !node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &requests, why)) {
-        return false;
-    }
-    if (prompt == 0 || output == 0) {
-        node_error(load, why, "'%s' is for a server; it needs requests", load->key);
-        return error_expect(why, "'prompt' and 'output', or 'workload': a file of requests");
-    }
-    int used =
-        snprintf(text, sizeof text, "synthetic:prompt=%" PRIu64 ",output=%" PRIu64, prompt, output);
-    if (requests > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, ",requests=%" PRIu64, requests);
-    }
-    return node_set(root, "workload", text, why) && node_set(root, "prompt", "none", why) &&
-           node_set(root, "output", "none", why);
-}
-
-bool workload_lay_context(struct node *root, struct sources *sources, struct error *why)
-{
-    uint64_t context, other = 0;
-    char text[32];
-    if (loads_server(root) && !lay_synthetic(root, why)) {
-        return false;
-    }
-    if (said(root, "workload") == NULL) {
-        return true;
-    }
-    if (said(root, "contexts") != NULL) {
-        node_error(said(root, "contexts"), why, "the workload determines the contexts");
-        return error_expect(why, "no 'contexts'");
-    }
-    const struct requests *requests =
-        check_batch_keys(root, why) ? find_requests(root, sources, why) : NULL;
-    if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
-        return false;
-    }
-    context = mean_context(requests);
-    if (other != 0 && other != context) {
-        node_error(node_get(root, "context"), why, "the workload determines the context");
-        return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
-    }
-    snprintf(text, sizeof text, "%" PRIu64, context);
-    return node_set(root, "context", text, why);
 }
 
 /* ---- the keys ------------------------------------------------------------------------- */
@@ -243,7 +47,7 @@ bool workload_lay_context(struct node *root, struct sources *sources, struct err
 static bool read_real(const struct node *root, const char *key, double least, double most,
                       double *out, struct error *why)
 {
-    const struct node *node = said(root, key);
+    const struct node *node = node_said(root, key);
     if (node == NULL) {
         return true;
     }
@@ -275,7 +79,7 @@ static bool check_arrivals(const struct node *root, const struct workload *workl
         return node_error(node_get(root, "clients"), why,
                           "clients send when their last request ends; remove 'rate'");
     }
-    if (workload->rate == 0 && said(root, "burstiness") != NULL) {
+    if (workload->rate == 0 && node_said(root, "burstiness") != NULL) {
         return node_error(node_get(root, "burstiness"), why,
                           "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
@@ -308,7 +112,7 @@ static bool read_server(const struct node *root, struct workload *out, struct er
         !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
         !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
         !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
-        !node_word(root, "routing", workload_routings, &out->routing, why) ||
+        !node_word(root, "routing", routing_names, &out->routing, why) ||
         !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
         !read_objective(slo, "tpot_ms", &out->slo_tpot_ns, why)) {
@@ -327,8 +131,8 @@ static bool read_balance(const struct node *root, struct workload *out, struct e
     out->balance_abs = 64;
     out->balance_rel = 1.5;
     for (int i = 0; i < 3 && out->routing != ROUTE_PREFIX_LOAD; i++) {
-        if (said(root, keys[i]) != NULL) {
-            node_error(said(root, keys[i]), why, "'%s' is for another routing", keys[i]);
+        if (node_said(root, keys[i]) != NULL) {
+            node_error(node_said(root, keys[i]), why, "'%s' is for another routing", keys[i]);
             return error_expect(why, "'routing: prefix-load' as well");
         }
     }
@@ -340,7 +144,8 @@ static bool read_balance(const struct node *root, struct workload *out, struct e
     if (out->cache_threshold >= 0 && out->cache_threshold <= 1) {
         return true;
     }
-    node_error(said(root, keys[0]), why, "'%s' is '%.60s'", keys[0], said(root, keys[0])->text);
+    node_error(node_said(root, keys[0]), why, "'%s' is '%.60s'", keys[0],
+               node_said(root, keys[0])->text);
     return error_expect(why, "from 0%% to 100%%");
 }
 
@@ -354,7 +159,7 @@ static bool check_routing(const struct node *root, const struct workload *worklo
     node_error(node_get(root, "routing"), why,
                "'routing: %s' sees load, and there is none with "
                "'timed: no'",
-               workload_routings[workload->routing]);
+               routing_names[workload->routing]);
     return error_expect(why, "'round-robin' or 'prefix'");
 }
 
@@ -420,13 +225,13 @@ void resolve_engine(const struct node *root, struct point *out)
         .gpus = out->setup.model.tensor_parallel,
     };
     struct server_engine_limits limits = server_engine_limits(id, &gpu);
-    if (said(root, "max_sequences") == NULL) {
+    if (node_said(root, "max_sequences") == NULL) {
         workload->sequences = limits.sequences;
     }
-    if (said(root, "batched_tokens") == NULL) {
+    if (node_said(root, "batched_tokens") == NULL) {
         workload->batched_tokens = limits.batched_tokens;
     }
-    if (said(root, "hbm_usable") == NULL) {
+    if (node_said(root, "hbm_usable") == NULL) {
         out->setup.hbm_usable = server_engine_usable(id, &gpu, workload->batched_tokens);
     }
 }
@@ -434,9 +239,9 @@ void resolve_engine(const struct node *root, struct point *out)
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
 {
     struct workload *read = &out->workload;
-    const struct node *workload = said(root, "workload");
+    const struct node *workload = node_said(root, "workload");
     for (size_t i = 0; workload == NULL && server_keys[i] != NULL; i++) {
-        const struct node *node = said(root, server_keys[i]);
+        const struct node *node = node_said(root, server_keys[i]);
         if (node != NULL) {
             node_error(node, why, "'%s' is for a server; it needs 'workload'", node->key);
             return error_expect(why, "'workload' as well: a file of requests");
@@ -445,8 +250,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     if (workload == NULL) {
         return true;
     }
-    out->requests = find_requests(root, out->sources, why);
-    if (out->requests == NULL || !find_file(workload, read->path, why)) {
+    out->requests = requests_find(root, out->sources, read->path, why);
+    if (out->requests == NULL) {
         return false;
     }
     read->content = out->requests->content;
@@ -472,7 +277,7 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             node_set(all, "engine", server_engine_names[workload->engine], why) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
-            node_set(all, "routing", workload_routings[workload->routing], why) &&
+            node_set(all, "routing", routing_names[workload->routing], why) &&
             node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
             (workload->routing != ROUTE_PREFIX_LOAD ||
              (put_real(all, "cache_threshold", workload->cache_threshold, why) &&

@@ -6,13 +6,6 @@
 #include "scenario/point.h"
 #include "scenario/sources.h"
 
-/* The values of `routing`, by enum routing. Ends with NULL. */
-extern const char *const workload_routings[];
-
-/* If `root` has a workload, write the context that stands for its requests: the mean number of
- * tokens that they attend to during decode. A scenario with another context is an error. */
-bool workload_lay_context(struct node *root, struct sources *sources, struct error *why);
-
 /* Read the keys of a server, and its requests through `out->sources`. Without a workload these keys
  * are an error. */
 bool resolve_workload(const struct node *root, struct point *out, struct error *why);

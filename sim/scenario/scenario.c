@@ -5,7 +5,7 @@
 #include "scenario/machine_places.h"
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
-#include "scenario/resolve_workload.h"
+#include "scenario/resolve_requests.h"
 #include "scenario/scenario_layers.h"
 #include "scenario/scenario_names.h"
 
@@ -23,7 +23,6 @@ static const char *const batch_words[] = {"max", NULL};
 static const char *const steps_words[] = {"all", NULL};
 static const char *const room_words[] = {"none", NULL};
 static const char *const warmup_words[] = {"auto", NULL};
-static const char *const order_words[] = {"batch", "sequential", NULL};
 
 const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b",
@@ -57,7 +56,7 @@ const struct scenario_key scenario_keys[] = {
     {"seed", "1", "seed of random arrivals, generated traces and the spread of assumed ones",
      .shape = SCENARIO_WHOLE},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
-     .words = order_words},
+     .words = policy_orders},
     {"tensor_parallel", "1", "GPUs that split each layer", .shape = SCENARIO_WHOLE,
      .positive = true},
     {"data_parallel", "1", "ranks with sequences of their own, which share the experts of a model",
@@ -70,8 +69,8 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WORD, .words = parallel_exchanges},
     {"expert_skew", "0.5", "exponent of Zipf's law by which experts are chosen; 0: all alike",
      .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10},
-    {"dtype", "{weights: fp8, kv: fp8}", "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's",
-     .shape = SCENARIO_DTYPES},
+    {"dtype", "{weights: fp8, kv: fp8}",
+     "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's", .shape = SCENARIO_DTYPES},
     {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",
      .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1},
     {"hbm_reserve", "2GiB", "HBM kept free within that share", .shape = SCENARIO_WHOLE,
@@ -105,7 +104,7 @@ const struct scenario_key scenario_keys[] = {
     {"routing", "prefix",
      "round-robin; or prefix: to the server that saw most of the prompt; or, by the load of the "
      "moment, least-requests, two-choices, prefix-load or scores",
-     .shape = SCENARIO_WORD, .words = workload_routings, .serving = true},
+     .shape = SCENARIO_WORD, .words = routing_names, .serving = true},
     {"cache_threshold", "30%",
      "routing prefix-load: share of a prompt that a server must have seen to get it again",
      .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1},
@@ -320,10 +319,10 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     }
     good = good && lay_overrides(out->root, overrides, override_count, why);
     if (good) {
-        const struct node *sweep = node_get(out->root, "sweep");
-        out->sweep = sweep != NULL && sweep->kind != NODE_NULL ? node_copy(sweep, why) : NULL;
-        good = (sweep == NULL || sweep->kind == NODE_NULL || out->sweep != NULL) &&
-               count_points(out, why) && scenario_check_names(out->sweep, why);
+        const struct node *sweep = node_said(out->root, "sweep");
+        out->sweep = sweep != NULL ? node_copy(sweep, why) : NULL;
+        good = (sweep == NULL || out->sweep != NULL) && count_points(out, why) &&
+               scenario_check_names(out->sweep, why);
     }
     if (!good) {
         scenario_release(out);
@@ -453,8 +452,7 @@ bool scenario_serves(const struct scenario *scenario)
     static const char *const keys[] = {"workload", "rate", "clients"};
     bool serves = false;
     for (int i = 0; i < 3; i++) {
-        const struct node *node = node_get(scenario->root, keys[i]);
-        serves = serves || (node != NULL && node->kind != NODE_NULL) ||
+        serves = serves || node_said(scenario->root, keys[i]) != NULL ||
                  node_get(scenario->sweep, keys[i]) != NULL;
     }
     return serves;
@@ -467,7 +465,7 @@ bool scenario_point(const struct scenario *scenario, uint32_t index, struct poin
         scenario->sources != NULL ? sources_hold(scenario->sources) : sources_create(why);
     struct node *root = node_copy(scenario->root, why);
     bool good = root != NULL && sources != NULL && lay_point(scenario, index, root, why) &&
-                workload_lay_context(root, sources, why) && resolve_point(root, sources, out, why);
+                requests_lay_context(root, sources, why) && resolve_point(root, sources, out, why);
     node_destroy(root);
     sources_release(sources);
     return good;

@@ -2,13 +2,14 @@
  * its values: after the model, no word of a server's command stands alone. */
 #include "scenario/server_command.h"
 
+#include "base/name.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD = 512 };
+enum { WORD = 512, LOOKED_AT = 16 };
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -184,24 +185,38 @@ static bool read_words(struct server_said *said, const char **rest, struct error
     return true;
 }
 
+/* What starts a server, or the image of one. */
+static const struct {
+    enum server_maker maker;
+    bool image; /* a tag may follow */
+} commands[] = {
+    {SERVER_VLLM, false},   {SERVER_VLLM, false}, {SERVER_SGLANG, false},
+    {SERVER_SGLANG, false}, {SERVER_VLLM, true},
+};
+static const char *const marks[] = {"vllm serve",           "vllm.entrypoints.openai.api_server",
+                                    "sglang.launch_server", "sglang serve",
+                                    "vllm/vllm-openai",     NULL};
+
+const char *server_command_meant(const char *line)
+{
+    char before[WORD] = "", word[WORD], both[2 * WORD];
+    const char *meant = NULL;
+    for (int i = 0; i < LOOKED_AT && meant == NULL && next_word(&line, word, sizeof word); i++) {
+        snprintf(both, sizeof both, "%s %s", before, word);
+        meant = name_nearest_of(both, marks);
+        meant = meant != NULL ? meant : name_nearest_of(word, marks);
+        memcpy(before, word, sizeof word);
+    }
+    return meant;
+}
+
 /* What stands behind a command that starts a server, or behind the image of one; NULL if the text
  * has none. */
 static const char *behind_command(struct server_said *said, const char *text)
 {
-    static const struct {
-        const char *mark;
-        enum server_maker maker;
-        bool image; /* a tag may follow */
-    } commands[] = {
-        {"vllm serve", SERVER_VLLM, false},
-        {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
-        {"sglang.launch_server", SERVER_SGLANG, false},
-        {"sglang serve", SERVER_SGLANG, false},
-        {"vllm/vllm-openai", SERVER_VLLM, true},
-    };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const char *rest = strstr(text, commands[i].mark);
-        rest = rest != NULL ? rest + strlen(commands[i].mark) : NULL;
+        const char *rest = strstr(text, marks[i]);
+        rest = rest != NULL ? rest + strlen(marks[i]) : NULL;
         if (rest != NULL && commands[i].image && *rest == ':') {
             rest += strcspn(rest, " \t\v");
         }

@@ -24,8 +24,10 @@ enum server_maker { SERVER_UNKNOWN, SERVER_VLLM, SERVER_SGLANG };
 struct server_said {
     const char *file;
     int line;
-    bool typed;       /* in a command, where 0 is no way to leave a number open */
-    int command_line; /* where the command begins; 0: none so far */
+    bool typed;        /* in a command, where 0 is no way to leave a number open */
+    int command_line;  /* where the command begins; 0: none so far */
+    int meant_line;    /* the first line that is near a command, */
+    const char *meant; /* and that command; NULL: none so far */
     enum server_maker maker;
     struct server_fact all[SAID_COUNT];
     struct server_unused unused;

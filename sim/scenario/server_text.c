@@ -71,6 +71,7 @@ static const char *find_value(const char *line, const char *name)
     return NULL;
 }
 
+enum { LINES_LOOKED_AT = 64 };
 enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
 static bool read_settings(struct server_said *said, const char *line, struct error *why)
@@ -152,11 +153,24 @@ static bool read_log(struct server_said *said, const char *line, struct error *w
     return true;
 }
 
+/* If nothing is a server's, one of the first lines may be a command with a slip. */
+static void note_meant(struct server_said *said, const char *line)
+{
+    if (said->maker == SERVER_UNKNOWN && said->meant == NULL && said->line <= LINES_LOOKED_AT) {
+        said->meant = server_command_meant(line);
+        said->meant_line = said->line;
+    }
+}
+
 static bool read_line(struct server_said *said, const char *line, struct error *why)
 {
     bool found;
     read_version(said, line);
-    return server_command_read(said, line, &found, why) && (found || read_log(said, line, why));
+    if (!server_command_read(said, line, &found, why) || (!found && !read_log(said, line, why))) {
+        return false;
+    }
+    note_meant(said, line);
+    return true;
 }
 
 /* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
@@ -214,9 +228,9 @@ bool server_text_read(const char *text, size_t size, const char *file, struct se
     bool ok = read_lines(&said, copy, why);
     free(copy);
     if (ok && said.maker == SERVER_UNKNOWN) {
-        error_set(why, file, 0, "no line is a server's");
-        return error_expect(why, "the start-up log of vLLM or SGLang, its command line, or its "
-                                 "/metrics");
+        error_set(why, file, said.meant != NULL ? said.meant_line : 0, "no line is a server's");
+        error_expect(why, "the start-up log of vLLM or SGLang, its command line, or its /metrics");
+        return error_nearest(why, said.meant);
     }
     if (ok) {
         server_command_end(&said);

@@ -2,31 +2,25 @@
 #ifndef SERVE_WORKLOAD_H
 #define SERVE_WORKLOAD_H
 
+#include "serve/routing.h"
 #include "serve/server_engine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum routing {
-    ROUTE_ROUND_ROBIN, /* these two are decided before any server runs (router.h), */
-    ROUTE_PREFIX,
-    ROUTE_LEAST_REQUESTS, /* the others by the load of the moment (balancer.h) */
-    ROUTE_TWO_CHOICES,
-    ROUTE_PREFIX_LOAD,
-    ROUTE_SCORES,
-};
+enum { WORKLOAD_PATH = 1024 };
 
 struct workload {
-    char path[1024];         /* file of requests; "": there is no server */
-    uint64_t content;        /* hash of the file */
-    uint64_t limit;          /* requests that are read from it; 0: all */
-    uint64_t hash_tokens;    /* tokens of a hash in it; 0: as its format says */
-    double time_scale;       /* arrivals are this many times as far apart as in the file */
-    double rate, burstiness; /* drawn arrivals: requests a second, and 1 / the squared coefficient
+    char path[WORKLOAD_PATH]; /* file of requests; "": there is no server */
+    uint64_t content;         /* hash of the file */
+    uint64_t limit;           /* requests that are read from it; 0: all */
+    uint64_t hash_tokens;     /* tokens of a hash in it; 0: as its format says */
+    double time_scale;        /* arrivals are this many times as far apart as in the file */
+    double rate, burstiness;  /* drawn arrivals: requests a second, and 1 / the squared coefficient
                                 of variation of the gaps; rate 0: the file's arrivals */
-    uint64_t clients;        /* each sends a request when its last one has ended; 0: none */
-    uint64_t replicas;       /* independent servers */
-    int routing;             /* enum routing */
+    uint64_t clients;         /* each sends a request when its last one has ended; 0: none */
+    uint64_t replicas;        /* independent servers */
+    int routing;              /* enum routing */
     double cache_threshold, balance_rel; /* of ROUTE_PREFIX_LOAD */
     uint64_t balance_abs;
     int timed;                          /* 0: no clock, one request after the other */

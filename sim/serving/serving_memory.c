@@ -35,6 +35,7 @@ struct room {
     enum limit limit; /* of a system that offloads: the memory that is full */
     uint64_t tokens, host_bytes;
     double written_bytes;
+    uint64_t weights, limit_bytes; /* of all HBM that may be used */
 };
 
 static bool plan_batch(const struct setup *setup, uint32_t batch, const struct run_context *context,
@@ -102,7 +103,9 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan, stru
         return false;
     }
     *room = (struct room){.sequences = most_sequences(point),
-                          .tokens = (uint64_t)(bytes / token) * point_passes(point)};
+                          .tokens = (uint64_t)(bytes / token) * point_passes(point),
+                          .weights = plan->memory.weights,
+                          .limit_bytes = plan->hbm_limit};
     leave_host(point, plan, room);
     return true;
 }
@@ -167,7 +170,11 @@ static bool check_room(const struct setup *setup, const struct room *room,
                          (unsigned long long)setup->context);
     }
     if (prefix->gpu_blocks == 0) {
-        return error_set(why, NULL, 0, "the weights leave no HBM for KV");
+        char weights[32], limit[32];
+        error_set(why, NULL, 0, "weights of %s leave no HBM for KV: a GPU may use %s",
+                  units_format((double)room->weights, UNIT_BYTES, weights, sizeof weights),
+                  units_format((double)room->limit_bytes, UNIT_BYTES, limit, sizeof limit));
+        return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
     if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {

@@ -17,19 +17,13 @@
 
 /* ---- requests, and prefixes found ------------------------------------------------------- */
 
-static void note(struct result *result, const char *text)
-{
-    size_t used = strlen(result->message);
-    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
-             text);
-}
-
 /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
 static void note_states(const struct setup *setup, struct result *result)
 {
     if (setup->model.linear.key_heads > 0 && setup->mechanisms.prefix != PREFIX_NONE) {
-        note(result, "prefixes are found as if every block had its linear layers' states: an upper "
-                     "bound of hits");
+        result_note(result,
+                    "prefixes are found as if every block had its linear layers' states: an upper "
+                    "bound of hits");
     }
 }
 
@@ -56,12 +50,13 @@ static void note_unheard(const struct point *point, struct result *result)
         }
     }
     if (used > 0) {
-        note(result, text);
+        result_note(result, text);
     }
     if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
-        note(result, workload->timed ? "steps and warmup apply to the decode steps that time the "
-                                       "server, not to its requests"
-                                     : "ignored without a clock: steps and warmup");
+        result_note(result, workload->timed
+                                ? "steps and warmup apply to the decode steps that time the "
+                                  "server, not to its requests"
+                                : "ignored without a clock: steps and warmup");
     }
 }
 
@@ -73,9 +68,9 @@ static void note_unknown(uint64_t unknown, uint64_t requests, struct result *res
              "%llu of %llu requests have no hashes, so their shared prefixes are unknown",
              (unsigned long long)unknown, (unsigned long long)requests);
     if (unknown > 0) {
-        note(result, unknown == requests
-                         ? "the workload has no hashes, so shared prefixes are unknown"
-                         : text);
+        result_note(result, unknown == requests
+                                ? "the workload has no hashes, so shared prefixes are unknown"
+                                : text);
     }
 }
 
@@ -116,7 +111,7 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
         snprintf(text, sizeof text,
                  "kv_pool_tokens is more than HBM holds: the server has %llu tokens",
                  (unsigned long long)tokens);
-        note(result, text);
+        result_note(result, text);
     }
 }
 
@@ -133,7 +128,7 @@ static void note_too_long(uint64_t too_long, struct result *result)
     if (too_long > 0) {
         snprintf(text, sizeof text, "%llu requests exceed the server's KV memory and were left out",
                  (unsigned long long)too_long);
-        note(result, text);
+        result_note(result, text);
     }
 }
 
@@ -271,10 +266,12 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
 {
     int64_t taken_ns = result->cells[COLUMN_E2E].integer;
     if (grows) {
-        note(result, "more requests arrive than are answered: the queue grows without bound");
+        result_note(result,
+                    "more requests arrive than are answered: the queue grows without bound");
     } else if (point->workload.clients == 0 && last_ns < SHORT_TIMES * taken_ns) {
-        note(result, "requests arrive for less than ten times as long as one takes: the server may "
-                     "not sustain this rate for longer");
+        result_note(result,
+                    "requests arrive for less than ten times as long as one takes: the server may "
+                    "not sustain this rate for longer");
     }
 }
 

@@ -46,6 +46,7 @@ sim/cli/whatif
 sim/cli/ablate
 sim/cli/plan
 sim/cli/kernels
+sim/cli/list
 sim/cli
 sim
 '

@@ -15,8 +15,6 @@
 
 enum { POLICY, SIZES, BY, SELECTION, ORDER, JSON, DATABASE };
 
-static const char *const orders[] = {
-    [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
 static const char *const groups[] = {"layer", "head", NULL};
 
 static const struct command_option options[] = {
@@ -42,7 +40,7 @@ static const struct command_option options[] = {
                .argument = "ORDER",
                .summary = "handle the units of a step as one batch, or sequentially (default: "
                           "batch)",
-               .values = orders},
+               .values = policy_orders},
     [JSON] = {.name = "--json", .summary = "print one JSON object per size"},
     [DATABASE] = {.name = "--db",
                   .argument = "FILE",
@@ -123,7 +121,7 @@ static bool describe_source(const struct arguments *arguments, const struct sour
     report->trace = trace_header(source->trace);
     report->blocks = report->trace->units;
     report->warmup = report->trace->steps / 2;
-    report->order = order != NULL && strcmp(order, orders[POLICY_SEQUENTIAL]) == 0
+    report->order = order != NULL && strcmp(order, policy_orders[POLICY_SEQUENTIAL]) == 0
                         ? POLICY_SEQUENTIAL
                         : POLICY_BATCH;
     if (group != NULL) {

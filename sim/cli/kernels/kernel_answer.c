@@ -60,9 +60,14 @@ static void print_time(const struct profile *profile, const struct kernel_shape 
            kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
 }
 
-static void print_note(const struct profile *profile)
+static void print_notes(const struct profile *profile, const struct kernel_shape *shape)
 {
-    char note[4 * TEXT];
+    char note[4 * TEXT], product[KERNEL_NOTE];
+    bool multiplies = shape->op == KERNEL_PRODUCT || shape->op == KERNEL_EXPERTS;
+    if (multiplies && kernel_product_note(profile, shape->dtype, product)) {
+        putchar('\n');
+        table_line("note: ", product, stdout);
+    }
     if (profile_takeover_note(profile, note, sizeof note)) {
         putchar('\n');
         table_line("note: ", note, stdout);
@@ -88,7 +93,7 @@ bool kernel_answer_print(const struct profile *profile, const struct kernel_shap
     if (ok) {
         print_time(profile, shape);
         table_print(table, stdout);
-        print_note(profile);
+        print_notes(profile, shape);
     }
     table_destroy(table);
     return ok;

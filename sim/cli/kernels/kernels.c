@@ -24,9 +24,12 @@ static const struct command_option options[] = {
     [M] = {.name = "--m",
            .argument = "N",
            .summary = "product, topk, topk-fused: rows; experts: rows of each"},
-    [N] = {.name = "--n",
-           .argument = "N",
-           .summary = "product, experts: columns of the result; topk, topk-fused: scores of a row"},
+    [N] =
+        {.name = "--n",
+         .argument = "N",
+         .summary =
+             "product, experts: columns of the result; topk, topk-fused: scores of a row, such as "
+             "128K"},
     [K] = {.name = "--k", .argument = "N", .summary = "product, experts: columns of the rows"},
     [EXPERTS] = {.name = "--experts", .argument = "N", .summary = "experts that have rows"},
     [BYTES] = {.name = "--bytes", .argument = "SIZE", .summary = "allreduce, copy: such as 16MiB"},
@@ -64,9 +67,9 @@ static const struct {
     {BATCH, KERNEL_BATCH, UNIT_COUNT},
     {CONTEXT, KERNEL_CONTEXT, UNIT_TOKENS},
     {DIM, KERNEL_HEAD_DIM, UNIT_COUNT},
-    {M, KERNEL_M, UNIT_COUNT},
-    {N, KERNEL_N, UNIT_COUNT},
-    {K, KERNEL_K, UNIT_COUNT},
+    {M, KERNEL_M, UNIT_TOKENS},
+    {N, KERNEL_N, UNIT_TOKENS},
+    {K, KERNEL_K, UNIT_TOKENS},
     {EXPERTS, KERNEL_EXPERT_COUNT, UNIT_COUNT},
     {BYTES, KERNEL_BYTES, UNIT_BYTES},
     {GPUS, KERNEL_GPUS, UNIT_COUNT},

@@ -146,8 +146,7 @@ static const char *describe_cell(const struct whatif *whatif,
     double worth = whatif_worth(whatif, point);
     char figure[FIGURE];
     if (!whatif_went_well(result)) {
-        bool memory = strcmp(result->cells[COLUMN_STATUS].text, "out-of-memory") == 0;
-        return memory ? "oom" : "failed";
+        return result_out_of_memory(result) ? "oom" : "failed";
     }
     if (whatif_objection(whatif, point) != NULL) {
         return "over";

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-enum { NODE_GPUS = 8 }; /* all-reduces are figures of a node */
-
 const struct kernel kernel_none = {0, 0, {BASIS_MEASURED, false}, BOUND_FIXED};
 
 struct kernel kernel_then(struct kernel first, struct kernel second)
@@ -129,10 +127,10 @@ struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind 
     struct kernel kernel = kernel_none;
     enum curve_id figure = kernel_exchange_figure(profile, kind, gpus);
     bool stated = states_exchange(profile, kind, gpus);
-    double all = gpus > 0 ? (double)gpus : NODE_GPUS;
+    double all = gpus > 0 ? (double)gpus : KERNEL_NODE_GPUS;
     double size = stated ? bytes : reduced_bytes(kind, all, bytes);
     kernel.ns = profile_time(profile, figure, size, &kernel.trust);
-    kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > NODE_GPUS;
+    kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > KERNEL_NODE_GPUS;
     kernel.trust.basis = stated ? kernel.trust.basis : BASIS_ASSUMED;
     kernel.bound = BOUND_CURVE;
     return kernel;

@@ -17,6 +17,9 @@
 
 #include <stdint.h>
 
+/* GPUs of a machine: all-reduces are figures of up to so many. */
+enum { KERNEL_NODE_GPUS = 8 };
+
 /* What most of a kernel's time goes to. */
 enum kernel_bound {
     BOUND_FIXED,   /* a time that does not depend on its size, or the gap between two kernels */
@@ -115,6 +118,12 @@ struct kernel kernel_copy(const struct profile *profile, double bytes);
 enum { KERNEL_MOST_FIGURES = 8 };
 size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
                               bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
+
+enum { KERNEL_NOTE = 128 };
+/* Write a note if the GPU has no products with weights of this type, and so another type's times
+ * are used: "this GPU has no FP8 products: ...". False: it has them. A profile gives a GPU without
+ * FP8 the peak of bf16, and one without FP4 none (hardware/curves.def). */
+bool kernel_product_note(const struct profile *profile, enum dtype weights, char note[KERNEL_NOTE]);
 size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
                                 bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
 size_t kernel_select_figures(const struct profile *profile, bool fused,

@@ -183,10 +183,15 @@ static double wanted_by_head(const struct ledger_row *row)
     return (double)(row->hit + row->missed) / row->offloaded_heads;
 }
 
+static double missed_by_head(const struct ledger_row *row)
+{
+    return (double)row->missed / row->offloaded_heads;
+}
+
 double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    double missed = (double)row->missed / row->offloaded_heads;
+    double missed = missed_by_head(row);
     return !mechanisms_share_ctas(m) ? (double)m->hit_ctas
            : missed == 0             ? (double)m->transfer_ctas
                          : (double)m->transfer_ctas - missed_ctas(m, missed, wanted_by_head(row));
@@ -207,8 +212,7 @@ double fetch_mean_missed_ctas(const struct pipe *pipe)
 static double slowest_misses(const struct pipe *pipe, const struct ledger_row *row)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    double wanted = wanted_by_head(row);
-    double mean = (double)row->missed / row->offloaded_heads;
+    double wanted = wanted_by_head(row), mean = missed_by_head(row);
     double most = (double)row->missed_worst;
     return fmax(mean / missed_ctas(m, mean, wanted), most / missed_ctas(m, most, wanted)) *
            (double)m->transfer_ctas;

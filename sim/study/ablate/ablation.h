@@ -33,6 +33,9 @@ struct ablation_options {
     void *context;
 };
 
+/* A smaller share of a step, gained or lost, is shown as 1.00x and counts as no change. */
+#define ABLATION_NOTICED 0.005
+
 enum ablation_kind { ABLATION_BASE, ABLATION_ALONE, ABLATION_LEFT_OUT, ABLATION_WHOLE };
 extern const char *const ablation_kinds[]; /* "base" ... */
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#define LEAST_COST 0.005 /* of the step */
 #define LEAST_MASS 0.001
 #define LEAST_CHANGE 0.01 /* of other measures */
 
@@ -59,5 +58,5 @@ bool ablation_costs(const struct ablation *ablation, const struct ablation_row *
 {
     int64_t ns;
     double times;
-    return ablation_saves(ablation, row, &ns, &times) && times < 1 - LEAST_COST;
+    return ablation_saves(ablation, row, &ns, &times) && times < 1 - ABLATION_NOTICED;
 }

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define LEAST_CONTEXT 512 /* tokens; below, sinks and recent tokens are much of the context */
-#define LEAST_GAIN 1.005
 
 static void add_setting(struct turn_setting *settings, uint32_t *count, const char *key,
                         uint64_t value, uint64_t least)
@@ -110,12 +109,6 @@ static bool make_points(const struct ablation *ablation, const struct scenario *
 
 /* ---- what they say ---- */
 
-static bool is_out_of_memory(const struct result *result)
-{
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    return status->set && strcmp(status->text, "out-of-memory") == 0;
-}
-
 static struct ablation_turn find_turn(const struct ablation *ablation, const struct trial *trial,
                                       const struct ablation_row *row)
 {
@@ -125,11 +118,11 @@ static struct ablation_turn find_turn(const struct ablation *ablation, const str
             &results[ablation_place(trial->sets, trial->count, row->without)];
         const struct result *with = &results[ablation_place(trial->sets, trial->count, row->with)];
         const struct cell *a = &without->cells[COLUMN_STEP], *b = &with->cells[COLUMN_STEP];
-        if (a->set && b->set && (double)a->integer > LEAST_GAIN * (double)b->integer) {
+        if (a->set && b->set && (double)a->integer > (1 + ABLATION_NOTICED) * (double)b->integer) {
             return (struct ablation_turn){TURN_SAVES, ablation->settings[s],
                                           a->integer - b->integer};
         }
-        if (b->set && is_out_of_memory(without)) {
+        if (b->set && result_out_of_memory(without)) {
             return (struct ablation_turn){.kind = TURN_FITS, .at = ablation->settings[s]};
         }
     }

@@ -83,10 +83,9 @@ struct set {
 static bool read_set(const struct scenario *scenario, const struct set *set, struct names *names,
                      bool *laid, struct error *why)
 {
-    const struct node *said = node_get(scenario->root, set->key);
-    bool is_said = said != NULL && said->kind != NODE_NULL;
-    *laid = set->given != NULL || !is_said;
-    if (set->given == NULL && is_said) {
+    const struct node *said = node_said(scenario->root, set->key);
+    *laid = set->given != NULL || said == NULL;
+    if (set->given == NULL && said != NULL) {
         return take_said(said, names, why);
     }
     if (set->given == NULL && !set->by_default) {

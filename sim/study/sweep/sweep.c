@@ -436,6 +436,7 @@ bool sweep_has_point(const struct scenario *scenario, struct error *why)
 void sweep_count(struct sweep_failures *failures, const struct result *result)
 {
     failures->points++;
+    failures->unfit += result_out_of_memory(result);
     if (result_failed(result) && failures->failed++ == 0) {
         snprintf(failures->first, sizeof failures->first, "%s", result->message);
     }
@@ -446,6 +447,13 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
     return failures->failed == 0 ||
            error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
                      failures->failed == 1 ? "" : ", the first", failures->first);
+}
+
+bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)
+{
+    return failures->unfit == 0 || failures->unfit < failures->points ||
+           error_set(why, NULL, 0, "no point fits: %s out of memory",
+                     failures->points == 1 ? "the run is" : "all runs are");
 }
 
 bool sweep_check(const struct result *results, uint32_t count, struct error *why)

@@ -68,15 +68,18 @@ bool sweep_has_point(const struct scenario *scenario, struct error *why);
 
 /* Points that could not run. Commands that print runs as rows print them all, and then fail. */
 struct sweep_failures {
-    uint32_t points, failed; /* so far */
-    char first[512];         /* message of the first that failed */
+    uint32_t points, failed, unfit; /* so far; unfit: not enough memory */
+    char first[512];                /* message of the first that failed */
 };
 void sweep_count(struct sweep_failures *failures, const struct result *result);
 
 /* Fail if points failed; the error has their number and the first message. */
 bool sweep_all_ran(const struct sweep_failures *failures, struct error *why);
 
-/* The same for a complete set of results. */
+/* Fail if there are points and none fits in memory. */
+bool sweep_any_fits(const struct sweep_failures *failures, struct error *why);
+
+/* sweep_all_ran() for a complete set of results. */
 bool sweep_check(const struct result *results, uint32_t count, struct error *why);
 
 #endif

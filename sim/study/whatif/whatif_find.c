@@ -19,8 +19,7 @@ uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point
 /* Clients that wait for their answers set the arrival rate themselves. */
 static bool has_clients(const struct whatif *whatif)
 {
-    const struct node *clients = node_get(whatif->scenario.root, "clients");
-    bool has = clients != NULL && clients->kind != NODE_NULL;
+    bool has = node_said(whatif->scenario.root, "clients") != NULL;
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
         has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
     }

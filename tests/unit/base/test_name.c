@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const char *const policies[] = {"none", "lru",   "fifo",   "lfu",
-                                       "qsac", "clock", "belady", NULL};
+                                       "qsac", "clock", "belady", "rtx-4090", NULL};
 
 static const char *policy_row(size_t index)
 {
@@ -39,6 +39,7 @@ static void nearest_is_what_was_probably_meant(void **state)
         {"flfo", "fifo"},     {"qsacc", "qsac"}, {"clokc", "clock"}, {"beldy", "belady"},
         {"bleady", "belady"}, {"l", NULL},       {"", NULL},         {"retroinfer", NULL},
         {"bel", "belady"},    {"be", NULL},    {"BELA", "belady"},
+        {"4090", "rtx-4090"}, {"409", "rtx-4090"}, {"40", NULL},
         {"xyz", NULL},        {"lxu", "lru"}, /* as near to lfu, which comes later */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -84,7 +85,7 @@ static void unknown_name_lists_all_and_the_nearest(void **state)
     assert_int_equal(name_find("lur", policy_row, "policy", "a.yaml", 4, &why), -1);
     error_format(&why, text, sizeof text);
     assert_string_equal(text, "a.yaml:4: unknown policy 'lur'\n"
-                              "  expected: none, lru, fifo, lfu, qsac, clock, belady"
+                              "  expected: none, lru, fifo, lfu, qsac, clock, belady, rtx-4090"
                               "   nearest: 'lru'");
     assert_int_equal(why.kind, ERROR_FAILURE);
     name_find("lur", policy_row, "policy", "--set", 0, &why);

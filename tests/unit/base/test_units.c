@@ -161,6 +161,8 @@ static void whole_numbers_are_exact_in_all_their_bits(void **state)
         {"4096tok", UNIT_TOKENS, 4096},
         {"128K", UNIT_TOKENS, 131072},
         {"1M", UNIT_TOKENS, 1048576},
+        {"16K", UNIT_BYTES, 16384}, /* not tokens, where bytes are asked for */
+        {"2G", UNIT_BYTES, 2147483648u},
         {"12us", UNIT_NS, 12000},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -1,15 +1,11 @@
-/* `spillway list`: the names that a scenario can use, with the facts one needs to choose. */
-#include "cli/frame/commands.h"
+/* Lists of what ships as files: a row for each file of a folder. */
+#include "cli/list/lists.h"
 
 #include "base/find.h"
-#include "cli/frame/arguments.h"
-#include "cli/frame/table.h"
+#include "base/units.h"
 #include "decode/mechanisms.h"
 #include "hardware/profile.h"
 #include "model/model.h"
-#include "policy/plugin.h"
-#include "scenario/resolve_parallel.h"
-#include "serve/server_engine.h"
 #include "trace/generate/profile.h"
 #include "trace/source.h"
 
@@ -67,6 +63,8 @@ static bool add_systems(struct table *table, struct error *why)
     return add_names(table, "scenarios/systems", "yaml", add_system, why);
 }
 
+const struct list list_systems = {"systems", LIST_COLUMNS(system_columns), add_systems};
+
 /* ---- models ---- */
 
 enum { LISTED_CONTEXT = 131072 };
@@ -106,6 +104,8 @@ static bool add_models(struct table *table, struct error *why)
 {
     return add_names(table, "models", "json", add_model, why);
 }
+
+const struct list list_models = {"models", LIST_COLUMNS(model_columns), add_models};
 
 /* ---- hardware ---- */
 
@@ -185,117 +185,7 @@ static bool add_hardware(struct table *table, struct error *why)
            add_names(table, "hwprofiles/fabrics", "yaml", add_fabric, why);
 }
 
-/* ---- one machine ---- */
-
-static const struct table_column figure_columns[] = {
-    {.title = "figure"},    {.title = "value", .right = true}, {.title = "basis"},
-    {.title = "stated in"}, {.title = "source", .wrap = true},
-};
-enum { FIGURE_COLUMNS = sizeof figure_columns / sizeof *figure_columns };
-
-/* The value of a curve, or its first and its last: "0.1 … 90.0 %". */
-static void write_values(const struct curve *curve, enum unit unit, char *text, size_t size)
-{
-    char last[TEXT];
-    units_format(curve->value[0], unit, text, size);
-    if (curve->count > 1) {
-        size_t used = strlen(text);
-        units_format(curve->value[curve->count - 1], unit, last, sizeof last);
-        snprintf(text + used, size - used, " … %s", last);
-    }
-}
-
-/* Every figure that a machine states, and the file in which it stands. */
-static bool print_machine(const char *name, struct error *why)
-{
-    struct profile profile;
-    struct table *table = NULL;
-    if (!profile_load_named(name, &profile, why)) {
-        return false;
-    }
-    table = table_create(figure_columns, FIGURE_COLUMNS, why);
-    bool ok = table != NULL;
-    for (enum curve_id id = 0; ok && id < CURVE_COUNT; id++) {
-        const struct curve *curve = &profile.curves[id];
-        char values[3 * TEXT], from[96];
-        if (curve->count > 0) {
-            write_values(curve, curve_kinds[id].unit, values, sizeof values);
-            profile_stated_in(&profile, id, from, sizeof from);
-            const char *const texts[] = {curve_kinds[id].name, values, basis_name(curve->basis),
-                                         from, curve->source};
-            ok = table_add(table, texts, FIGURE_COLUMNS, why);
-        }
-    }
-    if (ok) {
-        table_print(table, stdout);
-    }
-    table_destroy(table);
-    profile_release(&profile);
-    return ok;
-}
-
-/* ---- policies and mechanisms ---- */
-
-static const struct table_column policy_columns[] = {
-    {.title = "policy"},
-    {.title = "parameters"},
-    {.title = "what it does", .wrap = true},
-};
-
-static bool add_policies(struct table *table, struct error *why)
-{
-    for (size_t i = 0; policies[i] != NULL; i++) {
-        char params[256] = "";
-        const struct policy_param *param = policies[i]->params;
-        for (size_t used = 0; param != NULL && param->name != NULL; param++) {
-            used += (size_t)snprintf(params + used, sizeof params - used, "%s%s: %g",
-                                     used > 0 ? ", " : "", param->name, param->value);
-        }
-        const char *texts[] = {policies[i]->name, params, policies[i]->summary};
-        if (!table_add(table, texts, 3, why)) {
-            return false;
-        }
-    }
-    const char *own[] = {PLUGIN_PREFIX "PATH", "its own",
-                         "your own policy: a shared library, as spillway_policy.h describes"};
-    return table_add(table, own, 3, why);
-}
-
-static const struct table_column mechanism_columns[] = {
-    {.title = "mechanism"},
-    {.title = "default"},
-    {.title = "what it is", .wrap = true},
-};
-
-/* Keys of the scenario itself, not of its `mechanisms`. */
-static bool add_parallel_keys(struct table *table, struct error *why)
-{
-    bool ok = true;
-    for (const struct parallel_key *key = parallel_keys; ok && key->name != NULL; key++) {
-        char what[512];
-        snprintf(what, sizeof what, "key of the scenario: %s", key->costs);
-        const char *texts[] = {key->name, key->standard, what};
-        ok = table_add(table, texts, 3, why);
-    }
-    return ok;
-}
-
-static bool add_mechanisms(struct table *table, struct error *why)
-{
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        char what[512];
-        size_t used = (size_t)snprintf(what, sizeof what, "%s", key->summary);
-        for (size_t i = 0; key->values != NULL && key->values[i] != NULL; i++) {
-            used += (size_t)snprintf(what + used, sizeof what - used, "%s%s", i > 0 ? ", " : ": ",
-                                     key->values[i]);
-        }
-        const char *texts[] = {key->name, key->standard, what};
-        if (!table_add(table, texts, 3, why)) {
-            return false;
-        }
-    }
-    return add_parallel_keys(table, why);
-}
+const struct list list_hardware = {"hardware", LIST_COLUMNS(hardware_columns), add_hardware};
 
 /* ---- traces ---- */
 
@@ -356,82 +246,4 @@ static bool add_traces(struct table *table, struct error *why)
            add_names(table, "traces", "yaml", add_trace_profile, why);
 }
 
-/* ---- engines ---- */
-
-static const struct table_column engine_columns[] = {
-    {.title = "engine"},
-    {.title = "what a server of it does", .wrap = true},
-};
-
-static bool add_engines(struct table *table, struct error *why)
-{
-    bool ok = true;
-    for (int id = 0; ok && id < SERVER_ENGINE_COUNT; id++) {
-        const char *texts[] = {server_engine_names[id], server_engines[id].summary};
-        ok = table_add(table, texts, 2, why);
-    }
-    return ok;
-}
-
-/* ---- the command ---- */
-
-#define COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
-static const struct {
-    const char *name;
-    const struct table_column *columns;
-    size_t column_count;
-    bool (*add)(struct table *table, struct error *why);
-} lists[] = {
-    {"systems", COLUMNS(system_columns), add_systems},
-    {"models", COLUMNS(model_columns), add_models},
-    {"hardware", COLUMNS(hardware_columns), add_hardware},
-    {"policies", COLUMNS(policy_columns), add_policies},
-    {"mechanisms", COLUMNS(mechanism_columns), add_mechanisms},
-    {"traces", COLUMNS(trace_columns), add_traces},
-    {"engines", COLUMNS(engine_columns), add_engines},
-};
-
-static bool run(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    const char *const *operands = arguments_operands(arguments, &count);
-    const char *kind = operands[0];
-    size_t list = 0;
-    if (count > 1 && strcmp(kind, "hardware") != 0) {
-        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
-        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
-    }
-    if (count > 1) {
-        return print_machine(operands[1], why);
-    }
-    while (strcmp(lists[list].name, kind) != 0) {
-        list++;
-    }
-    struct table *table =
-        table_create(lists[list].columns, (uint32_t)lists[list].column_count, why);
-    bool ok = table != NULL && lists[list].add(table, why);
-    if (ok) {
-        table_print(table, stdout);
-    }
-    table_destroy(table);
-    return ok;
-}
-
-static const char *list_name(size_t index)
-{
-    return index < sizeof lists / sizeof lists[0] ? lists[index].name : NULL;
-}
-
-static const struct command_option options[] = {{.name = NULL}};
-
-const struct command command_list = {
-    .name = "list",
-    .operands = "[NAME]",
-    .least_operands = 1,
-    .most_operands = 2,
-    .kind = list_name,
-    .summary = "list the names that a scenario can use, or the figures of one machine",
-    .example = "spillway list systems\nspillway list hardware h100-sxm",
-    .options = options,
-    .run = run,
-};
+const struct list list_traces = {"traces", LIST_COLUMNS(trace_columns), add_traces};

@@ -1,0 +1,56 @@
+/* `spillway list`: the names that a scenario can use, with the facts one needs to choose. */
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/list/lists.h"
+
+#include <string.h>
+
+static const struct list *const lists[] = {
+    &list_systems,    &list_models, &list_hardware, &list_policies,
+    &list_mechanisms, &list_traces, &list_engines,  &list_routers,
+};
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *kind = operands[0];
+    size_t index = 0;
+    if (count > 1 && strcmp(kind, "hardware") != 0) {
+        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
+        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
+    }
+    if (count > 1) {
+        return list_machine(operands[1], why);
+    }
+    while (strcmp(lists[index]->name, kind) != 0) {
+        index++;
+    }
+    const struct list *list = lists[index];
+    struct table *table = table_create(list->columns, list->column_count, why);
+    bool ok = table != NULL && list->add(table, why);
+    if (ok) {
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    return ok;
+}
+
+static const char *list_name(size_t index)
+{
+    return index < sizeof lists / sizeof lists[0] ? lists[index]->name : NULL;
+}
+
+static const struct command_option options[] = {{.name = NULL}};
+
+const struct command command_list = {
+    .name = "list",
+    .operands = "[NAME]",
+    .least_operands = 1,
+    .most_operands = 2,
+    .kind = list_name,
+    .summary = "list the names that a scenario can use, or the figures of one machine",
+    .example = "spillway list systems\nspillway list hardware h100-sxm",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,22 @@
+/* What `spillway list` can list: a table for each kind of name, and the figures of one machine. */
+#ifndef CLI_LIST_LISTS_H
+#define CLI_LIST_LISTS_H
+
+#include "cli/frame/table.h"
+
+/* A kind of name. */
+struct list {
+    const char *name; /* as the command calls it */
+    const struct table_column *columns;
+    uint32_t column_count;
+    bool (*add)(struct table *table, struct error *why); /* all its rows */
+};
+#define LIST_COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
+
+extern const struct list list_systems, list_models, list_hardware, list_traces;      /* files */
+extern const struct list list_policies, list_mechanisms, list_engines, list_routers; /* words */
+
+/* Print every figure that the machine `name` states, with its basis and source. */
+bool list_machine(const char *name, struct error *why);
+
+#endif
