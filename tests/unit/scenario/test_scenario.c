@@ -636,7 +636,7 @@ static const struct {
     {"data_parallel=two", "--set 'data_parallel' 'two'"},
     {"pipeline_parallel=3", "s.yaml:1"},
     {"expert_parallel=2", "s.yaml:1 'llama-3-8b'"},
-    {"expert_exchange=gather", "--set 'gather'"},
+    {"expert_exchange=gather", "--set 'gather' nearest 'all-gather'"},
     {"expert_exchange=all-to-all", "s.yaml:1 'llama-3-8b'"},
     {"expert_skew=-1", "--set 'expert_skew' '-1'"},
     {"expert_skew=11", "--set 'expert_skew'"},
@@ -715,7 +715,7 @@ static const struct {
     {"just words\n", "s.yaml:1"},
     {BASE "\nbatsh: 2\n", "s.yaml:7 'batsh' 'scenario' nearest 'batch'"},
     {BASE "batch: 0\n", "s.yaml:6 'batch'"},
-    {BASE "mechanisms:\n  sync: maybe\n", "s.yaml:7 'maybe' 'sync'"},
+    {BASE "mechanisms:\n  sync: maybe\n", "s.yaml:7 'maybe'"},
     {BASE "context: 5\n", "s.yaml:6 'context'"}, /* twice */
     {"model: a: b\n", "s.yaml:1"},
     {"hardware: a40\nsystem: clo\ncontext: 1\n", " 'model'"},
