@@ -643,7 +643,7 @@ static const struct {
     {"expert_skew=50%", "--set 'expert_skew' '50%'"},
     {"dtype.kv=fp7", "--set 'fp7' nearest 'fp8'"},
     {"dtype.v=fp8", "--set 'v' 'dtype'"},
-    {"dtype=fp8", "--set 'dtype'"},
+    {"dtype=fp8", "--set 'dtype' 'fp8'"},
     {"hbm_usable=0%", "--set 'hbm_usable'"},
     {"hbm_usable=101%", "--set 'hbm_usable'"},
     {"hbm_usable=90", "--set 'hbm_usable' '90'"},
