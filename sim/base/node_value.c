@@ -61,7 +61,7 @@ bool node_word(const struct node *map, const char *key, const char *const *words
             return true;
         }
     }
-    node_error(node, why, "unknown %s '%.100s'", key, node->text);
+    node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
     return name_expect(node->text, words, why);
 }
 

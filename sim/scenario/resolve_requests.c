@@ -102,13 +102,35 @@ const struct requests *requests_find(const struct node *root, struct sources *so
 
 /* ---- the context ---------------------------------------------------------------------- */
 
-static uint64_t mean_context(const struct requests *requests)
+/* Of the requests with at most `most` tokens; 0 if there are none. */
+static uint64_t mean_context(const struct requests *requests, uint64_t most)
 {
-    uint64_t tokens = 0;
+    uint64_t tokens = 0, count = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        tokens += requests->all[i].prompt + (requests->all[i].output + 1) / 2;
+        const struct request *request = &requests->all[i];
+        if (request_tokens(request) <= most) {
+            tokens += request->prompt + (request->output + 1) / 2;
+            count++;
+        }
     }
-    return (tokens + requests->count / 2) / requests->count;
+    return count > 0 ? (tokens + count / 2) / count : 0;
+}
+
+/* The same for the requests that the scenario's server takes. */
+static bool find_context(const struct node *root, const struct requests *requests,
+                         uint64_t *context, struct error *why)
+{
+    uint64_t most = 0;
+    if (!node_whole(root, "request_tokens", UNIT_TOKENS, UINT64_MAX, &most, why)) {
+        return false;
+    }
+    *context = mean_context(requests, most > 0 ? most : UINT64_MAX);
+    if (*context > 0) {
+        return true;
+    }
+    node_error(node_get(root, "request_tokens"), why,
+               "all requests have more than %" PRIu64 " tokens, so the server refuses them", most);
+    return error_expect(why, "at least the tokens of a prompt and its output");
 }
 
 /* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
@@ -200,10 +222,10 @@ bool requests_lay_context(struct node *root, struct sources *sources, struct err
     }
     const struct requests *requests =
         check_batch_keys(root, why) ? requests_find(root, sources, path, why) : NULL;
-    if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why)) {
+    if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why) ||
+        !find_context(root, requests, &context, why)) {
         return false;
     }
-    context = mean_context(requests);
     if (other != 0 && other != context) {
         node_error(node_get(root, "context"), why, "the workload determines the context");
         return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);

@@ -23,6 +23,7 @@ static const char *const server_keys[] = {"rate",
                                           "engine",
                                           "max_sequences",
                                           "batched_tokens",
+                                          "request_tokens",
                                           "slo",
                                           "cache_threshold",
                                           "balance_abs_threshold",
@@ -112,6 +113,8 @@ static bool read_server(const struct node *root, struct workload *out, struct er
         !read_positive(root, "replicas", UNIT_COUNT, 4096, &out->replicas, why) ||
         !read_positive(root, "max_sequences", UNIT_COUNT, 65536, &out->sequences, why) ||
         !read_positive(root, "batched_tokens", UNIT_TOKENS, MOST, &out->batched_tokens, why) ||
+        !read_positive(root, "request_tokens", UNIT_TOKENS, 2 * REQUEST_MOST_TOKENS,
+                       &out->request_tokens, why) ||
         !node_word(root, "routing", routing_names, &out->routing, why) ||
         !node_check_keys(slo, slo_keys, "slo", why) ||
         !read_objective(slo, "ttft_ms", &out->slo_ttft_ns, why) ||
@@ -277,6 +280,8 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
             node_set(all, "engine", server_engine_names[workload->engine], why) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
+            (workload->request_tokens == 0 ||
+             put_real(all, "request_tokens", (double)workload->request_tokens, why)) &&
             node_set(all, "routing", routing_names[workload->routing], why) &&
             node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
             (workload->routing != ROUTE_PREFIX_LOAD ||

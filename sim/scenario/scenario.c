@@ -121,6 +121,10 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
     {"batched_tokens", "2048", "most tokens of a server's step; default: the engine's",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
+    {"request_tokens", "32K",
+     "most tokens of a request, prompt and output together, as vLLM's --max-model-len; the server "
+     "refuses longer ones",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
@@ -142,7 +146,7 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length)
 
 static bool check_keys(const struct node *root, struct error *why)
 {
-    const char *keys[48];
+    const char *keys[64];
     size_t count = 0;
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         keys[count++] = key->name;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum kind { TEXT, NAME, WHOLE, SHARE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
+enum kind { TEXT, NAME, WHOLE, LENGTH, SHARE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
 
 /* The names of settings; those of the command line without dashes in front, with '_' for '-'. NAME
  * counts only if nothing else names the model. */
@@ -41,6 +41,10 @@ static const struct server_setting {
     {"max_running_requests", FACT_MAX_SEQUENCES, WHOLE},
     {"max_num_batched_tokens", FACT_BATCHED_TOKENS, WHOLE},
     {"chunked_prefill_size", FACT_BATCHED_TOKENS, WHOLE},
+    {"max_model_len", FACT_REQUEST_TOKENS, LENGTH},
+    {"max_seq_len", FACT_REQUEST_TOKENS, LENGTH},
+    {"context_length", FACT_REQUEST_TOKENS, LENGTH},
+    {"context_len", FACT_REQUEST_TOKENS, LENGTH},
     {"gpu_memory_utilization", FACT_HBM_USABLE, SHARE},
     {"mem_fraction_static", FACT_HBM_USABLE, SHARE},
     {"kv_cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
@@ -91,6 +95,7 @@ static const char *const expected[] = {
     [TEXT] = "a name or a path",
     [NAME] = "a name",
     [WHOLE] = "a whole number above 0",
+    [LENGTH] = "a whole number above 0, or auto",
     [SHARE] = "a share above 0 and at most 1",
     [KV_DTYPE] = "auto, bfloat16, or fp8 in one of its forms",
     [WEIGHTS_DTYPE] = "a method of quantization",
@@ -139,8 +144,9 @@ enum { RESEMBLING = sizeof resembling / sizeof *resembling };
 /* Only logs and metrics have this name. */
 static bool is_logged(const char *name)
 {
-    static const char *const logged[] = {"model_name", "cache_dtype", "max_total_num_tokens",
-                                         "GPU KV cache size", "num_gpu_blocks"};
+    static const char *const logged[] = {
+        "model_name",     "cache_dtype", "max_total_num_tokens", "GPU KV cache size",
+        "num_gpu_blocks", "max_seq_len", "context_len"};
     for (size_t i = 0; i < sizeof logged / sizeof *logged; i++) {
         if (strcmp(logged[i], name) == 0) {
             return true;
@@ -269,6 +275,9 @@ static bool read_value(const struct server_said *said, const struct server_setti
     switch (setting->kind) {
     case WHOLE:
         return read_whole(said, setting->name, value, out, size, why);
+    case LENGTH: /* "auto" and vLLM's -1: as long as the pool allows */
+        return strcmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
+               read_whole(said, setting->name, value, out, size, why);
     case SHARE:
         return read_share(said, setting->name, value, out, size, why);
     case KV_DTYPE:

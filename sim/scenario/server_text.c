@@ -24,6 +24,7 @@ const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_REPLICAS] = "replicas",
     [FACT_MAX_SEQUENCES] = "max_sequences",
     [FACT_BATCHED_TOKENS] = "batched_tokens",
+    [FACT_REQUEST_TOKENS] = "request_tokens",
     [FACT_HBM_USABLE] = "hbm_usable",
     [FACT_KV_DTYPE] = "dtype.kv",
     [FACT_WEIGHTS_DTYPE] = "dtype.weights",

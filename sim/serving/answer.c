@@ -4,6 +4,7 @@
 #include "run/outcome.h"
 #include "scenario/identity.h"
 #include "serving/serving.h"
+#include "serving/serving_ranges.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,12 +104,13 @@ bool answer_again(const struct answer *answer, const struct point *point, struct
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
                    struct result *result, struct run_ranges *ranges, struct error *why)
 {
-    if (point_serves(point)) {
+    if (point_serves(point) && by <= 0) {
         error_usage(why, NULL, 0,
                     "ranges are found for decode steps, and the point has a 'workload'");
         return error_expect(why, "a scenario without 'workload'");
     }
-    if (!run_setup_ranges(&point->setup, by, context, result, ranges, why)) {
+    if (point_serves(point) ? !serving_ranges(point, by, context, result, ranges, why)
+                            : !run_setup_ranges(&point->setup, by, context, result, ranges, why)) {
         return false;
     }
     if (!finish(point, result, why)) {

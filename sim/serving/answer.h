@@ -29,7 +29,8 @@ bool answer_run(const struct point *point, const struct run_context *context, st
 bool answer_again(const struct answer *answer, const struct point *point, struct result *result,
                   struct error *why);
 
-/* answer_run() for a point without a workload, with run_setup_ranges(). */
+/* answer_run() with run_setup_ranges(); of a point with a workload, which needs `by`, with
+ * serving_ranges(). */
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
                    struct result *result, struct run_ranges *ranges, struct error *why);
 

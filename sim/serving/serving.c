@@ -20,7 +20,8 @@
 struct serving {
     const struct point *point;
     const struct run_context *context;
-    struct requests requests; /* a view of the point's, with its own arrivals */
+    struct requests requests; /* a view of the point's, with its own arrivals; none too long */
+    size_t refused;           /* those too long */
     struct serving_memory memory;
     struct router router;
     struct served *served;
@@ -54,9 +55,15 @@ static bool take_requests(struct serving *serving, struct error *why)
     }
     memcpy(serving->requests.all, point->requests->all,
            point->requests->count * sizeof(struct request));
-    return (workload->rate <= 0 || arrivals_draw(&serving->requests, workload->rate,
-                                                 workload->burstiness, point->setup.seed, why)) &&
-           requests_stretch(&serving->requests, workload->time_scale, why);
+    if ((workload->rate > 0 && !arrivals_draw(&serving->requests, workload->rate,
+                                              workload->burstiness, point->setup.seed, why)) ||
+        !requests_stretch(&serving->requests, workload->time_scale, why)) {
+        return false;
+    }
+    serving->refused = workload->request_tokens > 0
+                           ? requests_refuse(&serving->requests, workload->request_tokens)
+                           : 0;
+    return true;
 }
 
 static bool route(struct serving *serving, struct error *why)
@@ -278,6 +285,7 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
         return false;
     }
     serving_write_requests(point, &serving->requests, &bound, result);
+    serving_note_refused(point, serving->refused, result);
     serving_note_pool(point, &serving->memory.prefix, result);
     if (!serving->point->workload.timed) {
         if (!serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,

@@ -100,6 +100,19 @@ void serving_write_requests(const struct point *point, const struct requests *re
     note_unheard(point, result);
 }
 
+void serving_note_refused(const struct point *point, size_t refused, struct result *result)
+{
+    char text[128];
+    if (refused > 0) {
+        snprintf(text, sizeof text,
+                 "%zu of %zu requests have more than %llu tokens (request_tokens): the server "
+                 "refuses them",
+                 refused, point->requests->count,
+                 (unsigned long long)point->workload.request_tokens);
+        result_note(result, text);
+    }
+}
+
 /* The pool of a system that offloads is on the host. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        struct result *result)

@@ -91,25 +91,29 @@ static uint32_t count_below(const struct result *result, enum drawn drawn, doubl
     return below;
 }
 
-bool drawn_own(const struct result *result, char text[DRAWN_TEXT], const char **out,
-               struct error *why)
+/* A time per request or step, in words. */
+static const char *time_words(enum drawn drawn)
+{
+    return drawn == DRAWN_STEP ? "a step" : drawn == DRAWN_TPOT ? "of mean TPOT" : "of mean TTFT";
+}
+
+bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
+               const char **out, struct error *why)
 {
     struct interval all;
-    enum drawn main = replication_main(result);
     *out = NULL;
-    if (main == DRAWN_COUNT || !is_drawn(result, main)) {
+    if (drawn == DRAWN_COUNT || !is_drawn(result, drawn)) {
         return true;
     }
-    if (!interval_of(values_of(result, main), DRAWN_COUNT, result->draws.count, &all, why)) {
+    if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &all, why)) {
         return false;
     }
-    double own = result_number(result, drawn_columns[main]);
+    double own = result_number(result, drawn_columns[drawn]);
     bool inside = own >= all.p5 && own <= all.p95 && fabs(own - all.mean) <= all.half;
     if (!inside) {
-        bool step = main == DRAWN_STEP;
         snprintf(text, DRAWN_TEXT, "%.4g ms %s, longer than in %" PRIu32 " of %" PRIu32 " draws",
-                 step ? own / 1e3 : own, step ? "a step" : "of mean TTFT",
-                 count_below(result, main, own), result->draws.count);
+                 drawn == DRAWN_STEP ? own / 1e3 : own, time_words(drawn),
+                 count_below(result, drawn, own), result->draws.count);
         *out = text;
     }
     return true;

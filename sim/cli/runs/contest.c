@@ -79,6 +79,23 @@ static void add_remark(struct remarks *remarks, const struct runner *runner, con
     }
 }
 
+/* A server has two times: to the first token, and per token. */
+static bool add_own(struct contest *contest, const struct runner *runner,
+                    const struct result *result, struct error *why)
+{
+    const enum drawn main = replication_main(result);
+    const enum drawn times[] = {main, main == DRAWN_TTFT ? DRAWN_TPOT : DRAWN_COUNT};
+    for (int i = 0; i < 2; i++) {
+        char text[DRAWN_TEXT];
+        const char *remark;
+        if (!drawn_own(result, times[i], text, &remark, why)) {
+            return false;
+        }
+        add_remark(&contest->own, runner, remark);
+    }
+    return true;
+}
+
 static bool ranks_before(const struct runner *a, const struct runner *b)
 {
     return a->group != b->group ? a->group < b->group : a->mean > b->mean;
@@ -92,8 +109,7 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
         return true;
     }
     struct runner runner = {.group = group, .count = draws->count};
-    char own[DRAWN_TEXT], missed[DRAWN_TEXT];
-    const char *remark;
+    char missed[DRAWN_TEXT];
     bool first = contest->most == 0;
     contest->least = first || runner.count < contest->least ? runner.count : contest->least;
     contest->most = runner.count > contest->most ? runner.count : contest->most;
@@ -105,13 +121,12 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
     snprintf(runner.title, NAME, "%s", title);
     snprintf(runner.name, NAME, "%s", name);
     runner.merits = array_zeroed(draws->count, sizeof *runner.merits, why);
-    if (runner.merits == NULL || !drawn_own(result, own, &remark, why) ||
+    if (runner.merits == NULL || !add_own(contest, &runner, result, why) ||
         !array_reserve(&contest->runners, &contest->capacity, contest->count + 1,
                        sizeof *contest->runners, why)) {
         free(runner.merits);
         return false;
     }
-    add_remark(&contest->own, &runner, remark);
     add_remark(&contest->missed, &runner, drawn_missed(result, contest->precision, missed));
     for (uint32_t i = 0; i < draws->count; i++) {
         runner.merits[i] = contest->serves ? -draws->values[i][drawn] : draws->values[i][drawn];

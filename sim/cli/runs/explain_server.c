@@ -1,8 +1,10 @@
-/* A table of an engine's lines if the KV pool is computed from them, then one paragraph. */
+/* A table of an engine's lines if the KV pool is computed from them, a paragraph on memory, then one on
+ * time. */
 #include "cli/runs/explain_server.h"
 
 #include "base/units.h"
 #include "cli/frame/table.h"
+#include "cli/runs/explain_times.h"
 #include "serving/engine_memory.h"
 #include "serving/serving_memory.h"
 
@@ -95,5 +97,5 @@ bool explain_server_print(const struct point *point, const struct run_context *r
         return false;
     }
     table_line("", text, stdout);
-    return true;
+    return !point->workload.timed || explain_times_print(point, runs, why);
 }

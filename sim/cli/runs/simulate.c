@@ -58,7 +58,7 @@ static const struct command_option options[] = {
                  .summary =
                      "explain in words what limits each step, which figure of the machine "
                      "would help most, and which to measure first; for a server, what each GPU's "
-                     "memory holds"},
+                     "memory holds, and the same for the times to and per token"},
     [REQUIRE_BASIS] = {.name = "--require-basis",
                        .argument = "LEVEL",
                        .summary = "fail if a run's figures or trace rest on a basis worse than "

@@ -185,3 +185,15 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     };
     return true;
 }
+
+size_t requests_refuse(struct requests *requests, uint64_t most)
+{
+    size_t kept = 0, all = requests->count;
+    for (size_t i = 0; i < all; i++) {
+        if (request_tokens(&requests->all[i]) <= most) {
+            requests->all[kept++] = requests->all[i];
+        }
+    }
+    requests->count = kept;
+    return all - kept;
+}

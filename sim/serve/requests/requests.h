@@ -39,6 +39,11 @@ struct request {
     uint32_t chunks;         /* 0: the prompt's content is unknown */
 };
 
+static inline uint64_t request_tokens(const struct request *request)
+{
+    return (uint64_t)request->prompt + request->output;
+}
+
 /* Tokens of the request whose KV is stored: all but the last output token, which ends it. */
 static inline uint64_t request_kept_tokens(const struct request *request)
 {
@@ -84,5 +89,9 @@ void requests_release(struct requests *requests);
 /* Multiply all times between arrivals by `scale` (2: half the rate). Fails and changes nothing if
  * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
+
+/* Remove the requests with more than `most` tokens. Returns how many; the others keep their order and
+ * their arrivals. */
+size_t requests_refuse(struct requests *requests, uint64_t most);
 
 #endif

@@ -85,7 +85,9 @@ static uint64_t longest_tokens(const struct point *point)
     struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
     uint64_t end = cohort.prompt + point->setup.output;
     uint64_t longest = end > cohort.context ? end : cohort.context;
-    return point_serves(point) ? longest_request(point->requests) : longest;
+    return !point_serves(point)                 ? longest
+           : point->workload.request_tokens > 0 ? point->workload.request_tokens
+                                                : longest_request(point->requests);
 }
 
 static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],

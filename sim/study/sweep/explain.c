@@ -1,4 +1,4 @@
-/* The better side of a figure is the side that makes the step shorter. */
+/* The better side of a figure is the side that makes the time shorter. */
 #include "study/sweep/explain.h"
 
 #include "base/array.h"
@@ -6,19 +6,22 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double by = 0.1;
 
-static double change(const struct result *result, const struct result *scaled)
+/* ---- figures ---------------------------------------------------------------------------- */
+
+static double change(const struct result *result, const struct result *scaled, enum column column)
 {
-    double ns = (double)result->cells[COLUMN_STEP].integer;
-    return (double)scaled->cells[COLUMN_STEP].integer / ns - 1;
+    return result_number(scaled, column) / result_number(result, column) - 1;
 }
 
 static struct explain_figure read_figure(const struct setup *setup, const struct result *result,
-                                         const struct run_range *range)
+                                         const struct run_range *range, enum column column)
 {
-    double less = change(result, &range->ends[0]), more = change(result, &range->ends[1]);
+    double less = change(result, &range->ends[0], column);
+    double more = change(result, &range->ends[1], column);
     return (struct explain_figure){
         .curve = range->curve,
         .basis = setup->profile.curves[range->curve].basis,
@@ -37,32 +40,39 @@ static int by_effect(const void *a, const void *b)
     return (int)x->curve - (int)y->curve;
 }
 
-static bool read_figures(const struct setup *setup, const struct run_range *ranges, uint32_t count,
-                         struct explanation *out, struct error *why)
+static bool read_time(const struct setup *setup, const struct run_ranges *ranges,
+                      enum column column, struct explanation *out, struct error *why)
 {
-    out->figures = array_zeroed(count, sizeof *out->figures, why);
-    if (out->figures == NULL) {
+    struct explain_time *time = &out->times[out->count++];
+    *time = (struct explain_time){.column = column};
+    time->figures = array_zeroed(ranges->count, sizeof *time->figures, why);
+    if (time->figures == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct explain_figure figure = read_figure(setup, &out->result, &ranges[i]);
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        struct explain_figure figure = read_figure(setup, &out->result, &ranges->all[i], column);
         if (figure.better < 0 || figure.worse > 0) {
-            out->figures[out->count++] = figure;
+            time->figures[time->count++] = figure;
         }
     }
-    qsort(out->figures, out->count, sizeof *out->figures, by_effect);
+    qsort(time->figures, time->count, sizeof *time->figures, by_effect);
     return true;
 }
 
 bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why)
 {
+    static const enum column columns[] = {COLUMN_STEP, COLUMN_TTFT, COLUMN_TPOT};
     struct run_ranges ranges;
+    bool ok = true;
     *out = (struct explanation){.count = 0};
     if (!answer_ranges(point, by, context, &out->result, &ranges, why)) {
         return false;
     }
-    bool ok = read_figures(&point->setup, ranges.all, ranges.count, out, why);
+    for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {
+        bool has = out->result.cells[columns[i]].set && out->result.cells[columns[i]].integer > 0;
+        ok = !has || read_time(&point->setup, &ranges, columns[i], out, why);
+    }
     run_ranges_release(&ranges);
     if (!ok) {
         explanation_release(out);
@@ -73,6 +83,84 @@ bool explain_run(const struct point *point, const struct run_context *context,
 void explanation_release(struct explanation *explanation)
 {
     result_release(&explanation->result);
-    free(explanation->figures);
+    for (uint32_t i = 0; i < explanation->count; i++) {
+        free(explanation->times[i].figures);
+    }
     *explanation = (struct explanation){.count = 0};
+}
+
+/* ---- causes ----------------------------------------------------------------------------- */
+
+const char *const explain_causes[EXPLAIN_CAUSES] = {
+    [CAUSE_WEIGHTS] = "reading weights",
+    [CAUSE_KV] = "reading KV",
+    [CAUSE_READS] = "other reads of HBM",
+    [CAUSE_PRODUCTS] = "arithmetic of products",
+    [CAUSE_KERNELS] = "fixed times of kernels",
+    [CAUSE_EXCHANGES] = "exchanges among GPUs",
+    [CAUSE_LINK] = "the host link",
+    [CAUSE_HOST] = "the CPU",
+};
+
+/* By the beginning of a figure's name; the first row that fits. */
+static const struct {
+    const char *begins;
+    enum explain_cause cause;
+} causes[] = {
+    {"gpu.product_share", CAUSE_WEIGHTS},
+    {"gpu.experts_share", CAUSE_WEIGHTS},
+    {"gpu.attention_share", CAUSE_KV},
+    {"gpu.mla_share", CAUSE_KV},
+    {"gpu.hbm_share", CAUSE_READS},
+    {"gpu.flops_share", CAUSE_PRODUCTS},
+    {"gpu.experts_flops", CAUSE_PRODUCTS},
+    {"gpu.mla_flops", CAUSE_PRODUCTS},
+    {"gpu.collective", CAUSE_EXCHANGES},
+    {"gpu.gather", CAUSE_EXCHANGES},
+    {"gpu.all_to_all", CAUSE_EXCHANGES},
+    {"fabric.", CAUSE_EXCHANGES},
+    {"link.", CAUSE_LINK},
+    {"host.", CAUSE_HOST},
+    {"gpu.product_fixed", CAUSE_KERNELS},
+    {"gpu.experts_fixed", CAUSE_KERNELS},
+    {"gpu.attention_", CAUSE_KERNELS},
+    {"gpu.mla_", CAUSE_KERNELS},
+    {"gpu.kernel_floor", CAUSE_KERNELS},
+    {"gpu.graph_node", CAUSE_KERNELS},
+    {"gpu.topk", CAUSE_KERNELS},
+};
+
+/* EXPLAIN_CAUSES: none, for peaks and capacities. */
+static enum explain_cause cause_of(enum curve_id id)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (strncmp(curve_kinds[id].name, causes[i].begins, strlen(causes[i].begins)) == 0) {
+            return causes[i].cause;
+        }
+    }
+    return EXPLAIN_CAUSES;
+}
+
+/* A rate that is smaller by a share lengthens its part of the time by more than that share. */
+static double part_of(const struct explain_figure *figure)
+{
+    return figure->worse / (figure->is_more ? 1 / (1 - by) - 1 : by);
+}
+
+void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSES])
+{
+    double sum = 0;
+    for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
+        shares[cause] = 0;
+    }
+    for (uint32_t i = 0; i < time->count; i++) {
+        enum explain_cause cause = cause_of(time->figures[i].curve);
+        if (cause < EXPLAIN_CAUSES) {
+            shares[cause] += part_of(&time->figures[i]);
+            sum += part_of(&time->figures[i]);
+        }
+    }
+    for (int cause = 0; sum > 0 && cause < EXPLAIN_CAUSES; cause++) {
+        shares[cause] /= sum;
+    }
 }

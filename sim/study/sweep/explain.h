@@ -1,8 +1,9 @@
-/* Why a step takes as long as it does, and what would change that.
+/* Why a step, or a server's request, takes as long as it does, and what would change that.
  *
  * Every figure of the machine that the run reads is made 10 % smaller and 10 % larger, one at a
- * time, and the schedule is timed again. The plan and the replay stay. A figure that changes the
- * step much is worth improving; if it is only assumed, it is worth measuring first.
+ * time, and the run is timed again. The plan and the replay of decode steps stay; a server serves
+ * its requests again. A figure that changes a time much is worth improving; if it is only assumed,
+ * it is worth measuring first.
  */
 #ifndef STUDY_SWEEP_EXPLAIN_H
 #define STUDY_SWEEP_EXPLAIN_H
@@ -12,25 +13,52 @@
 #include "run/context.h"
 #include "scenario/point.h"
 
-/* The effect of one figure. */
+/* The effect of one figure on a time. */
 struct explain_figure {
     enum curve_id curve;
     enum basis basis;
-    double better; /* change of the step if the figure is 10 % better: -0.03 is -3 %; at most 0 */
+    double better; /* change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0 */
     double worse;  /* and if it is 10 % worse */
     bool is_more;  /* larger is better */
 };
 
-struct explanation {
-    struct result result;           /* the run, unchanged */
-    struct explain_figure *figures; /* those that change the step, largest effect first; owned */
+struct explain_time {
+    enum column column; /* COLUMN_STEP; of a server COLUMN_TTFT and COLUMN_TPOT: means */
+    struct explain_figure *figures; /* those that change it, largest effect first; owned */
     uint32_t count;
 };
 
-/* Run `point`, which has no workload, and explain it. A run that does not fit has no figures. The
- * caller releases `out`. */
+enum { EXPLAIN_TIMES = 2 };
+
+struct explanation {
+    struct result result;                     /* the run, unchanged */
+    struct explain_time times[EXPLAIN_TIMES]; /* [count] those that the result has */
+    uint32_t count;
+};
+
+/* Run `point` and explain it. A run that does not fit has no times, nor has a server without a
+ * clock. The caller releases `out`. */
 bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);
+
+/* Parts of a machine's work. */
+enum explain_cause {
+    CAUSE_WEIGHTS,   /* reads of weights */
+    CAUSE_KV,        /* reads of KV by decode attention */
+    CAUSE_READS,     /* reads of HBM that have no figure of their own */
+    CAUSE_PRODUCTS,  /* arithmetic of matrix products */
+    CAUSE_KERNELS,   /* what a kernel takes whatever its size */
+    CAUSE_EXCHANGES, /* among GPUs */
+    CAUSE_LINK,
+    CAUSE_HOST,
+    EXPLAIN_CAUSES
+};
+extern const char *const explain_causes[EXPLAIN_CAUSES]; /* "reading weights", ... */
+
+/* How much of a time hangs on each cause: shares that add up to 1, or all 0. They follow from the
+ * effects of single figures; peaks, which other figures are shares of, are left out. With a queue an
+ * effect is larger than the work behind it, so only the proportions count. */
+void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSES]);
 
 #endif

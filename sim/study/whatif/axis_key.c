@@ -111,9 +111,10 @@ enum unit axis_key_unit(const char *path, enum unit unit)
         const char *path;
         enum unit unit;
     } bare[] = {
-        {"context", UNIT_TOKENS},   {"prompt", UNIT_TOKENS},
-        {"output", UNIT_TOKENS},    {"kv_pool_tokens", UNIT_TOKENS},
-        {"hbm_usable", UNIT_SHARE}, {"batched_tokens", UNIT_TOKENS},
+        {"context", UNIT_TOKENS},        {"prompt", UNIT_TOKENS},
+        {"output", UNIT_TOKENS},         {"kv_pool_tokens", UNIT_TOKENS},
+        {"hbm_usable", UNIT_SHARE},      {"batched_tokens", UNIT_TOKENS},
+        {"request_tokens", UNIT_TOKENS},
     };
     if (unit != UNIT_COUNT) {
         return unit;

@@ -425,7 +425,7 @@ static void words_are_indices(void **state)
         {"key: sequential", 1, NULL},
         {"key:", 7, NULL},
         {"other: batch", 7, NULL},
-        {"\nkey: sequental", 7, "a.yaml:2 'sequental' nearest 'sequential'"},
+        {"\nkey: sequental", 7, "a.yaml:2 'sequental' 'key' nearest 'sequential'"},
         {"key: [batch]", 7, "a.yaml:1 'key'"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

@@ -259,15 +259,15 @@ static const struct {
      "  expected: policy, budget, ...   nearest: 'sync'"},
     {"", "{summary: mine}",
      "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: policy, budget, ..."},
-    {"\nsync: gqu\n", NULL, "x.yaml:2: unknown sync 'gqu'\n  expected: cpu, gpu   nearest: 'gpu'"},
+    {"\nsync: gqu\n", NULL, "x.yaml:2: unknown value 'gqu' of 'sync'\n  expected: cpu, gpu   nearest: 'gpu'"},
     {"", "{transfer: gather}",
-     "over.yaml:1: unknown transfer 'gather'\n"
+     "over.yaml:1: unknown value 'gather' of 'transfer'\n"
      "  expected: copy-engine, gather+copy, ..."},
     {"", "{resident_heads: first}",
-     "over.yaml:1: unknown resident_heads 'first'\n"
+     "over.yaml:1: unknown value 'first' of 'resident_heads'\n"
      "  expected: none, first-layer, difficulty, all   nearest: 'first-layer'"},
     {"", "{retrieval: Hata}",
-     "over.yaml:1: unknown retrieval 'Hata'\n"
+     "over.yaml:1: unknown value 'Hata' of 'retrieval'\n"
      "  expected: none, ...   nearest: 'hata'"},
     {"sync: [cpu]\n", NULL, "x.yaml:1: 'sync' is a list\n  expected: a single value"},
     {"sync:\n", NULL, "x.yaml:1: 'sync' is empty\n  expected: cpu, gpu"},
@@ -303,9 +303,9 @@ static const struct {
      "x.yaml:1: 'merge' is 'maybe', neither true nor false\n"
      "  expected: false, true, no, yes, off, on"},
     {"available: shop\n", NULL,
-     "x.yaml:1: unknown available 'shop'\n  expected: vllm, sglang, code, paper"},
+     "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},
     {"lossless: lossless\n", NULL,
-     "x.yaml:1: unknown lossless 'lossless'\n  expected: exact, native, lossy"},
+     "x.yaml:1: unknown value 'lossless' of 'lossless'\n  expected: exact, native, lossy"},
     {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
     {"[merge]\n", NULL, NULL}, /* no map */
     {"word\n", NULL, NULL},

@@ -74,9 +74,9 @@ static void every_key_changes_the_identity(void **state)
 /* The same of a model with experts that two ranks share. */
 static void every_way_to_share_experts_is_another_run(void **state)
 {
-    static const char *const ways[] = {"batch=1", "data_parallel=4", "expert_parallel=2",
-                                       "expert_exchange=all-to-all", "expert_skew=0.5",
-                                       "pipeline_parallel=2"};
+    static const char *const ways[] = {"batch=1",           "data_parallel=4",
+                                       "expert_parallel=2", "expert_exchange=all-to-all",
+                                       "expert_skew=0.5",   "pipeline_parallel=2"};
     char runs[COUNT(ways)][17];
     (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
@@ -489,6 +489,7 @@ static bool is_said_at_need(const char *key)
                                        "engine",
                                        "max_sequences",
                                        "batched_tokens",
+                                       "request_tokens",
                                        "slo",
                                        "hash_tokens",
                                        "cache_threshold",

@@ -61,6 +61,9 @@ static const struct {
      "model=m@1 system=vllm@0"},
     {"k is a thousand, K 1024", "vllm serve m --max-num-batched-tokens 8k --max-num-seqs 1K",
      "model=m@1 system=vllm@0 max_sequences=1024@1 batched_tokens=8000@1"},
+    {"the longest request", "vllm serve m --max-model-len 32K",
+     "model=m@1 system=vllm@0 request_tokens=32768@1"},
+    {"the longest that fits", "vllm serve m --max-model-len auto", "model=m@1 system=vllm@0"},
     {"no prefix cache, KV in fp8, blocks of 32 tokens",
      "vllm serve m --no-enable-prefix-caching --kv-cache-dtype fp8_e5m2 --block-size 32 "
      "--num-gpu-blocks-override 100",
@@ -146,8 +149,8 @@ static const struct {
     {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10", "--swap-space 4@1, "
                                                                         "--enforce-eager@1, "
                                                                         "--cpu-offload-gb=10@1"},
-    {"x\nvllm serve m --max-model-len 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
-     "--max-model-len 1000@2, --seed -1@3, --no-such a b c@5"},
+    {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
+     "--swap-space 1000@2, --seed -1@3, --no-such a b c@5"},
     {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",
      "--speculative-config {\"method\": \"ngram\"}@1"},
     {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode 3@1, -O3@1"},

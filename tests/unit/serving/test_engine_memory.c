@@ -128,7 +128,7 @@ static void engines_need_all_kv_in_hbm(void **state)
         try_point(OVERRIDES(SERVER, "system=retroinfer", "engine=vllm-0.19"), &point, &why));
     assert_non_null(strstr(message_of(&why), "'retroinfer' offloads KV"));
     assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0.2"), &point, &why));
-    assert_non_null(strstr(message_of(&why), "unknown engine 'vllm-0.2'"));
+    assert_non_null(strstr(message_of(&why), "unknown value 'vllm-0.2' of 'engine'"));
 }
 
 int main(void)

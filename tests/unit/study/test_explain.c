@@ -27,9 +27,10 @@ static struct explanation explain(const char *const *overrides)
 
 static const struct explain_figure *find(const struct explanation *explanation, enum curve_id curve)
 {
-    for (uint32_t i = 0; i < explanation->count; i++) {
-        if (explanation->figures[i].curve == curve) {
-            return &explanation->figures[i];
+    const struct explain_time *time = &explanation->times[0];
+    for (uint32_t i = 0; i < time->count; i++) {
+        if (time->figures[i].curve == curve) {
+            return &time->figures[i];
         }
     }
     return NULL;
@@ -41,7 +42,7 @@ static void reading_hbm_hangs_on_its_bandwidth(void **state)
 {
     (void)state;
     struct explanation explanation = explain(OVERRIDES("system=fullattn", "steps=1"));
-    const struct explain_figure *first = &explanation.figures[0];
+    const struct explain_figure *first = &explanation.times[0].figures[0];
     assert_int_equal(first->curve, CURVE_GPU_HBM_BANDWIDTH);
     assert_true(first->is_more);
     assert_near(first->better, 1 / 1.1 - 1, 0.002);
@@ -58,10 +59,10 @@ static void a_pool_that_is_handed_work_faster_helps(void **state)
     const struct explain_figure *handoff = find(&explanation, CURVE_HOST_POOL_WAKE);
     assert_non_null(handoff);
     assert_false(handoff->is_more);
-    for (uint32_t i = 0; i < explanation.count; i++) {
-        const struct explain_figure *figure = &explanation.figures[i];
+    for (uint32_t i = 0; i < explanation.times[0].count; i++) {
+        const struct explain_figure *figure = &explanation.times[0].figures[i];
         assert_true(figure->better <= 0 && figure->worse >= 0);
-        assert_true(i == 0 || explanation.figures[i - 1].better <= figure->better);
+        assert_true(i == 0 || explanation.times[0].figures[i - 1].better <= figure->better);
     }
     explanation_release(&explanation);
 }
@@ -75,12 +76,48 @@ static void what_does_not_fit_has_no_figures(void **state)
     explanation_release(&explanation);
 }
 
+/* A server has two times. Its prompts hang on the arithmetic of products, and the causes of each time
+ * add up. */
+static void a_server_has_two_times(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(
+        OVERRIDES("system=vllm", "context=", "workload=synthetic:prompt=2000,output=20,requests=8",
+                  "rate=1"));
+    assert_int_equal(explanation.count, 2);
+    assert_int_equal(explanation.times[0].column, COLUMN_TTFT);
+    assert_int_equal(explanation.times[1].column, COLUMN_TPOT);
+    for (int i = 0; i < 2; i++) {
+        double shares[EXPLAIN_CAUSES], sum = 0;
+        explain_shares(&explanation.times[i], shares);
+        for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
+            sum += shares[cause];
+        }
+        assert_near(sum, 1, 1e-9);
+        assert_true(i == 1 || shares[CAUSE_PRODUCTS] > 0.5);
+        assert_true(i == 0 || shares[CAUSE_WEIGHTS] + shares[CAUSE_READS] > shares[CAUSE_PRODUCTS]);
+    }
+    explanation_release(&explanation);
+}
+
+static void without_a_clock_nothing_is_explained(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(
+        OVERRIDES("system=vllm", "context=", "workload=synthetic:prompt=2000,output=20,requests=8",
+                  "timed=no"));
+    assert_int_equal(explanation.count, 0);
+    explanation_release(&explanation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading_hbm_hangs_on_its_bandwidth),
         cmocka_unit_test(a_pool_that_is_handed_work_faster_helps),
         cmocka_unit_test(what_does_not_fit_has_no_figures),
+        cmocka_unit_test(a_server_has_two_times),
+        cmocka_unit_test(without_a_clock_nothing_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,104 @@
+#include "cli/runs/explain_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SHOWN = 3 };
+
+void explain_percent(double share, FILE *out)
+{
+    double percent = 100 * fabs(share);
+    fprintf(out, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+}
+
+/* Requests have not the regularity of steps: their means deserve fewer digits. */
+static void print_ms(const struct explain_time *time, double ms, FILE *out)
+{
+    bool step = time->column == COLUMN_STEP;
+    fprintf(out, " off %s, %.*f ms", step ? "the step" : "it", step ? 2 : ms < 100 ? 1 : 0, ms);
+}
+
+void explain_helps(const struct explanation *explanation, const struct explain_time *time,
+                   const char *of, FILE *out)
+{
+    uint32_t shown = 0;
+    double ms = (double)explanation->result.cells[time->column].integer / 1e6;
+    for (uint32_t i = 0; i < time->count && shown < SHOWN; i++) {
+        const struct explain_figure *figure = &time->figures[i];
+        if (-figure->better < EXPLAIN_TOLD) {
+            break;
+        }
+        if (shown++ == 0) {
+            fprintf(out, " What would help%s%s most: 10 %% %s %s: ", of[0] != '\0' ? " " : "", of,
+                    figure->is_more ? "more" : "less", curve_kinds[figure->curve].name);
+            explain_percent(figure->better, out);
+            print_ms(time, ms * (1 + figure->better), out);
+        } else {
+            fputs(shown == 2 ? "; then " : ", ", out);
+            fprintf(out, "%s ", curve_kinds[figure->curve].name);
+            explain_percent(figure->better, out);
+        }
+    }
+    if (shown > 0) {
+        fputs(".", out);
+    } else {
+        fprintf(out, " No single figure of the machine changes %s noticeably.",
+                of[0] != '\0' ? of : "it");
+    }
+}
+
+/* ---- what to measure -------------------------------------------------------------------- */
+
+struct guess {
+    enum curve_id curve;
+    enum basis basis;
+    double effect; /* of an error, whichever way it goes, on the time that it changes most */
+};
+
+static int by_effect(const void *a, const void *b)
+{
+    const struct guess *x = a, *y = b;
+    if (x->effect != y->effect) {
+        return x->effect < y->effect ? 1 : -1;
+    }
+    return (int)x->curve - (int)y->curve;
+}
+
+static void add_guess(struct guess *guesses, uint32_t *count, const struct explain_figure *figure)
+{
+    double effect = fmax(-figure->better, figure->worse);
+    uint32_t place = 0;
+    while (place < *count && guesses[place].curve != figure->curve) {
+        place++;
+    }
+    if (place == *count) {
+        guesses[(*count)++] = (struct guess){figure->curve, figure->basis, effect};
+    }
+    guesses[place].effect = fmax(guesses[place].effect, effect);
+}
+
+void explain_measure_first(const struct explanation *explanation, const char *on, FILE *out)
+{
+    struct guess guesses[CURVE_COUNT];
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < explanation->count; t++) {
+        const struct explain_time *time = &explanation->times[t];
+        for (uint32_t i = 0; i < time->count; i++) {
+            if (time->figures[i].basis != BASIS_MEASURED) {
+                add_guess(guesses, &count, &time->figures[i]);
+            }
+        }
+    }
+    qsort(guesses, count, sizeof *guesses, by_effect);
+    uint32_t shown = 0;
+    for (; shown < count && shown < SHOWN && guesses[shown].effect >= EXPLAIN_TOLD; shown++) {
+        const struct guess *guess = &guesses[shown];
+        if (shown == 0) {
+            fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);
+        }
+        fprintf(out, "%s%s (%s) ", shown > 0 ? ", " : "", curve_kinds[guess->curve].name,
+                basis_name(guess->basis));
+        explain_percent(guess->effect, out);
+    }
+    fputs(shown > 0 ? "." : "", out);
+}

@@ -1,0 +1,24 @@
+/* Sentences about figures of a machine, for steps and servers. */
+#ifndef CLI_RUNS_EXPLAIN_WORDS_H
+#define CLI_RUNS_EXPLAIN_WORDS_H
+
+#include "study/sweep/explain.h"
+
+#include <stdio.h>
+
+/* Smaller effects, as shares of a time, are not mentioned. */
+#define EXPLAIN_TOLD 0.001
+
+/* "0.3 %", "12 %" */
+void explain_percent(double share, FILE *out);
+
+/* " What would help most: 10 % more gpu.hbm_bandwidth: 7.7 % off the step, 28.2 ms; then ..." `of`:
+ * "", or the time's name if there are several. */
+void explain_helps(const struct explanation *explanation, const struct explain_time *time,
+                   const char *of, FILE *out);
+
+/* " To measure first (effect of a 10 % error on the step): ..." The figures that were not measured,
+ * by their largest effect on any of the times, which `on` names. */
+void explain_measure_first(const struct explanation *explanation, const char *on, FILE *out);
+
+#endif
