@@ -12,6 +12,8 @@
 
 enum server_engine_id {
     SERVER_ENGINE_NONE, /* KV takes what weights and a step's tensors leave */
+    SERVER_ENGINE_VLLM_014,
+    SERVER_ENGINE_VLLM_017,
     SERVER_ENGINE_VLLM_019,
     SERVER_ENGINE_VLLM_020,
     SERVER_ENGINE_VLLM_022,
@@ -21,7 +23,16 @@ enum server_engine_id {
 extern const char *const server_engine_names[SERVER_ENGINE_COUNT + 1]; /* ends with NULL */
 
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */
-enum server_engine_sampler { SAMPLER_NONE, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+
+/* What torch.compile does when a server starts. It matters to engines that measure their memory:
+ * its work falls into that measurement. */
+enum server_compile {
+    COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
+    COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
+    COMPILE_EAGER, /* nothing, nor are there CUDA graphs: vLLM's --enforce-eager */
+};
+extern const char *const server_compile_names[]; /* ends with NULL */
 
 struct server_engine {
     const char *summary;
