@@ -2,8 +2,10 @@
  * (gpu_memory_utilization), envs.py (VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS,
  * VLLM_USE_FLASHINFER_SAMPLER), config/vllm.py (_set_cudagraph_sizes) and
  * v1/sample/ops/topk_topp_sampler.py of 0.14.0, 0.16.0, 0.17.0, 0.19.0, 0.20.0 and 0.22.0; 0.16.0
- * agrees with 0.14.0, and 0.24.0, 0.26.0 and 0.28.0 with 0.22.0, in all of them. SGLang:
- * server_args.py (_handle_gpu_memory_settings) of 0.5.9.
+ * agrees with 0.14.0, and 0.24.0, 0.26.0 and 0.28.0 with 0.22.0, in all of them. The second model
+ * runner: config/vllm.py (DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES) and v1/worker/gpu/model_runner.py
+ * of 0.23.0, 0.24.0, 0.26.0, 0.27.1, 0.28.0 and 0.29.0. SGLang: server_args.py (_handle_gpu_memory_settings) of
+ * 0.5.9.
  */
 #include "serve/server_engine.h"
 
@@ -13,13 +15,11 @@
 static const double MiB = 1 << 20, GiB = 1 << 30;
 
 const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
-    [SERVER_ENGINE_NONE] = "none",
-    [SERVER_ENGINE_VLLM_014] = "vllm-0.14",
-    [SERVER_ENGINE_VLLM_017] = "vllm-0.17",
-    [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
-    [SERVER_ENGINE_VLLM_020] = "vllm-0.20",
-    [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
-    [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+    [SERVER_ENGINE_NONE] = "none",          [SERVER_ENGINE_VLLM_014] = "vllm-0.14",
+    [SERVER_ENGINE_VLLM_017] = "vllm-0.17", [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
+    [SERVER_ENGINE_VLLM_020] = "vllm-0.20", [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
+    [SERVER_ENGINE_VLLM_023] = "vllm-0.23", [SERVER_ENGINE_VLLM_027] = "vllm-0.27",
+    [SERVER_ENGINE_VLLM_029] = "vllm-0.29", [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
 };
 
 const char *const server_compile_names[] = {
@@ -69,9 +69,44 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
                                 .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_023] = {.summary = "as 0.22; dense models: no sampler, no CUDA graphs",
+                                .vllm_minor = 23,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_027] = {.summary = "as 0.23; dense models: buffers of penalties as well",
+                                .vllm_minor = 27,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND_BUFFERS,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_029] = {.summary = "as 0.27; dense models: CUDA graphs as well",
+                                .vllm_minor = 29,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND_GRAPHS,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
     [SERVER_ENGINE_SGLANG_05] = {.summary =
                                      "a share of HBM for weights and KV, by the chunk of prompts"},
 };
+
+struct server_engine server_engine_for(enum server_engine_id id, bool dense)
+{
+    struct server_engine engine = server_engines[id];
+    if (dense && engine.runner != RUNNER_FIRST) {
+        engine.sampler = SAMPLER_NONE;
+        engine.kept_buffers = engine.runner >= RUNNER_SECOND_BUFFERS;
+        engine.takes_graphs = engine.runner == RUNNER_SECOND_GRAPHS;
+    }
+    return engine;
+}
 
 /* ---- vLLM ------------------------------------------------------------------------------- */
 
