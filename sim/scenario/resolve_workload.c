@@ -269,9 +269,9 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) &&
-           read_compile(root, read, why) && read_balance(root, read, why) &&
-           check_clients(root, out, why) && check_routing(root, read, why);
+           read_engine(root, &out->setup, &read->engine, why) && read_compile(root, read, why) &&
+           read_balance(root, read, why) && check_clients(root, out, why) &&
+           check_routing(root, read, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */
