@@ -134,7 +134,7 @@ static void print_cause(const struct comparison *comparison, const struct compar
                         FILE *out)
 {
     const struct result *result = comparison_decides(comparison, row, PAPER_RUN);
-    if (row->row->rank || result == NULL) {
+    if (row->row->rank || result == NULL || row->class_name == comparison_pool_class) {
         return;
     }
     if (!result->cells[COLUMN_STEP].set) {

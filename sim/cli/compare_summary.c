@@ -61,7 +61,7 @@ static bool print_classes(const struct comparison *comparison,
                           struct error *why)
 {
     const char *const others[] = {comparison_geometry_class, comparison_trace_class,
-                                  comparison_rank_class, NULL};
+                                  comparison_pool_class, comparison_rank_class, NULL};
     fputs("| class | wanted within | met | missed | added: met | added: missed | not comparable | "
           "median off by |\n"
           "|---|---:|---:|---:|---:|---:|---:|---:|\n",

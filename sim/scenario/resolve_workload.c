@@ -21,6 +21,7 @@ static const char *const server_keys[] = {"rate",
                                           "replicas",
                                           "routing",
                                           "engine",
+                                          "compile",
                                           "max_sequences",
                                           "batched_tokens",
                                           "request_tokens",
@@ -213,6 +214,18 @@ static bool read_engine(const struct node *root, const struct setup *setup, int 
     return error_expect(why, "engine: none");
 }
 
+/* Only an engine that measures its memory sees what torch.compile does. */
+static bool read_compile(const struct node *root, struct workload *out, struct error *why)
+{
+    if (node_said(root, "compile") == NULL || server_engines[out->engine].measures) {
+        return node_word(root, "compile", server_compile_names, &out->compile, why);
+    }
+    node_error(node_get(root, "compile"), why,
+               "'compile' is for an engine that measures its memory, and '%s' does not",
+               server_engine_names[out->engine]);
+    return error_expect(why, "a version of vLLM as 'engine'");
+}
+
 void resolve_engine(const struct node *root, struct point *out)
 {
     struct workload *workload = &out->workload;
@@ -259,8 +272,9 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && read_balance(root, read, why) &&
-           check_clients(root, out, why) && check_routing(root, read, why);
+           read_engine(root, &out->setup, &read->engine, why) && read_compile(root, read, why) &&
+           read_balance(root, read, why) && check_clients(root, out, why) &&
+           check_routing(root, read, why);
 }
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */
@@ -278,6 +292,8 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
            (put_real(all, "time_scale", workload->time_scale, why) &&
             put_real(all, "replicas", (double)workload->replicas, why) &&
             node_set(all, "engine", server_engine_names[workload->engine], why) &&
+            (!server_engines[workload->engine].measures ||
+             node_set(all, "compile", server_compile_names[workload->compile], why)) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&
             put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
             (workload->request_tokens == 0 ||

@@ -67,6 +67,9 @@ static void complete_vllm(struct server_fact *all)
     const struct server_fact vllm = {.said = "vLLM"};
     bool off = says(&all[SAID_PREFIX], "no");
     set(&all[FACT_SYSTEM], off ? &all[SAID_PREFIX] : &vllm, off ? "none" : "vllm");
+    if (says(&all[SAID_EAGER], "yes")) {
+        set(&all[FACT_COMPILE], &all[SAID_EAGER], server_compile_names[COMPILE_EAGER]);
+    }
 }
 
 static void complete_sglang(struct server_fact *all)

@@ -62,6 +62,7 @@ static const struct server_setting {
     {"disable_radix_cache", SAID_PREFIX, SWITCH_OFF},
     {"enable_hierarchical_cache", SAID_TIERS, SWITCH},
     {"enable_dp_attention", SAID_RANKS, SWITCH},
+    {"enforce_eager", SAID_EAGER, SWITCH},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

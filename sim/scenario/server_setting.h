@@ -14,6 +14,7 @@ enum {
     SAID_EXPERTS,
     SAID_TIERS,
     SAID_RANKS,
+    SAID_EAGER,
     SAID_COUNT
 };
 

@@ -17,6 +17,7 @@ const char *const server_fact_keys[FACT_COUNT] = {
     [FACT_SYSTEM] = "system",
     [FACT_PREFIX] = "mechanisms.prefix",
     [FACT_ENGINE] = "engine",
+    [FACT_COMPILE] = "compile",
     [FACT_TENSOR_PARALLEL] = "tensor_parallel",
     [FACT_DATA_PARALLEL] = "data_parallel",
     [FACT_PIPELINE_PARALLEL] = "pipeline_parallel",

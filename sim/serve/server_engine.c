@@ -1,21 +1,32 @@
 /* vLLM: engine/arg_utils.py (get_batch_defaults, an API server), config/cache.py
  * (gpu_memory_utilization), envs.py (VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS,
- * VLLM_USE_FLASHINFER_SAMPLER) and config/vllm.py (_set_cudagraph_sizes) of 0.19.0, 0.20.0 and
- * 0.22.0; 0.24.0 and 0.26.0 agree with 0.22.0 in all of them. SGLang: server_args.py
- * (_handle_gpu_memory_settings) of 0.5.9.
+ * VLLM_USE_FLASHINFER_SAMPLER), config/vllm.py (_set_cudagraph_sizes) and
+ * v1/sample/ops/topk_topp_sampler.py of 0.14.0, 0.16.0, 0.17.0, 0.19.0, 0.20.0 and 0.22.0; 0.16.0
+ * agrees with 0.14.0, and 0.24.0, 0.26.0 and 0.28.0 with 0.22.0, in all of them. The second model
+ * runner: config/vllm.py (DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES) and v1/worker/gpu/model_runner.py
+ * of 0.23.0, 0.24.0, 0.26.0, 0.27.1, 0.28.0 and 0.29.0. SGLang: server_args.py (_handle_gpu_memory_settings) of
+ * 0.5.9.
  */
 #include "serve/server_engine.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const double MiB = 1 << 20, GiB = 1 << 30;
 
 const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
-    [SERVER_ENGINE_NONE] = "none",
-    [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
-    [SERVER_ENGINE_VLLM_020] = "vllm-0.20",
-    [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
-    [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+    [SERVER_ENGINE_NONE] = "none",          [SERVER_ENGINE_VLLM_014] = "vllm-0.14",
+    [SERVER_ENGINE_VLLM_017] = "vllm-0.17", [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
+    [SERVER_ENGINE_VLLM_020] = "vllm-0.20", [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
+    [SERVER_ENGINE_VLLM_023] = "vllm-0.23", [SERVER_ENGINE_VLLM_027] = "vllm-0.27",
+    [SERVER_ENGINE_VLLM_029] = "vllm-0.29", [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+};
+
+const char *const server_compile_names[] = {
+    [COMPILE_COLD] = "cold",
+    [COMPILE_WARM] = "warm",
+    [COMPILE_EAGER] = "eager",
+    NULL,
 };
 
 /* Growth outside PyTorch's allocator from before the weights to after the dummy run, as start-up
@@ -26,7 +37,19 @@ const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
 
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
     [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
-    [SERVER_ENGINE_VLLM_019] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
+    [SERVER_ENGINE_VLLM_014] = {.summary = "90 % of HBM, CUDA graphs beside it, sorting sampler",
+                                .vllm_minor = 14,
+                                .usable = 0.9,
+                                .measures = true,
+                                .sampler = SAMPLER_SORT,
+                                .kernel_bytes = KERNELS_OF_PYTORCH},
+    [SERVER_ENGINE_VLLM_017] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
+                                .vllm_minor = 17,
+                                .usable = 0.9,
+                                .measures = true,
+                                .sampler = SAMPLER_TRITON,
+                                .kernel_bytes = KERNELS_OF_PYTORCH},
+    [SERVER_ENGINE_VLLM_019] = {.summary = "as 0.17; captures some graphs before it measures",
                                 .vllm_minor = 19,
                                 .usable = 0.9,
                                 .measures = true,
@@ -46,16 +69,51 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
                                 .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_023] = {.summary = "as 0.22; dense models: no sampler, no CUDA graphs",
+                                .vllm_minor = 23,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_027] = {.summary = "as 0.23; dense models: buffers of penalties as well",
+                                .vllm_minor = 27,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND_BUFFERS,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+    [SERVER_ENGINE_VLLM_029] = {.summary = "as 0.27; dense models: CUDA graphs as well",
+                                .vllm_minor = 29,
+                                .usable = 0.92,
+                                .measures = true,
+                                .takes_graphs = true,
+                                .sampler = SAMPLER_FLASHINFER,
+                                .runner = RUNNER_SECOND_GRAPHS,
+                                .kernel_bytes = KERNELS_OF_FLASHINFER},
     [SERVER_ENGINE_SGLANG_05] = {.summary =
                                      "a share of HBM for weights and KV, by the chunk of prompts"},
 };
+
+struct server_engine server_engine_for(enum server_engine_id id, bool dense)
+{
+    struct server_engine engine = server_engines[id];
+    if (dense && engine.runner != RUNNER_FIRST) {
+        engine.sampler = SAMPLER_NONE;
+        engine.kept_buffers = engine.runner >= RUNNER_SECOND_BUFFERS;
+        engine.takes_graphs = engine.runner == RUNNER_SECOND_GRAPHS;
+    }
+    return engine;
+}
 
 /* ---- vLLM ------------------------------------------------------------------------------- */
 
 /* Rows stand oldest first. */
 enum server_engine_id server_engine_of_vllm(int major, int minor)
 {
-    enum server_engine_id found = SERVER_ENGINE_VLLM_019;
+    enum server_engine_id found = SERVER_ENGINE_VLLM_014;
     for (int id = found; id < SERVER_ENGINE_COUNT; id++) {
         int first = server_engines[id].vllm_minor;
         if (first > 0 && (major > 0 || minor >= first)) {

@@ -12,16 +12,39 @@
 
 enum server_engine_id {
     SERVER_ENGINE_NONE, /* KV takes what weights and a step's tensors leave */
+    SERVER_ENGINE_VLLM_014,
+    SERVER_ENGINE_VLLM_017,
     SERVER_ENGINE_VLLM_019,
     SERVER_ENGINE_VLLM_020,
     SERVER_ENGINE_VLLM_022,
+    SERVER_ENGINE_VLLM_023,
+    SERVER_ENGINE_VLLM_027,
+    SERVER_ENGINE_VLLM_029,
     SERVER_ENGINE_SGLANG_05,
     SERVER_ENGINE_COUNT
 };
 extern const char *const server_engine_names[SERVER_ENGINE_COUNT + 1]; /* ends with NULL */
 
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */
-enum server_engine_sampler { SAMPLER_NONE, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+
+/* vLLM's second model runner serves dense models since 0.23. Its dummy run skips the sampler. What
+ * it allocates before that run counts since 0.27, and its CUDA graphs since 0.29. */
+enum server_engine_runner {
+    RUNNER_FIRST,
+    RUNNER_SECOND,
+    RUNNER_SECOND_BUFFERS,
+    RUNNER_SECOND_GRAPHS, /* and buffers */
+};
+
+/* What torch.compile does when a server starts. It matters to engines that measure their memory:
+ * its work falls into that measurement. */
+enum server_compile {
+    COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
+    COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
+    COMPILE_EAGER, /* nothing, nor are there CUDA graphs: vLLM's --enforce-eager */
+};
+extern const char *const server_compile_names[]; /* ends with NULL */
 
 struct server_engine {
     const char *summary;
@@ -30,9 +53,14 @@ struct server_engine {
     bool measures;     /* a run with dummy requests finds the peak memory outside KV */
     bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
     enum server_engine_sampler sampler;
-    double kernel_bytes; /* of code and tables that CUDA loads during that run */
+    enum server_engine_runner runner; /* of dense models; mixtures of experts have the first */
+    bool kept_buffers;                /* of server_engine_for(): those for penalties count */
+    double kernel_bytes;              /* of code and tables that CUDA loads during that run */
 };
 extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
+
+/* The row as it is for a dense model, or for a mixture of experts. */
+struct server_engine server_engine_for(enum server_engine_id id, bool dense);
 
 /* The row of a version of vLLM. Versions before the first row have that row. */
 enum server_engine_id server_engine_of_vllm(int major, int minor);

@@ -1,6 +1,7 @@
 /* vLLM 0.19.0: v1/worker/gpu_worker.py (init_device, determine_available_memory), utils/
  * mem_utils.py (memory_profiling), v1/worker/gpu_model_runner.py (profile_run, _dummy_sampler_run,
- * profile_cudagraph_memory), v1/sample/ops/topk_topp_sampler.py and topk_topp_triton.py.
+ * profile_cudagraph_memory), config/compilation.py (benchmark_combo_kernel), v1/sample/ops/
+ * topk_topp_sampler.py and topk_topp_triton.py. PyTorch 2.9: aten/src/ATen/native/cuda/Sort.cu.
  * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token).
  */
 #include "serving/engine_memory.h"
@@ -61,20 +62,53 @@ static double step_bytes(const struct point *point)
     return BF16 * most * (double)point->workload.batched_tokens;
 }
 
+/* While torch.compile fills its empty cache, it times kernels on random copies of what they read
+ * and write. The largest is of the first kernel: the GPU's rows of the embedding table, and the
+ * hidden states of a whole step. vLLM counts it as the peak of a step (its issues 54122 and 54383).
+ * 54383: Qwen3-32B on two GPUs, 3584 tokens and 40 sequences: 0.47 GiB less KV on each at the first
+ * start. The copy has 0.76 GiB, a step 0.29. */
+static double compile_bytes(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    double rows = (double)whole_share(model->vocabulary, model->tensor_parallel);
+    return point->workload.compile != COMPILE_COLD
+               ? 0
+               : BF16 * (double)model->hidden * (rows + (double)point->workload.batched_tokens);
+}
+
+static struct server_engine engine_of(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    bool dense = true;
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        dense = dense && !model->layers[l].routed;
+    }
+    return server_engine_for((enum server_engine_id)point->workload.engine, dense);
+}
+
+/* Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:
+ * logits, probabilities and random numbers (Triton), or logits, masked logits and probabilities
+ * (FlashInfer). PyTorch's sort of 128 rows or more has nine: logits and sorted logits, their
+ * indices of 64 bits before and after, and the radix sort's second copy of a value and an index;
+ * with fewer rows the most live after it: both logits, indices and probabilities. */
+static double sampler_values(enum server_engine_sampler sampler, double rows)
+{
+    return sampler == SAMPLER_NONE ? 0 : sampler != SAMPLER_SORT ? 3 : rows >= 128 ? 9 : 5;
+}
+
 /* The sampler's run for as many sequences as a step may have: the step's hidden states and their
- * last rows, twice; logits in bf16; and over the whole vocabulary in fp32 logits, probabilities and
- * random numbers (Triton), or logits, masked logits and probabilities (FlashInfer). Triton's kernel
- * keeps a row of the vocabulary for each of its programs. */
+ * last rows, twice; logits in bf16; and the sampler's own values. Triton's kernel keeps a row of
+ * the vocabulary for each of its programs. */
 static double sampler_bytes(const struct point *point, double sms)
 {
     const struct model *model = &point->setup.model;
     const struct workload *workload = &point->workload;
     double rows = fmin((double)workload->sequences, (double)workload->batched_tokens);
     double hidden = (double)model->hidden * BF16, words = model->vocabulary;
-    double scratch =
-        server_engines[workload->engine].sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
+    enum server_engine_sampler sampler = engine_of(point).sampler;
+    double scratch = sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
     return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
-           (3 * rows + scratch) * words * FP32;
+           (sampler_values(sampler, rows) * rows + scratch) * words * FP32;
 }
 
 /* ---- outside tensors -------------------------------------------------------------------- */
@@ -132,32 +166,61 @@ static void add(struct engine_memory *out, const char *name, double bytes, enum 
     out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
 }
 
+/* Engines split the embedding over the GPUs that share the model, by words (vLLM's and SGLang's
+ * VocabParallelEmbedding). */
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
-    add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED, "as loaded");
+    uint64_t words = model->vocabulary, own = whole_share(words, model->tensor_parallel);
+    double others = (double)(words - own) * model->hidden * BF16;
+    add(out, "weights", (double)model_weight_bytes(model) - others, BASIS_PUBLISHED, "as loaded");
     add(out, "position tables", table_bytes(model), BASIS_PUBLISHED,
         "cosines and sines of all trained positions");
+}
+
+/* vLLM's v1/worker/gpu/sample/penalties.py: how often a sequence has each word, in 32 bits, and
+ * whether its prompt has it, in one. */
+static double penalty_bytes(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    return (double)workload->sequences * point->setup.model.vocabulary * (4 + 1. / 8);
+}
+
+/* The most that the dummy run holds in tensors at once. */
+static void add_peak(const struct point *point, double sms, struct engine_memory *out)
+{
+    double compile = compile_bytes(point), step = step_bytes(point);
+    double sampler = sampler_bytes(point, sms);
+    if (compile > fmax(step, sampler)) {
+        add(out, "peak of compiling", compile, BASIS_PUBLISHED,
+            "a copy of the embedding table, on which torch.compile times kernels");
+    } else if (step > sampler) {
+        add(out, "peak of a step", step, BASIS_PUBLISHED,
+            "tensors of a layer for all batched tokens");
+    } else {
+        add(out, "peak of the sampler", sampler, BASIS_PUBLISHED,
+            "logits, probabilities and copies for all sequences");
+    }
 }
 
 static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
 {
     const struct workload *workload = &point->workload;
-    const struct server_engine *engine = &server_engines[workload->engine];
+    const struct server_engine engine = engine_of(point);
     const struct profile *profile = &point->setup.profile;
-    double step = step_bytes(point), sampler = sampler_bytes(point, sms);
     add_loaded(point, out);
-    add(out, step > sampler ? "peak of a step" : "peak of the sampler", fmax(step, sampler),
-        BASIS_PUBLISHED,
-        step > sampler ? "tensors of a layer for all batched tokens"
-                       : "logits, probabilities and copies for all sequences");
+    if (engine.kept_buffers) {
+        add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
+            "counts of each word for all sequences");
+    }
+    add_peak(point, sms, out);
     add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED, "of matrix products");
-    if (engine->sampler == SAMPLER_TRITON) {
+    if (engine.sampler == SAMPLER_TRITON) {
         add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
             "stack of the sampler's kernel, for all threads of the GPU");
     }
-    add(out, "kernels", engine->kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
-    if (engine->takes_graphs) {
+    add(out, "kernels", engine.kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
+    if (engine.takes_graphs && workload->compile != COMPILE_EAGER) {
         add(out, "CUDA graphs",
             graph_bytes * server_engine_graphs(workload->sequences, workload->batched_tokens),
             BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
@@ -167,26 +230,26 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why)
 {
     static const enum curve_id sms_id = CURVE_GPU_SMS;
-    const struct server_engine *engine = &server_engines[point->workload.engine];
+    const struct server_engine engine = engine_of(point);
     const struct profile *profile = &point->setup.profile;
     struct trust trust = {BASIS_MEASURED, false};
-    bool triton = engine->sampler == SAMPLER_TRITON;
+    bool triton = engine.sampler == SAMPLER_TRITON;
     if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
         return false;
     }
     double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
     double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
-    double base = all - (engine->measures ? 0 : context_bytes), left = all;
+    double base = all - (engine.measures ? 0 : context_bytes), left = all;
     *out = (struct engine_memory){.count = 0};
-    if (!engine->measures) {
+    if (!engine.measures) {
         add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
     }
     add(out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
         BASIS_PUBLISHED,
-        !engine->measures      ? "for activations and CUDA graphs"
-        : engine->takes_graphs ? "holds the CUDA context and NCCL"
-                               : "holds the CUDA context, NCCL and CUDA graphs");
-    if (engine->measures) {
+        !engine.measures      ? "for activations and CUDA graphs"
+        : engine.takes_graphs ? "holds the CUDA context and NCCL"
+                              : "holds the CUDA context, NCCL and CUDA graphs");
+    if (engine.measures) {
         split_vllm(point, sms, out);
     } else {
         add_loaded(point, out);

@@ -105,7 +105,10 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
     struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
-    run->ran = answer_ranges(&run->point, 0, &course->context, &run->result, &run->ranges, why);
+    const struct point *point = &run->point;
+    run->ran = point_serves(point) /* a server has no ranges */
+                   ? answer_run(point, &course->context, &run->result, why)
+                   : answer_ranges(point, 0, &course->context, &run->result, &run->ranges, why);
     if (course->on_progress != NULL) {
         uint32_t done = atomic_fetch_add(&course->done, 1) + 1;
         course->on_progress(done, (uint32_t)comparison->run_count, NULL);

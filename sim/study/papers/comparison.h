@@ -19,7 +19,8 @@ enum verdict { VERDICT_MET, VERDICT_MISSED, VERDICT_NOT_COMPARABLE, VERDICT_COUN
 extern const char *const verdict_names[VERDICT_COUNT];
 
 /* Classes of rows in addition to those of systems. */
-extern const char comparison_geometry_class[], comparison_trace_class[], comparison_rank_class[];
+extern const char comparison_geometry_class[], comparison_trace_class[], comparison_pool_class[],
+    comparison_rank_class[];
 
 /* The error after one change: a figure of the machine scaled, or a key that the paper's file calls
  * assumed at an end of its range. */

@@ -12,12 +12,15 @@ const char *const verdict_names[VERDICT_COUNT] = {
 };
 
 /* The tolerances of the classes. Geometry is exact except for rounding. A hit ratio may be off as
- * far as that of a trace that is carried to another context. */
+ * far as that of a trace that is carried to another context. A server's KV pool is what its engine
+ * finds by a measurement of its own. */
 const char comparison_geometry_class[] = "geometry";
 const char comparison_trace_class[] = "trace";
+const char comparison_pool_class[] = "pool";
 const char comparison_rank_class[] = "ranking";
 #define GEOMETRY_TOLERANCE 1e-9
 #define TRACE_TOLERANCE 0.05
+#define POOL_TOLERANCE 0.05
 static const double tolerances[SYSTEM_CLASS_COUNT] = {
     [CLASS_BANDWIDTH_BOUND] = 0.10,
     [CLASS_GPU_MANAGED] = 0.10,
@@ -237,6 +240,9 @@ static void classify(const struct comparison *comparison, struct comparison_row 
                within(&said->over, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES)) {
         row->class_name = comparison_trace_class;
         row->tolerance = TRACE_TOLERANCE;
+    } else if (within(&said->take, COLUMN_KV_BLOCKS, COLUMN_KV_BLOCKS)) {
+        row->class_name = comparison_pool_class;
+        row->tolerance = POOL_TOLERANCE;
     } else {
         enum system_class class =
             system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup.mechanisms);

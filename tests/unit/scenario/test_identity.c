@@ -487,6 +487,7 @@ static bool is_said_at_need(const char *key)
                                        "replicas",
                                        "routing",
                                        "engine",
+                                       "compile",
                                        "max_sequences",
                                        "batched_tokens",
                                        "request_tokens",

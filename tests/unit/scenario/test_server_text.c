@@ -108,6 +108,8 @@ static const struct {
      "expert_parallel=8@1"},
     {"vLLM's -ep is a switch, SGLang's --ep a number", "vllm serve m -ep -tp 2",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
+    {"vLLM without torch.compile", "vllm serve m --enforce-eager",
+     "model=m@1 system=vllm@0 compile=eager@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
     {"names inside others are not settings",
@@ -146,9 +148,8 @@ static const struct {
     const char *text, *unused;
 } unused[] = {
     {"vllm serve m --max-num-seqs 4 -tp 2", ""},
-    {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10", "--swap-space 4@1, "
-                                                                        "--enforce-eager@1, "
-                                                                        "--cpu-offload-gb=10@1"},
+    {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10",
+     "--swap-space 4@1, --cpu-offload-gb=10@1"},
     {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
      "--swap-space 1000@2, --seed -1@3, --no-such a b c@5"},
     {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",

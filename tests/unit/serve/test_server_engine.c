@@ -76,12 +76,16 @@ static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
 static void versions_between_rows_have_the_earlier_one(void **state)
 {
     (void)state;
-    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_019);
+    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_014);
+    assert_int_equal(server_engine_of_vllm(0, 16), SERVER_ENGINE_VLLM_014);
+    assert_int_equal(server_engine_of_vllm(0, 18), SERVER_ENGINE_VLLM_017);
     assert_int_equal(server_engine_of_vllm(0, 19), SERVER_ENGINE_VLLM_019);
     assert_int_equal(server_engine_of_vllm(0, 20), SERVER_ENGINE_VLLM_020);
     assert_int_equal(server_engine_of_vllm(0, 21), SERVER_ENGINE_VLLM_020);
     assert_int_equal(server_engine_of_vllm(0, 22), SERVER_ENGINE_VLLM_022);
-    assert_int_equal(server_engine_of_vllm(1, 0), SERVER_ENGINE_VLLM_022);
+    assert_int_equal(server_engine_of_vllm(0, 26), SERVER_ENGINE_VLLM_023);
+    assert_int_equal(server_engine_of_vllm(0, 28), SERVER_ENGINE_VLLM_027);
+    assert_int_equal(server_engine_of_vllm(1, 0), SERVER_ENGINE_VLLM_029);
 }
 
 static void every_engine_has_a_name_and_a_summary(void **state)
