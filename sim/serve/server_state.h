@@ -1,4 +1,4 @@
-/* The state of a running server, for server.c and conservation.c.
+/* The state of a running server, for server.c, schedule.c, server_copies.c and conservation.c.
  *
  * A sequence is in one of three places: in the queue (preempted sequences in front of new
  * requests), loading (until the copies that it waits for are done), or running (in the order of
