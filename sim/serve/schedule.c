@@ -1,6 +1,7 @@
 /* The queue is `indices` from `next` to `arrived`, behind the preempted sequences. */
 #include "serve/schedule.h"
 
+#include "serve/reserve.h"
 #include "serve/server_copies.h"
 
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence)
@@ -18,9 +19,7 @@ static bool is_too_long(const struct server *server, uint32_t index)
 
 int64_t schedule_next_arrival(const struct server *server)
 {
-    return server->arrived < server->count
-               ? server->served[server->indices[server->arrived]].arrived_ns
-               : INT64_MAX;
+    return server->arrived < server->count ? server->ready_ns : INT64_MAX;
 }
 
 uint32_t schedule_waiting(const struct server *server)
@@ -28,10 +27,24 @@ uint32_t schedule_waiting(const struct server *server)
     return server->arrived - server->next + server->put_back_count;
 }
 
-void schedule_arrive(struct server *server)
+void schedule_hear(struct server *server)
 {
-    while (schedule_next_arrival(server) <= server->now_ns) {
-        server->arrived++;
+    if (server->arrived < server->count) {
+        uint32_t index = server->indices[server->arrived];
+        server->ready_ns =
+            api_hear(&server->api, &server->options.path, server->served[index].arrived_ns,
+                     server->requests->all[index].prompt);
+    }
+}
+
+void schedule_arrive(struct server *server, int64_t until_ns)
+{
+    while (schedule_next_arrival(server) <= until_ns) {
+        uint32_t index = server->indices[server->arrived++];
+        if (!is_too_long(server, index)) {
+            waits_charge(&server->served[index].waits, WAIT_API, server->ready_ns);
+        }
+        schedule_hear(server);
     }
     uint32_t waiting = schedule_waiting(server);
     server->totals->most_waiting =
@@ -106,14 +119,22 @@ static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t 
     return wanted < most ? (uint32_t)wanted : most;
 }
 
-/* Give running sequences their next tokens; preempt others if there is no room. Returns the tokens
- * that the step has left. */
-static uint32_t schedule_running(struct server *server, uint32_t budget, bool *made_room)
+/* Which sequences a step may compute. */
+enum kind { PROMPTS = 1, DECODES = 2 };
+
+/* Give running sequences of these kinds their next tokens; preempt others if there is no room.
+ * Returns the tokens that the step has left. */
+static uint32_t schedule_running(struct server *server, int kinds, uint32_t budget, bool *made_room)
 {
     for (uint32_t i = 0; i < server->running_count; i++) {
         struct sequence *sequence = &server->running[i];
         uint64_t wanted = sequence_known_tokens(server, sequence) - sequence->computed;
         uint64_t held = prefix_held(server->cache, sequence->index);
+        enum kind kind = sequence->generated == 0 || wanted > 1 ? PROMPTS : DECODES;
+        sequence->chunk = 0;
+        if ((kinds & (int)kind) == 0) {
+            continue;
+        }
         sequence->chunk = chunk_of(server, wanted, budget);
         while (i < server->running_count &&
                !prefix_grow(server->cache, sequence->index, sequence->computed + sequence->chunk)) {
@@ -201,13 +222,38 @@ static bool admit(struct server *server, struct sequence *front, uint32_t *budge
     return true;
 }
 
-void schedule_step(struct server *server)
+static void admit_waiting(struct server *server, uint32_t budget)
 {
     struct sequence front;
-    bool made_room = false;
-    uint32_t budget = schedule_running(server, server->options.batched_tokens, &made_room);
-    while (!made_room && budget > 0 &&
+    double reserved = reserve_begin(server);
+    while (budget > 0 &&
            server->running_count + server->loading_count < server->options.sequences &&
-           queue_front(server, &front) && admit(server, &front, &budget)) {
+           queue_front(server, &front) && reserve_fits(server, &front, &reserved) &&
+           admit(server, &front, &budget)) {
+    }
+}
+
+/* Does the step compute anything yet? */
+static bool has_work(const struct server *server)
+{
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        if (server->running[i].chunk > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void schedule_step(struct server *server)
+{
+    bool made_room = false, alone = server->options.path.prompts_alone;
+    uint32_t budget = schedule_running(server, alone ? PROMPTS : PROMPTS | DECODES,
+                                       server->options.batched_tokens, &made_room);
+    if (!made_room) {
+        admit_waiting(server, budget);
+    }
+    if (alone && !has_work(server)) {
+        schedule_running(server, DECODES, UINT32_MAX, &made_room);
+        reserve_decode(server, made_room);
     }
 }

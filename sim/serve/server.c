@@ -76,13 +76,15 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     sequence->generated++;
     sequence->was_put_back = false;
     series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
+    int64_t replied_ns = api_reply(&server->api, &server->options.path, server->now_ns);
     if (served->first_token_ns < 0) {
-        served->first_token_ns = server->now_ns;
+        served->first_token_ns = replied_ns;
     }
     if (sequence->generated < server->requests->all[sequence->index].output) {
         return false;
     }
-    served->end_ns = server->now_ns;
+    served->end_ns = replied_ns;
+    waits_charge(&served->waits, WAIT_API, replied_ns);
     server->ended++;
     prefix_end(server->cache, sequence->index, true);
     return true;
@@ -279,6 +281,7 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
                        sizeof *server->indices, why)) {
         return false;
     }
+    bool next = server->arrived == server->count;
     server->indices[server->count++] = index;
     server->served[index] = (struct served){.arrived_ns = at_ns,
                                             .scheduled_ns = -1,
@@ -286,13 +289,34 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
                                             .end_ns = -1,
                                             .waits = {.until_ns = at_ns},
                                             .server = server->options.number};
-    server->due_ns = server->idle ? at_ns : server->due_ns;
+    if (next) {
+        schedule_hear(server);
+    }
+    if (server->idle && schedule_next_arrival(server) < server->due_ns) {
+        server->due_ns = schedule_next_arrival(server);
+    }
     return true;
 }
 
 int64_t server_due(const struct server *server)
 {
     return server->due_ns;
+}
+
+/* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left it
+ * nothing to compute, it looks again now. Returns the step's work. */
+static struct step_load plan_step(struct server *server)
+{
+    bool early = server->options.path.overlaps && !server->idle;
+    schedule_arrive(server, early ? server->begun_ns : server->now_ns);
+    schedule_step(server);
+    struct step_load load = read_load(server);
+    if (early && load.decodes + load.chunk_count == 0) {
+        schedule_arrive(server, server->now_ns);
+        schedule_step(server);
+        load = read_load(server);
+    }
+    return load;
 }
 
 bool server_turn(struct server *server, struct server_ends *ends, struct error *why)
@@ -302,15 +326,14 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
     if (server->idle) {
         pass_idle(server);
     }
-    schedule_arrive(server);
-    schedule_step(server);
+    struct step_load load = plan_step(server);
     if (server->failed) {
         return false;
     }
     conservation_check(server);
     *ends = (struct server_ends){.refused = server->ended - ended, .refused_ns = server->now_ns};
     server->ended_before = server->ended;
-    struct step_load load = read_load(server);
+    server->begun_ns = server->now_ns;
     server->idle = load.decodes + load.chunk_count == 0;
     if (server->idle) {
         server->due_ns = idle_until(server);
@@ -320,13 +343,16 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
         return false;
     }
     ends->answered = server->ended - server->ended_before;
-    ends->answered_ns = server->due_ns = server->now_ns;
+    server->due_ns = server->now_ns;
+    ends->answered_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
     return true;
 }
 
 bool server_finish(struct server *server, struct error *why)
 {
-    server->totals->end_ns = server->now_ns;
+    server->totals->end_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
     server_end_copies(server);
     conservation_check(server);
     assert(server->ended == server->count); /* an idle server has room for any request */
