@@ -6,8 +6,9 @@
  * there are none, or no room for them.
  *
  * vLLM 0.19.0: v1/core/sched/scheduler.py, with long_prefill_token_threshold 0, its default. SGLang
- * 0.5.9: managers/scheduler.py (get_next_batch_to_run), without --enable-mixed-chunk. A request that
- * ends frees its blocks for the next step; engines that overlap steps free them one step later.
+ * 0.5.9: managers/scheduler.py (get_next_batch_to_run), without --enable-mixed-chunk. Here a
+ * request that ends frees its blocks for the next step; engines that overlap steps free them a step
+ * later.
  */
 #ifndef SERVE_SCHEDULE_H
 #define SERVE_SCHEDULE_H
