@@ -3,6 +3,7 @@ rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
 wait_color(name) = \
+    name eq "api" ? 0x8c6bb1 : \
     name eq "queue" ? 0xbbbbbb : name eq "load" ? 0xe69f00 : name eq "prefill" ? 0x56b4e9 : \
     name eq "preempted" ? 0xd55e00 : name eq "others" ? 0xcc79a7 : name eq "decode" ? 0x0072b2 : \
     name eq "link" ? 0x7a3500 : name eq "lookup" ? 0x009e73 : name eq "update" ? 0x66c5a8 : \

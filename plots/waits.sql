@@ -20,7 +20,7 @@ wait(place, bar, name, s) AS (
 ),
 -- From the bottom up, in the order in which a request meets them.
 cause(name, level) AS (
-  VALUES ('queue', 1), ('load', 2), ('prefill', 3), ('preempted', 4), ('others', 5), ('decode', 6)
+  VALUES ('api', 0), ('queue', 1), ('load', 2), ('prefill', 3), ('preempted', 4), ('others', 5), ('decode', 6)
 ),
 stacked AS (
   SELECT place, bar, wait.name, s, SUM(s) OVER (PARTITION BY place, bar ORDER BY COALESCE(level, 7), wait.name) AS upto

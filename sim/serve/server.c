@@ -7,316 +7,18 @@
 #include "base/array.h"
 #include "serve/conservation.h"
 #include "serve/layered.h"
+#include "serve/schedule.h"
+#include "serve/server_copies.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t known_tokens(const struct server *server, const struct sequence *sequence)
-{
-    return (uint64_t)server->requests->all[sequence->index].prompt + sequence->generated;
-}
-
-/* ---- the queue ------------------------------------------------------------------------ */
-
-/* Can the request never run, because the GPU has too few blocks for its tokens? */
-static bool is_too_long(const struct server *server, uint32_t index)
-{
-    return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
-}
-
-/* When the next request that was sent arrives; INT64_MAX if there is none. */
-static int64_t next_arrival(const struct server *server)
-{
-    return server->arrived < server->count
-               ? server->served[server->indices[server->arrived]].arrived_ns
-               : INT64_MAX;
-}
-
-static uint32_t waiting_requests(const struct server *server)
-{
-    return server->arrived - server->next + server->put_back_count;
-}
-
-static void arrive(struct server *server)
-{
-    while (next_arrival(server) <= server->now_ns) {
-        server->arrived++;
-    }
-    uint32_t waiting = waiting_requests(server);
-    server->totals->most_waiting =
-        waiting > server->totals->most_waiting ? waiting : server->totals->most_waiting;
-}
-
-/* The front of the queue; false when it is empty. Requests that can never run leave it. */
-static bool queue_front(struct server *server, struct sequence *front)
-{
-    if (server->put_back_count > 0) {
-        *front = server->put_back[server->put_back_count - 1];
-        return true;
-    }
-    while (server->next < server->arrived && is_too_long(server, server->indices[server->next])) {
-        server->served[server->indices[server->next++]].too_long = true;
-        server->ended++;
-    }
-    if (server->next == server->arrived) {
-        return false;
-    }
-    *front = (struct sequence){.index = server->indices[server->next]};
-    return true;
-}
-
-static void queue_pop(struct server *server)
-{
-    if (server->put_back_count > 0) {
-        server->put_back_count--;
-    } else {
-        server->next++;
-    }
-}
-
 static double kv_share(const struct server *server)
 {
     double room = (double)prefix_room(server->cache);
     return server->all_blocks > 0 ? 1 - room / (double)server->all_blocks : 0;
-}
-
-/* ---- copies --------------------------------------------------------------------------- */
-
-/* Queue a copy of the KV of `tokens` tokens. Returns its number. */
-static uint64_t copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
-                            struct copy_blocks blocks)
-{
-    const struct server_options *options = &server->options;
-    uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns = server->clock.copy_start_ns * (double)(units * options->unit_transfers);
-    double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
-    uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
-    server->failed = server->failed || number == 0;
-    return number;
-}
-
-/* Queue the saves that the cache has begun. Blocks that the GPU has evicted already become free
- * only when their copy ends. */
-static void copy_saves(struct server *server)
-{
-    struct prefix_counts counts = prefix_counts(server->cache);
-    if (server->options.saves_cross && counts.saved > server->saved) {
-        uint64_t blocks = counts.saved - server->saved;
-        uint64_t number =
-            copy_tokens(server, &server->out, blocks * prefix_block_tokens(server->cache),
-                        (struct copy_blocks){.moved = blocks});
-        server->freeing = counts.evicted > server->evicted ? number : server->freeing;
-    }
-    server->saved = counts.saved;
-    server->evicted = counts.evicted;
-}
-
-/* Swap room is given back when its content has been copied in. vLLM gives it back when the copy is
- * scheduled, and begins no step before that copy ends. Here other sequences run meanwhile, and one
- * of them may swap out: it must not overwrite memory that the copy still reads. */
-static void end_load(struct copy_blocks blocks, void *context)
-{
-    struct server *server = context;
-    server->swap_left += blocks.freed;
-    prefix_loaded(server->cache, blocks.moved);
-}
-
-static void end_save(struct copy_blocks blocks, void *context)
-{
-    struct server *server = context;
-    prefix_saved(server->cache, blocks.moved);
-}
-
-/* The copy out that frees the blocks taken last; 0 if they are free. */
-static uint64_t copies_in_the_way(const struct server *server)
-{
-    return server->freeing > server->out.done ? server->freeing : 0;
-}
-
-static bool has_room(const struct server *server, const struct sequence *sequence)
-{
-    return sequence->room <= server->out.done;
-}
-
-static bool is_ready(const struct server *server, const struct sequence *sequence)
-{
-    bool loaded = server->options.layers > 0 || sequence->load <= server->in.done;
-    return loaded && has_room(server, sequence);
-}
-
-/* Sequences whose copies are done run from the next step on. */
-static void start_loaded(struct server *server)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < server->loading_count; i++) {
-        if (is_ready(server, &server->loading[i])) {
-            server->running[server->running_count++] = server->loading[i];
-        } else {
-            server->loading[kept++] = server->loading[i];
-        }
-    }
-    server->loading_count = kept;
-}
-
-/* Let copies run for `ns` at these rates. */
-static void pass_copies(struct server *server, int64_t ns, double load_rate, double save_rate)
-{
-    struct series *series = server->options.series;
-    int64_t start = server->now_ns;
-    series_spread(series, SERIES_LOADED, start, start + ns,
-                  copies_pass(&server->in, (double)ns, load_rate, end_load, server));
-    series_spread(series, SERIES_SAVED, start, start + ns,
-                  copies_pass(&server->out, (double)ns, save_rate, end_save, server));
-    start_loaded(server);
-}
-
-/* ---- scheduling ----------------------------------------------------------------------- */
-
-/* Begin to copy out a sequence's KV, if the host has room. Returns its tokens, or 0. */
-static uint64_t swap_out(struct server *server, const struct sequence *sequence)
-{
-    uint32_t block = prefix_block_tokens(server->cache);
-    uint64_t blocks = (sequence->computed + block - 1) / block;
-    if (blocks == 0 || blocks > server->swap_left || sequence->load > server->in.done) {
-        return 0;
-    }
-    server->swap_left -= blocks;
-    server->totals->swapped_blocks += blocks;
-    server->served[sequence->index].swaps++;
-    server->freeing =
-        copy_tokens(server, &server->out, sequence->computed, (struct copy_blocks){0});
-    return sequence->computed;
-}
-
-/* Preempt the running sequence that was admitted last: it goes to the front of the queue. */
-static void put_back_last(struct server *server)
-{
-    struct sequence sequence = server->running[--server->running_count];
-    struct served *served = &server->served[sequence.index];
-    uint64_t swapped = swap_out(server, &sequence);
-    prefix_end(server->cache, sequence.index, false);
-    served->preemptions++;
-    waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* the rest is charged already */
-    server->put_back[server->put_back_count++] = (struct sequence){.index = sequence.index,
-                                                                   .generated = sequence.generated,
-                                                                   .was_put_back = true,
-                                                                   .swapped = swapped};
-}
-
-/* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
-static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t budget)
-{
-    uint32_t chunk = server->options.chunk_tokens;
-    uint32_t most = chunk > 0 && chunk < budget ? chunk : budget;
-    return wanted < most ? (uint32_t)wanted : most;
-}
-
-/* Give running sequences their next tokens; preempt others if there is no room. Returns the tokens
- * that the step has left. */
-static uint32_t schedule_running(struct server *server, uint32_t budget, bool *made_room)
-{
-    for (uint32_t i = 0; i < server->running_count; i++) {
-        struct sequence *sequence = &server->running[i];
-        uint64_t wanted = known_tokens(server, sequence) - sequence->computed;
-        uint64_t held = prefix_held(server->cache, sequence->index);
-        sequence->chunk = chunk_of(server, wanted, budget);
-        while (i < server->running_count &&
-               !prefix_grow(server->cache, sequence->index, sequence->computed + sequence->chunk)) {
-            put_back_last(server);
-            *made_room = true;
-        }
-        if (i < server->running_count) {
-            copy_saves(server);
-            bool took = prefix_held(server->cache, sequence->index) > held;
-            sequence->room = took ? copies_in_the_way(server) : sequence->room;
-            sequence->chunk = has_room(server, sequence) ? sequence->chunk : 0;
-            budget -= sequence->chunk;
-        }
-    }
-    return budget;
-}
-
-static void note_match(const struct server *server, const struct prefix_match *match)
-{
-    struct series *series = server->options.series;
-    series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->gpu_tokens);
-    series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
-}
-
-/* Take blocks for the front of the queue; false if there is no room.
- *   load  out: tokens to load
- *   room  out: swap blocks that hold its KV on the host */
-static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load,
-                  uint64_t *room)
-{
-    uint64_t known = known_tokens(server, front);
-    struct served *served = &server->served[front->index];
-    struct prefix_match match;
-    if (front->swapped > 0) {
-        uint32_t block = prefix_block_tokens(server->cache);
-        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, load)) {
-            return false;
-        }
-        *room = (front->swapped + block - 1) / block;
-        front->computed = front->swapped;
-        front->swapped = 0;
-        return true;
-    }
-    if (!prefix_begin(server->cache, front->index, known, budget, &match)) {
-        return false;
-    }
-    if (served->scheduled_ns < 0) {
-        served->match = match;
-        note_match(server, &match);
-    }
-    front->computed = match.gpu_tokens + match.host_tokens;
-    *load = match.host_tokens;
-    return true;
-}
-
-/* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
-static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
-{
-    uint64_t load = 0, room = 0, loaded = prefix_counts(server->cache).loaded;
-    struct served *served = &server->served[front->index];
-    if (!begin(server, front, *budget, &load, &room)) {
-        return false;
-    }
-    queue_pop(server);
-    copy_saves(server);
-    waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
-    served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
-    front->room = copies_in_the_way(server);
-    loaded = prefix_counts(server->cache).loaded - loaded;
-    if (load > 0) {
-        copy_tokens(server, &server->in, load, (struct copy_blocks){loaded, room});
-    } else {
-        server->swap_left += room; /* all its KV is still on the GPU */
-    }
-    /* Its own load, or one begun by another request for blocks that it found. */
-    front->load = prefix_load(server->cache, front->index);
-    if (!is_ready(server, front)) {
-        server->loading[server->loading_count++] = *front;
-        return true;
-    }
-    uint64_t left = known_tokens(server, front) - front->computed;
-    front->chunk = chunk_of(server, left, *budget);
-    *budget -= front->chunk;
-    server->running[server->running_count++] = *front;
-    return true;
-}
-
-static void schedule(struct server *server)
-{
-    struct sequence front;
-    bool made_room = false;
-    uint32_t budget = schedule_running(server, server->options.batched_tokens, &made_room);
-    while (!made_room && budget > 0 &&
-           server->running_count + server->loading_count < server->options.sequences &&
-           queue_front(server, &front) && admit(server, &front, &budget)) {
-    }
 }
 
 /* ---- a step --------------------------------------------------------------------------- */
@@ -368,19 +70,21 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     struct served *served = &server->served[sequence->index];
     sequence->computed += sequence->chunk;
     prefix_fill(server->cache, sequence->index, sequence->computed);
-    if (sequence->computed < known_tokens(server, sequence)) {
+    if (sequence->computed < sequence_known_tokens(server, sequence)) {
         return false;
     }
     sequence->generated++;
     sequence->was_put_back = false;
     series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
+    int64_t replied_ns = api_reply(&server->api, &server->options.path, server->now_ns);
     if (served->first_token_ns < 0) {
-        served->first_token_ns = server->now_ns;
+        served->first_token_ns = replied_ns;
     }
     if (sequence->generated < server->requests->all[sequence->index].output) {
         return false;
     }
-    served->end_ns = server->now_ns;
+    served->end_ns = replied_ns;
+    waits_charge(&served->waits, WAIT_API, replied_ns);
     server->ended++;
     prefix_end(server->cache, sequence->index, true);
     return true;
@@ -407,14 +111,14 @@ static void pass(struct server *server, int64_t ns, double load_rate, double sav
 {
     struct series *series = server->options.series;
     int64_t start = server->now_ns, end = start + ns;
-    series_hold(series, SERIES_WAITING, start, end, waiting_requests(server));
+    series_hold(series, SERIES_WAITING, start, end, schedule_waiting(server));
     /* Without a step, running sequences wait for blocks that are being copied out. */
     series_hold(series, SERIES_LOADING, start, end,
                 server->loading_count + (computing == 0 ? server->running_count : 0));
     series_hold(series, SERIES_RUNNING, start, end, computing);
     series_hold(series, SERIES_BLOCKS, start, end,
                 (double)(server->all_blocks - prefix_room(server->cache)));
-    pass_copies(server, ns, load_rate, save_rate);
+    server_pass_copies(server, ns, load_rate, save_rate);
     server->now_ns = end;
 }
 
@@ -471,14 +175,14 @@ static bool run_step(struct server *server, const struct step_load *load, struct
     server->totals->busy_ns += time.ns;
     server->totals->steps++;
     finish_step(server, computing, &time);
-    copy_saves(server);
+    server_copy_saves(server);
     return true;
 }
 
 /* Time until a current copy, in or out, ends; INFINITY if there is none, or nobody waits. */
 static double next_copy_ns(const struct server *server, const double rate[LINK_FLOWS])
 {
-    bool awaited = server->loading_count + server->running_count + waiting_requests(server) > 0;
+    bool awaited = server->loading_count + server->running_count + schedule_waiting(server) > 0;
     double ns = INFINITY;
     if (awaited && copies_last(&server->in) > server->in.done) {
         ns = copies_time(&server->in, server->in.done + 1, rate[LINK_LOADED]);
@@ -507,7 +211,7 @@ static int64_t idle_until(const struct server *server)
     idle_rates(server, rate);
     double copy_ns = next_copy_ns(server, rate);
     int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
-    int64_t arrival = next_arrival(server);
+    int64_t arrival = schedule_next_arrival(server);
     return copied < arrival ? copied : arrival;
 }
 
@@ -577,6 +281,7 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
                        sizeof *server->indices, why)) {
         return false;
     }
+    bool next = server->arrived == server->count;
     server->indices[server->count++] = index;
     server->served[index] = (struct served){.arrived_ns = at_ns,
                                             .scheduled_ns = -1,
@@ -584,13 +289,34 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
                                             .end_ns = -1,
                                             .waits = {.until_ns = at_ns},
                                             .server = server->options.number};
-    server->due_ns = server->idle ? at_ns : server->due_ns;
+    if (next) {
+        schedule_hear(server);
+    }
+    if (server->idle && schedule_next_arrival(server) < server->due_ns) {
+        server->due_ns = schedule_next_arrival(server);
+    }
     return true;
 }
 
 int64_t server_due(const struct server *server)
 {
     return server->due_ns;
+}
+
+/* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left it
+ * nothing to compute, it looks again now. Returns the step's work. */
+static struct step_load plan_step(struct server *server)
+{
+    bool early = server->options.path.overlaps && !server->idle;
+    schedule_arrive(server, early ? server->begun_ns : server->now_ns);
+    schedule_step(server);
+    struct step_load load = read_load(server);
+    if (early && load.decodes + load.chunk_count == 0) {
+        schedule_arrive(server, server->now_ns);
+        schedule_step(server);
+        load = read_load(server);
+    }
+    return load;
 }
 
 bool server_turn(struct server *server, struct server_ends *ends, struct error *why)
@@ -600,15 +326,14 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
     if (server->idle) {
         pass_idle(server);
     }
-    arrive(server);
-    schedule(server);
+    struct step_load load = plan_step(server);
     if (server->failed) {
         return false;
     }
     conservation_check(server);
     *ends = (struct server_ends){.refused = server->ended - ended, .refused_ns = server->now_ns};
     server->ended_before = server->ended;
-    struct step_load load = read_load(server);
+    server->begun_ns = server->now_ns;
     server->idle = load.decodes + load.chunk_count == 0;
     if (server->idle) {
         server->due_ns = idle_until(server);
@@ -618,14 +343,17 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
         return false;
     }
     ends->answered = server->ended - server->ended_before;
-    ends->answered_ns = server->due_ns = server->now_ns;
+    server->due_ns = server->now_ns;
+    ends->answered_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
     return true;
 }
 
 bool server_finish(struct server *server, struct error *why)
 {
-    server->totals->end_ns = server->now_ns;
-    copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
+    server->totals->end_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
+    server_end_copies(server);
     conservation_check(server);
     assert(server->ended == server->count); /* an idle server has room for any request */
     return prefix_check(server->cache, why);

@@ -13,8 +13,8 @@
  * A prefix found in host memory is copied in before its request starts, which holds its blocks
  * meanwhile; or the request starts at once, and each layer waits for its own part.
  *
- *   request   |..queue..|..load..|.chunk.chunk.|t|t|t|t|
- *                                 first token ─┘       └ end
+ *   request   |.API.|..queue..|..load..|.chunk.chunk.|t|t|t|t|
+ *                                       first token ─┘       └ end
  *
  * If a system keeps KV on the host, that of a prompt must be written there: each layer's KV leaves
  * while the next layer computes, and a step ends when that of the last layer has left. Earlier
@@ -25,6 +25,9 @@
  * within a step (link_share.h). A sequence that takes blocks which are still being copied out waits
  * until they are.
  *
+ * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
+ * before the last one has ended: server_path.h, by the engine's version.
+ *
  * The caller's clock says how long a step takes (struct step_clock).
  */
 #ifndef SERVE_SERVER_H
@@ -34,6 +37,7 @@
 #include "serve/link_share.h"
 #include "serve/requests/requests.h"
 #include "serve/series.h"
+#include "serve/server_path.h"
 #include "serve/waits.h"
 
 /* Tokens of a prompt that a step computes: `tokens` after the first `start`. */
@@ -79,16 +83,18 @@ struct server_options {
     bool saves_cross;                     /* saved blocks cross the link: the cache's saves_wait */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
-    uint32_t layers;       /* a prefix loads layer by layer, in this many; 0: before its request */
-    uint64_t swap_blocks;  /* room on the host for preempted requests; 0: they compute again */
-    struct series *series; /* records the run; may be NULL */
+    uint32_t layers; /* a prefix loads layer by layer, in this many; 0: before its request */
+    struct server_path path; /* of requests, outside the GPU */
+    uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
+    struct series *series;   /* records the run; may be NULL */
 };
 
-/* The result for a request; times since the first arrival, -1: never. */
+/* The result for a request; times since the first arrival, -1: never. It arrives, and its tokens
+ * come, where its client is. */
 struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
-    struct prefix_match match; /* of its prompt, when it first began */
     struct waits waits;
+    struct prefix_match match; /* of its prompt, when it first began */
     uint32_t server; /* which one got it */
     uint32_t preemptions;
     uint32_t swaps; /* preemptions that swapped its KV to the host */
@@ -97,7 +103,7 @@ struct served {
 
 struct server_totals {
     uint64_t steps;
-    int64_t end_ns;          /* of the last step */
+    int64_t end_ns;          /* of the last step, and of the last answer */
     int64_t busy_ns;         /* sum over steps */
     uint32_t most_waiting;   /* longest queue */
     uint64_t swapped_blocks; /* swapped out; all of them come back in */

@@ -35,6 +35,36 @@ const char *const server_compile_names[] = {
 #define KERNELS_OF_PYTORCH (0.035 * 1024 * 1024 * 1024)
 #define KERNELS_OF_FLASHINFER (0.25 * 1024 * 1024 * 1024)
 
+/* The way of a request (server_path.h).
+ *
+ * Published: a client of vLLM 0.19.0 had the first byte of a lone answer 7.0, 15.2, 46.5 and
+ * 131.4 ms after it had sent 1990, 5990, 19 704 and 58 560 tokens, which is 2.6 ms and 2.2 us a
+ * token within 4 %; for 16 and 32 at once, after 16 and 32 times as long (andyluo7/
+ * cpu-gpu-codesign-agentic-inference 5fac1f0, results/phase2-deepdive; an AMD EPYC). Its tokenizer
+ * alone took 1.7 to 2.2 us a token. Hashes of prefix blocks are 0.12 us a token on top, 6 ms for 50k
+ * tokens (vLLM's docs/design/prefix_caching.md).
+ *
+ * Assumed: 60 us for each token that is sent. One API process of an earlier vLLM, in front of two
+ * engines, held up 10 000 ShareGPT requests of some 200 tokens to 130.7 s (vllm-project/vllm
+ * #17546). Assumed: 13.7 us for each sequence of a step: 1.1 in update_from_output(), at 256
+ * sequences (vllm-project/vllm #46112), and 12.6 in schedule() of vLLM 0.27.1 on a host whose
+ * authors found it too noisy (openfabric-systems/simllm #205).
+ *
+ * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). Assumed: 0.25 ms between two
+ * steps, as those who proposed it expected (vllm-project/vllm #10634: 0.2 to 0.3). SGLang overlaps
+ * them since 0.4, and shows a profile without idle time (its release notes). No other figure of
+ * SGLang's processes is published: they are assumed to be like vLLM's. */
+#define PATH_OF_VLLM                                                                               \
+    {                                                                                              \
+        .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
+        .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true                                   \
+    }
+#define PATH_OF_SGLANG                                                                             \
+    {                                                                                              \
+        .prompt_token_ns = 2200, .request_ns = 2600000, .output_token_ns = 60000,                  \
+        .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .reserves = true            \
+    }
+
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
     [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
     [SERVER_ENGINE_VLLM_014] = {.summary = "90 % of HBM, CUDA graphs beside it, sorting sampler",
@@ -42,33 +72,38 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_SORT,
-                                .kernel_bytes = KERNELS_OF_PYTORCH},
+                                .kernel_bytes = KERNELS_OF_PYTORCH,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_017] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
                                 .vllm_minor = 17,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_TRITON,
-                                .kernel_bytes = KERNELS_OF_PYTORCH},
+                                .kernel_bytes = KERNELS_OF_PYTORCH,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_019] = {.summary = "as 0.17; captures some graphs before it measures",
                                 .vllm_minor = 19,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_TRITON,
-                                .kernel_bytes = KERNELS_OF_PYTORCH},
+                                .kernel_bytes = KERNELS_OF_PYTORCH,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_020] = {.summary = "92 % of HBM with CUDA graphs, Triton sampler",
                                 .vllm_minor = 20,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_TRITON,
-                                .kernel_bytes = KERNELS_OF_PYTORCH},
+                                .kernel_bytes = KERNELS_OF_PYTORCH,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_022] = {.summary = "92 % of HBM with CUDA graphs, FlashInfer's sampler",
                                 .vllm_minor = 22,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
-                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+                                .kernel_bytes = KERNELS_OF_FLASHINFER,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_023] = {.summary = "as 0.22; dense models: no sampler, no CUDA graphs",
                                 .vllm_minor = 23,
                                 .usable = 0.92,
@@ -76,7 +111,8 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
                                 .runner = RUNNER_SECOND,
-                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+                                .kernel_bytes = KERNELS_OF_FLASHINFER,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_027] = {.summary = "as 0.23; dense models: buffers of penalties as well",
                                 .vllm_minor = 27,
                                 .usable = 0.92,
@@ -84,7 +120,8 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
                                 .runner = RUNNER_SECOND_BUFFERS,
-                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+                                .kernel_bytes = KERNELS_OF_FLASHINFER,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_029] = {.summary = "as 0.27; dense models: CUDA graphs as well",
                                 .vllm_minor = 29,
                                 .usable = 0.92,
@@ -92,9 +129,11 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .takes_graphs = true,
                                 .sampler = SAMPLER_FLASHINFER,
                                 .runner = RUNNER_SECOND_GRAPHS,
-                                .kernel_bytes = KERNELS_OF_FLASHINFER},
+                                .kernel_bytes = KERNELS_OF_FLASHINFER,
+                                .path = PATH_OF_VLLM},
     [SERVER_ENGINE_SGLANG_05] = {.summary =
-                                     "a share of HBM for weights and KV, by the chunk of prompts"},
+                                     "a share of HBM for weights and KV, by the chunk of prompts",
+                                 .path = PATH_OF_SGLANG},
 };
 
 struct server_engine server_engine_for(enum server_engine_id id, bool dense)

@@ -1,11 +1,13 @@
 /* Serving engines by version: the limits of a step and the share of memory that each takes if its
- * user states none, and how it finds the room for KV.
+ * user states none, how it finds the room for KV, and the way of a request outside the GPU.
  *
  * A row is what the source of that version does; server_engine.c names the files. A version between
  * two rows behaves as the earlier one. serving/engine_memory.h turns a row into bytes.
  */
 #ifndef SERVE_SERVER_ENGINE_H
 #define SERVE_SERVER_ENGINE_H
+
+#include "serve/server_path.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,6 +58,7 @@ struct server_engine {
     enum server_engine_runner runner; /* of dense models; mixtures of experts have the first */
     bool kept_buffers;                /* of server_engine_for(): those for penalties count */
     double kernel_bytes;              /* of code and tables that CUDA loads during that run */
+    struct server_path path;          /* of a request, outside the GPU */
 };
 extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
 

@@ -1,4 +1,4 @@
-/* The state of a running server, for server.c and conservation.c.
+/* The state of a running server, for server.c, schedule.c, server_copies.c and conservation.c.
  *
  * A sequence is in one of three places: in the queue (preempted sequences in front of new
  * requests), loading (until the copies that it waits for are done), or running (in the order of
@@ -7,6 +7,7 @@
 #ifndef SERVE_SERVER_STATE_H
 #define SERVE_SERVER_STATE_H
 
+#include "serve/api.h"
 #include "serve/copies.h"
 #include "serve/server.h"
 
@@ -28,7 +29,9 @@ struct server {
     uint32_t *indices; /* of the requests that were sent, in order of arrival; owned */
     size_t capacity;
     uint32_t count, next; /* `next`: the first of `indices` never admitted */
-    uint32_t arrived;     /* the first of `indices` that has not arrived in a turn */
+    uint32_t arrived;     /* the first of `indices` that no turn has seen yet */
+    struct api api;
+    int64_t ready_ns; /* when the engine has that one, if it was sent */
     uint32_t ended;
     struct sequence *put_back; /* preempted; the last one is at the front of the queue */
     uint32_t put_back_count;
@@ -44,11 +47,13 @@ struct server {
     uint64_t freeing;           /* the last copy out whose blocks may have been taken by others */
     uint64_t saved, evicted;    /* prefix_counts() when saves were last queued */
     uint64_t swap_left;         /* free blocks of the room to swap */
+    double reserved_share;      /* of running outputs (reserve.h) */
     struct error *why;          /* server_turn()'s, for a copy that cannot be queued */
     bool failed;                /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;        /* the end of the last step, or of the last time without one */
+    int64_t begun_ns;      /* when the last step began, or the last time without one ended */
     int64_t due_ns;        /* when the next turn begins */
     bool idle;             /* the time from now_ns to due_ns is still to pass */
     uint32_t ended_before; /* `ended` when the last step began, */

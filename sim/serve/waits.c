@@ -3,8 +3,9 @@
 const char *wait_name(int wait)
 {
     static const char *const names[WAIT_STALL] = {
-        [WAIT_QUEUE] = "queue",         [WAIT_LOAD] = "load",     [WAIT_PREFILL] = "prefill",
-        [WAIT_PREEMPTED] = "preempted", [WAIT_OTHERS] = "others", [WAIT_DECODE] = "decode",
+        [WAIT_API] = "api",         [WAIT_QUEUE] = "queue",         [WAIT_LOAD] = "load",
+        [WAIT_PREFILL] = "prefill", [WAIT_PREEMPTED] = "preempted", [WAIT_OTHERS] = "others",
+        [WAIT_DECODE] = "decode",
     };
     return wait < WAIT_STALL ? names[wait] : pipeline_part_names[wait - WAIT_STALL];
 }

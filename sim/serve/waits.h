@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 enum wait {
-    WAIT_QUEUE,     /* before it was first scheduled */
+    WAIT_API,       /* for its prompt to become tokens, and for its last token to be sent */
+    WAIT_QUEUE,     /* from then on until it was first scheduled */
     WAIT_LOAD,      /* for its prefix to arrive from the host, or for blocks being copied out */
     WAIT_PREFILL,   /* steps that computed its prompt */
     WAIT_PREEMPTED, /* from its preemption to its next token */

@@ -8,6 +8,7 @@
 #include "serve/requests/arrivals.h"
 #include "serve/fleet.h"
 #include "serve/requests/router.h"
+#include "serve/server_engine.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_replay.h"
@@ -88,6 +89,16 @@ struct group {
     struct balancer *balancer; /* NULL: requests were routed before */
 };
 
+/* The engine's. Ranks that share experts have an API process each. */
+static struct server_path server_path(const struct point *point)
+{
+    struct server_path path = server_engines[point->workload.engine].path;
+    uint32_t ranks = point_joined_ranks(point);
+    path.prompt_token_ns /= ranks;
+    path.output_token_ns /= ranks;
+    return path;
+}
+
 static struct server_options server_options(const struct serving *serving, uint32_t server,
                                             struct serving_totals *all)
 {
@@ -108,6 +119,7 @@ static struct server_options server_options(const struct serving *serving, uint3
         .written_bytes = serving->memory.written_bytes,
         .written_layers = layers,
         .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
+        .path = server_path(serving->point),
         .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
     };

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
+#include "serve/server_engine.h"
 #include "serving/step_products.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 
 struct step_cost {
     const struct setup *setup;
+    const struct server_path *path;  /* the engine's */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
     uint64_t *chunk_rows;            /* [passes] of prompts, in the step under way; owned */
     struct trust trust, load_trust;  /* of prompts so far, and of loads */
@@ -55,6 +57,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         return NULL;
     }
     cost->setup = setup;
+    cost->path = &server_engines[point->workload.engine].path;
     cost->passes = point_passes(point);
     cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
     cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
@@ -240,6 +243,25 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
+/* Add the time in which the GPU waits for the CPU: all of the step's CPU time, or the gap between
+ * steps and what is left then. `load` is that of a pass. */
+static void add_overhead(struct step_cost *cost, const struct step_load *load,
+                         const struct added *added, struct decode_step *decode)
+{
+    double chunks = ceil((double)load->chunk_count / cost->passes);
+    double ns = (double)cost->setup->mechanisms.step_overhead +
+                (double)cost->path->sequence_ns * (load->decodes + chunks);
+    if (cost->path->overlaps) {
+        ns = fmax((double)cost->path->gap_ns, ns - decode->ns - added->ns);
+    }
+    if (ns > 0) {
+        trust_add(&cost->trust, (struct trust){BASIS_ASSUMED, false});
+        decode->ns += ns;
+        decode->stall_ns[PART_OVERHEAD] += ns;
+        decode->basis_ns[BASIS_ASSUMED] += ns;
+    }
+}
+
 /* The share of the link that fetches get if they could use all of it. */
 static double fetch_share(const struct step_cost *cost, const double most[LINK_FLOWS])
 {
@@ -251,7 +273,7 @@ static double fetch_share(const struct step_cost *cost, const double most[LINK_F
     return rate[LINK_FETCHED] / cost->link.in;
 }
 
-/* The time of a step's decoding sequences, beside its chunks. */
+/* The time of a step's decoding sequences, beside its chunks, and of the CPU. */
 static bool read_beside(struct step_cost *cost, const struct step_load *load,
                         const struct added *added, double most[LINK_FLOWS],
                         struct decode_step *decode, struct error *why)
@@ -259,11 +281,16 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
         return false;
     }
+    add_overhead(cost, load, added, decode);
     if (load->written_bytes <= 0 || load->decodes == 0) {
         return true;
     }
     most[LINK_SAVED] = fmax(most[LINK_SAVED], load->written_bytes * 1e9 / (decode->ns + added->ns));
-    return read_decode(cost, load, fetch_share(cost, most), decode, why);
+    if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
+        return false;
+    }
+    add_overhead(cost, load, added, decode);
+    return true;
 }
 
 /* The decoding sequences of the fullest pass, which attend to as many tokens each as all do. */

@@ -3,7 +3,9 @@
  * For a step with B decoding sequences, which attend to K tokens in total, and chunks of P prompt
  * tokens in total:
  *
- *     step = decode(B, K) + products(B + P) - products(B) + attention of the chunks
+ *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
+ *     cpu = step_overhead + sequence_ns (B + number of chunks)
+ *     step = gpu + cpu; or max(gpu + gap, cpu) if the engine overlaps them (serve/server_path.h)
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's

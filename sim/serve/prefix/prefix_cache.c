@@ -464,9 +464,9 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     }
     cache->counts.loaded += found.blocks - found.on_gpu;
     cache->holdings[index] = (struct holding){found.blocks, blocks, load};
-    match->gpu_tokens = found.on_gpu * cache->options.block_tokens;
-    match->host_tokens = have - match->gpu_tokens;
-    match->compute_tokens = tokens - have;
+    match->gpu_tokens = (uint32_t)(found.on_gpu * cache->options.block_tokens);
+    match->host_tokens = (uint32_t)have - match->gpu_tokens;
+    match->compute_tokens = (uint32_t)(tokens - have);
     return true;
 }
 

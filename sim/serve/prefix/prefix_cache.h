@@ -50,9 +50,10 @@ struct prefix_counts {
     uint64_t evicted; /* blocks of `saved` that the GPU had evicted before */
 };
 
-/* Where a request's tokens are when it begins; they add up to all of them. */
+/* Where a request's tokens are when it begins; they add up to all of them. Small, because there is
+ * one for each request of a run (REQUEST_MOST_TOKENS). */
 struct prefix_match {
-    uint64_t gpu_tokens, host_tokens, compute_tokens;
+    uint32_t gpu_tokens, host_tokens, compute_tokens;
 };
 
 struct prefix_cache;

@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "serve/requests/arrivals.h"
 #include "serve/conservation.h"
-#include "serve/fleet.h"
 #include "unit/fixture/rounds.h"
+#include "unit/fixture/server_course.h"
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_statistics.h>
@@ -21,137 +21,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { CHUNK = 512, BLOCK = 128, MS = 1000000 };
-
-/* ---- clocks ---------------------------------------------------------------------------- */
-
-/* A step that takes `fixed_ns`, and so much for each sequence, token of a prompt, and while
- * prefixes are on their way. */
-struct plain_clock {
-    int64_t fixed_ns, sequence_ns, token_ns;
-    double load_rate;
-    int64_t link_ns; /* of the fixed time: the GPU waits for the link */
-};
-
-static bool plain_step(void *context, const struct step_load *load, struct step_time *time,
-                       struct error *why)
-{
-    const struct plain_clock *clock = context;
-    (void)why;
-    time->ns = clock->fixed_ns + clock->sequence_ns * (load->decodes + load->chunk_count);
-    for (uint32_t i = 0; i < load->chunk_count; i++) {
-        time->ns += clock->token_ns * load->chunks[i].tokens;
-        time->others_ns += clock->token_ns * load->chunks[i].tokens;
-    }
-    time->stall_ns[PART_LINK] = clock->link_ns;
-    time->load_rate = time->save_rate = clock->load_rate;
-    return true;
-}
-
-/* ---- a run ------------------------------------------------------------------------------ */
-
-/* Run a server alone. */
-static bool run_alone(const struct server_options *options, const struct step_clock *clock,
-                      const struct requests *requests, uint32_t clients, struct prefix_cache *cache,
-                      struct served *served, struct server_totals *totals, struct error *why)
-{
-    struct server *server = server_create(options, clock, requests, cache, served, totals, why);
-    struct fleet fleet = {.servers = &server,
-                          .server_count = 1,
-                          .requests = requests,
-                          .count = (uint32_t)requests->count,
-                          .clients = clients};
-    bool ok = server != NULL && fleet_run(&fleet, why);
-    server_destroy(server);
-    return ok;
-}
-
-struct course {
-    uint32_t clients;
-    struct requests requests;
-    struct prefix_options prefix;
-    struct server_options options;
-    struct plain_clock clock;
-    double load_start_ns;
-    struct served *served;
-    struct series series;
-    struct server_totals totals;
-};
-
-static struct course begin_course(uint32_t count)
-{
-    struct course course = {
-        .prefix = {.block_tokens = BLOCK, .gpu_blocks = 1 << 20},
-        .options = {.sequences = 256,
-                    .batched_tokens = 1 << 20,
-                    .unit_tokens = 256,
-                    .unit_transfers = 1},
-        .clock = {.load_rate = 1e9},
-    };
-    course.requests.all = calloc(count, sizeof *course.requests.all);
-    course.requests.capacity = count;
-    course.served = calloc(count, sizeof *course.served);
-    assert_true(course.requests.all != NULL && course.served != NULL);
-    return course;
-}
-
-static void add_request(struct course *course, int64_t arrival_ns, uint32_t prompt, uint32_t output)
-{
-    assert_true(course->requests.count < course->requests.capacity);
-    course->requests.all[course->requests.count++] =
-        (struct request){.arrival_ns = arrival_ns, .prompt = prompt, .output = output};
-}
-
-static void run_course(struct course *course)
-{
-    struct error why;
-    struct prefix_cache *cache = prefix_cache_create(&course->prefix, &course->requests, &why);
-    double rate = course->clock.load_rate;
-    struct step_clock clock = {.step = plain_step,
-                               .context = &course->clock,
-                               .link = {rate, rate, 2 * rate},
-                               .copy_start_ns = course->load_start_ns};
-    assert_true(cache != NULL && series_init(&course->series, &why));
-    course->options.series = &course->series;
-    assert_true(run_alone(&course->options, &clock, &course->requests, course->clients, cache,
-                          course->served, &course->totals, &why));
-    assert_int_equal(prefix_room(cache), course->prefix.gpu_blocks); /* every block came back */
-    prefix_cache_destroy(cache);
-}
-
-static void end_course(struct course *course)
-{
-    free(course->served);
-    series_release(&course->series);
-    requests_release(&course->requests);
-}
-
-static void check_served(const struct served *served, int64_t scheduled, int64_t first, int64_t end)
-{
-    assert_int_equal(served->scheduled_ns, scheduled * MS);
-    assert_int_equal(served->first_token_ns, first * MS);
-    assert_int_equal(served->end_ns, end * MS);
-}
-
-static int64_t waited_ns(const struct served *served)
-{
-    int64_t sum = 0;
-    for (int wait = 0; wait < WAITS; wait++) {
-        assert_true(served->waits.ns[wait] >= 0);
-        sum += served->waits.ns[wait];
-    }
-    return sum;
-}
-
-static double series_sum(const struct course *course, enum series_figure figure)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < course->series.count; i++) {
-        sum += course->series.bins[i][figure];
-    }
-    return sum;
-}
 
 /* ---- by hand ---------------------------------------------------------------------------- */
 

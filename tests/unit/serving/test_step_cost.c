@@ -96,11 +96,11 @@ static void a_prompt_adds_its_products_and_attention(void **state)
                     cost_stage(&point.setup, layer, MODEL_PRE, 1, 0, 1).ns +
                     cost_stage(&point.setup, layer, MODEL_POST, 1000, 0, 1).ns -
                     cost_stage(&point.setup, layer, MODEL_POST, 1, 0, 1).ns;
-        expected +=
-            kernel_product(&point.setup.profile,
-                           model_prefill_attention_flops(&point.setup.model, layer, 1000), 1000,
-                           1000 * (double)model_kv_token_bytes(&point.setup.model, layer), DTYPE_BF16)
-                .ns;
+        expected += kernel_product(
+                        &point.setup.profile,
+                        model_prefill_attention_flops(&point.setup.model, layer, 1000), 1000,
+                        1000 * (double)model_kv_token_bytes(&point.setup.model, layer), DTYPE_BF16)
+                        .ns;
     }
     struct step_load load = {.chunks = &chunk, .chunk_count = 1};
     assert_near(step_ns(cost, &load), expected, 0.01 * expected);
@@ -144,8 +144,8 @@ static void prompts_have_all_reduces(void **state)
         point_release(&point);
     }
     for (size_t j = 0; j < COUNT(loads); j++) {
-        double more = 9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]) +
-                      9 * (10000 + 0.1 * 128256 * sequences[j]);
+        double more =
+            9 * 32 * 2 * (10000 + 0.1 * 8192 * rows[j]) + 9 * (10000 + 0.1 * 128256 * sequences[j]);
         assert_near(ns[1][j] - ns[0][j], more, 0.01 * more);
     }
 }
@@ -194,11 +194,10 @@ static double attention_ns(const struct setup *setup, uint64_t tokens)
 {
     double ns = 0;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        ns += kernel_product(&setup->profile,
-                             model_prefill_attention_flops(&setup->model, layer, tokens),
-                             (double)tokens,
-                             (double)tokens * (double)model_kv_token_bytes(&setup->model, layer),
-                             DTYPE_BF16)
+        ns += kernel_product(
+                  &setup->profile, model_prefill_attention_flops(&setup->model, layer, tokens),
+                  (double)tokens,
+                  (double)tokens * (double)model_kv_token_bytes(&setup->model, layer), DTYPE_BF16)
                   .ns;
     }
     return ns;
@@ -254,8 +253,8 @@ static void stages_compute_passes_side_by_side(void **state)
 static void loads_and_fetches_share_the_link(void **state)
 {
     (void)state;
-    struct point point = POINT("system=litecache", "hardware=h200",
-                               "trace=assumed:hit=50%,spread=0%", "steps=1");
+    struct point point =
+        POINT("system=litecache", "hardware=h200", "trace=assumed:hit=50%,spread=0%", "steps=1");
     struct run_context runs;
     make_runs(&runs, 1);
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
@@ -298,11 +297,57 @@ static void gpus_below_one_uplink_share_it(void **state)
     point_release(&point);
 }
 
+/* 8 sequences, or 8 and a chunk. The scheduler takes 1.5 ms, and 13.7 us for each of 8 or 9 sequences.
+ * A server of no known engine adds the 1.5 ms to its step. vLLM hides the CPU behind the GPU and adds
+ * the gap of 0.25 ms; with 100 ms of scheduler it waits for the CPU. What is added is assumed, and
+ * the GPU waits for it. */
+static void the_cpu_is_added_or_hidden(void **state)
+{
+    (void)state;
+    static const struct step_chunk chunk = {.start = 0, .tokens = 1000};
+    const struct step_load loads[] = {
+        {.decodes = 8, .decode_tokens = 8000},
+        {.decodes = 8, .decode_tokens = 8000, .chunks = &chunk, .chunk_count = 1}};
+    const struct {
+        const char *overhead;
+        enum server_engine_id engine;
+        double more_ns[COUNT(loads)]; /* than the GPU takes; 0: the step is 100 ms of CPU */
+    } cases[] = {
+        {"mechanisms.step_overhead=0us", SERVER_ENGINE_NONE, {0, 0}},
+        {"mechanisms.step_overhead=1500us", SERVER_ENGINE_NONE, {1500000, 1500000}},
+        {"mechanisms.step_overhead=1500us", SERVER_ENGINE_VLLM_019, {250000, 250000}},
+        {"mechanisms.step_overhead=100ms", SERVER_ENGINE_VLLM_019, {0, 0}},
+    };
+    double gpu_ns[COUNT(loads)] = {0};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct point point = POINT("system=vllm", "hardware=h200", "steps=1", cases[i].overhead);
+        point.workload.engine = cases[i].engine;
+        struct run_context runs;
+        make_runs(&runs, 1);
+        struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+        assert_non_null(cost);
+        for (size_t j = 0; j < COUNT(loads); j++) {
+            struct step_time time;
+            struct step_clock clock = step_cost_clock(cost);
+            assert_true(clock.step(clock.context, &loads[j], &time, &why));
+            gpu_ns[j] = i == 0 ? (double)time.ns : gpu_ns[j];
+            double cpu_ns = 100e6 + 13700 * (8 + (double)j);
+            double expected = i == 3 ? cpu_ns : gpu_ns[j] + cases[i].more_ns[j];
+            assert_near((double)time.ns, expected, 1);
+            assert_true(i == 0 || time.stall_ns[PART_OVERHEAD] >= (int64_t)(expected - gpu_ns[j]));
+        }
+        step_cost_destroy(cost);
+        run_context_release(&runs);
+        point_release(&point);
+    }
+}
+
 /* All is measured but the link, which only loads cross. */
 static void loads_rest_on_the_link(void **state)
 {
     (void)state;
-    struct point point = POINT("system=vllm", "hardware=h200", "steps=1");
+    struct point point =
+        POINT("system=vllm", "hardware=h200", "steps=1", "mechanisms.step_overhead=0us");
     for (int id = 0; id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
@@ -330,6 +375,7 @@ int main(void)
         cmocka_unit_test(stages_compute_passes_side_by_side),
         cmocka_unit_test(loads_and_fetches_share_the_link),
         cmocka_unit_test(gpus_below_one_uplink_share_it),
+        cmocka_unit_test(the_cpu_is_added_or_hidden),
         cmocka_unit_test(loads_rest_on_the_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
