@@ -57,7 +57,7 @@ static void print_class(const struct comparison *comparison, const char *class_n
 }
 
 static bool print_classes(const struct comparison *comparison,
-                          struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out,
+                          struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                           struct error *why)
 {
     const char *const others[] = {comparison_geometry_class, comparison_trace_class,
@@ -66,11 +66,11 @@ static bool print_classes(const struct comparison *comparison,
           "median off by |\n"
           "|---|---:|---:|---:|---:|---:|---:|---:|\n",
           out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        if (!class_errors_of(comparison, system_class_names[i], &errors[i], why)) {
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
+        if (!class_errors_of(comparison, error_band_names[i], &errors[i], why)) {
             return false;
         }
-        print_class(comparison, system_class_names[i], &errors[i], out);
+        print_class(comparison, error_band_names[i], &errors[i], out);
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct class_errors own;
@@ -122,14 +122,14 @@ static void print_band(const char *class_name, const struct class_errors *errors
     fprintf(out, "%+.0f … %+.0f %% |\n", 100 * ends[0], 100 * ends[1]);
 }
 
-static void print_bands(const struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out)
+static void print_bands(const struct class_errors errors[ERROR_BAND_COUNT], FILE *out)
 {
     fputs("\n## Error bands\n\n"
           "| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
           "|---|---:|---:|---:|---|\n",
           out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        print_band(system_class_names[i], &errors[i], out);
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
+        print_band(error_band_names[i], &errors[i], out);
     }
 }
 
@@ -160,7 +160,7 @@ static void print_used(const struct comparison *comparison, FILE *out)
 }
 
 bool compare_print_summary(const struct comparison *comparison,
-                           struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out,
+                           struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                            struct error *why)
 {
     print_counts(comparison, out);

@@ -1,9 +1,10 @@
-/* How far published rates lay from predicted ones, by class of system.
+/* How far published figures lay from predicted ones: rates, by class of system; and time to first
+ * token, time per output token and rate of servers, for dense models and for mixtures of experts.
  *
- * `compare` writes the file (study/papers/class_errors.h): for each class the largest factor
- * between a published rate and the predicted one. It is not a confidence interval. A result on a
- * machine with such a figure carries the band of its class; read_band() in scenario/resolve.c and
- * has_band() in serving/answer.c have the other conditions.
+ * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
+ * between a published figure and the predicted one. It is not a confidence interval. A result on a
+ * machine with such a figure carries the band; read_bands() in scenario/resolve.c and serving/answer.c
+ * have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
@@ -16,6 +17,16 @@
 
 struct files;
 
+enum server_figure { SERVER_TTFT, SERVER_TPOT, SERVER_RATE, SERVER_FIGURE_COUNT };
+
+/* Bands in the order of the file: the classes of systems, then the figures of dense servers, then
+ * those of servers of experts. */
+enum { ERROR_BAND_COUNT = SYSTEM_CLASS_COUNT + 2 * SERVER_FIGURE_COUNT };
+extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NULL */
+
+/* The place of a server's band. */
+int error_band_of_server(bool experts, enum server_figure figure);
+
 struct error_band {
     uint64_t rows;      /* figures compared; 0: the band is unknown */
     double factor;      /* 1.25: from 1 / 1.25 of the predicted rate to 1.25 times it */
@@ -25,13 +36,13 @@ struct error_band {
 /* Its ends as shares of the predicted rate: 1.25 gives -0.2, 0.25. */
 void error_band_ends(const struct error_band *band, double ends[2]);
 
-/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A class that the file
+/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A band that the file
  * lacks has 0 rows. */
-bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
+bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
                      struct error *why);
 
-/* Write that file to `out`; classes without rows are left out. */
-void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out);
+/* Write that file to `out`; bands without rows are left out. */
+void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out);
 
 /* Widen the band by one figure of a machine, off by `factor`, at least 1. */
 void error_band_add(struct error_band *band, const char *machine, double factor);

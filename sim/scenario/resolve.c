@@ -315,7 +315,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
  * the band stands under results of that kind alone, so never under a server's. */
 static bool read_band(struct point *out, struct error *why)
 {
-    struct error_band bands[SYSTEM_CLASS_COUNT];
+    struct error_band bands[ERROR_BAND_COUNT];
     if (!error_band_load(sources_files(out->sources), bands, why)) {
         return false;
     }

@@ -30,6 +30,9 @@ static const struct setup *setup_of(const struct comparison *comparison,
 static bool times_step(const struct comparison *comparison, const struct comparison_row *row)
 {
     const struct paper_row *said = row->row;
+    if (said->served) {
+        return true;
+    }
     if (formula_speed(&said->take) == 0 || said->over.count > 0 ||
         row->runs[PAPER_MINUS] != COMPARISON_NO_RUN) {
         return false;

@@ -2,6 +2,7 @@
 #include "study/papers/comparison.h"
 
 #include "decode/system_class.h"
+#include "model/parallel.h"
 
 #include <math.h>
 
@@ -21,6 +22,8 @@ const char comparison_rank_class[] = "ranking";
 #define GEOMETRY_TOLERANCE 1e-9
 #define TRACE_TOLERANCE 0.05
 #define POOL_TOLERANCE 0.05
+#define DENSE_TOLERANCE 0.10
+#define EXPERTS_TOLERANCE 0.15
 static const double tolerances[SYSTEM_CLASS_COUNT] = {
     [CLASS_BANDWIDTH_BOUND] = 0.10,
     [CLASS_GPU_MANAGED] = 0.10,
@@ -224,6 +227,15 @@ static bool within(const struct formula *formula, enum column first, enum column
     return all;
 }
 
+/* A server's figures are judged by kind of model. */
+static void classify_served(const struct comparison *comparison, struct comparison_row *row)
+{
+    const struct model *model = &comparison->runs[row->runs[PAPER_RUN]].point.setup.model;
+    bool experts = model_is_routed(model);
+    row->class_name = error_band_names[error_band_of_server(experts, row->row->figure)];
+    row->tolerance = experts ? EXPERTS_TOLERANCE : DENSE_TOLERANCE;
+}
+
 /* Set the class of the row by what it depends on: bytes, demands, or the clock. */
 static void classify(const struct comparison *comparison, struct comparison_row *row)
 {
@@ -232,6 +244,8 @@ static void classify(const struct comparison *comparison, struct comparison_row 
         row->class_name = comparison_rank_class;
     } else if (row->runs[PAPER_RUN] == NO_RUN) {
         row->class_name = NULL;
+    } else if (said->served) {
+        classify_served(comparison, row);
     } else if (within(&said->take, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY) &&
                within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
         row->class_name = comparison_geometry_class;
@@ -246,7 +260,7 @@ static void classify(const struct comparison *comparison, struct comparison_row 
     } else {
         enum system_class class =
             system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup.mechanisms);
-        row->class_name = system_class_names[class];
+        row->class_name = error_band_names[class];
         row->tolerance = tolerances[class];
     }
 }

@@ -153,7 +153,7 @@ bool paper_runs_build(const struct paper *paper, const struct node *node,
     if (row->take.count == 0 && row->not_comparable != NULL) {
         return true;
     }
-    if (node_get(node, "take") == NULL) {
+    if (node_get(node, "take") == NULL && node_get(node, "served") == NULL) {
         return node_error(node, why, "'take' is missing here");
     }
     return build_cases(paper, node, swept, row, why) &&
