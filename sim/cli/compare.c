@@ -179,7 +179,8 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
     bool reason = said->not_comparable != NULL &&
                   (before == NULL || before->row->not_comparable != said->not_comparable);
     bool note = said->note != NULL && (behind == NULL || behind->row->note != said->note);
-    bool missed = row->verdict == VERDICT_MISSED, across = said->case_count > 1;
+    bool missed = row->verdict == VERDICT_MISSED && !said->served; /* servers have no ranges */
+    bool across = said->case_count > 1;
     if (!reason && !note && !missed && !across) {
         return;
     }

@@ -60,8 +60,9 @@ static bool print_classes(const struct comparison *comparison,
                           struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                           struct error *why)
 {
-    const char *const others[] = {comparison_geometry_class, comparison_trace_class,
-                                  comparison_pool_class, comparison_rank_class, NULL};
+    const char *const others[] = {comparison_geometry_class,  comparison_trace_class,
+                                  comparison_saturated_class, comparison_pool_class,
+                                  comparison_rank_class,      NULL};
     fputs("| class | wanted within | met | missed | added: met | added: missed | not comparable | "
           "median off by |\n"
           "|---|---:|---:|---:|---:|---:|---:|---:|\n",
@@ -115,7 +116,8 @@ static void print_band(const char *class_name, const struct class_errors *errors
     }
     fprintf(out, "%" PRIu32 " of %" PRIu32 " | ", errors->inside, errors->tested);
     if (!class_errors_band_stands(errors)) {
-        fputs("none: it did not hold |\n", out);
+        fputs(class_errors_band_held(errors) ? "none: too wide |\n" : "none: it did not hold |\n",
+              out);
         return;
     }
     error_band_ends(&errors->band, ends);
@@ -129,7 +131,9 @@ static void print_bands(const struct class_errors errors[ERROR_BAND_COUNT], FILE
           "|---|---:|---:|---:|---|\n",
           out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        print_band(error_band_names[i], &errors[i], out);
+        if (i < SYSTEM_CLASS_COUNT || errors[i].rows > 0) {
+            print_band(error_band_names[i], &errors[i], out);
+        }
     }
 }
 

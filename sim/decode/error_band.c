@@ -4,6 +4,7 @@
 #include "base/find.h"
 #include "base/name.h"
 #include "base/node.h"
+#include "model/parallel.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,17 +14,17 @@ const char *const error_band_names[ERROR_BAND_COUNT + 1] = {
     [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
     [CLASS_GPU_MANAGED] = "gpu-managed",
     [CLASS_CPU_MANAGED] = "cpu-managed",
-    [SYSTEM_CLASS_COUNT + SERVER_TTFT] = "dense server, TTFT",
-    [SYSTEM_CLASS_COUNT + SERVER_TPOT] = "dense server, TPOT",
-    [SYSTEM_CLASS_COUNT + SERVER_RATE] = "dense server, tokens a second",
-    [SYSTEM_CLASS_COUNT + SERVER_FIGURE_COUNT + SERVER_TTFT] = "MoE server, TTFT",
-    [SYSTEM_CLASS_COUNT + SERVER_FIGURE_COUNT + SERVER_TPOT] = "MoE server, TPOT",
-    [SYSTEM_CLASS_COUNT + SERVER_FIGURE_COUNT + SERVER_RATE] = "MoE server, tokens a second",
+    [SYSTEM_CLASS_COUNT + BAND_RATE] = "dense server tok/s",
+    [SYSTEM_CLASS_COUNT + BAND_TTFT] = "dense server TTFT",
+    [SYSTEM_CLASS_COUNT + BAND_TPOT] = "dense server TPOT",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_RATE] = "MoE server tok/s",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TTFT] = "MoE server TTFT",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TPOT] = "MoE server TPOT",
 };
 
-int error_band_of_server(bool experts, enum server_figure figure)
+int error_band_of_server(bool experts, enum band_figure figure)
 {
-    return SYSTEM_CLASS_COUNT + (experts ? SERVER_FIGURE_COUNT : 0) + (int)figure;
+    return SYSTEM_CLASS_COUNT + (experts ? BAND_FIGURE_COUNT : 0) + (int)figure;
 }
 
 static const char *const band_keys[] = {"rows", "factor", "machines", NULL};
@@ -72,7 +73,7 @@ void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out
 {
     fputs(
         "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
-        "# rates, of each class whose band held. It is not a confidence interval.\n",
+        "# figures, of each kind whose band held. It is not a confidence interval.\n",
         out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
         if (bands[i].rows > 0) {
@@ -86,6 +87,16 @@ void error_band_ends(const struct error_band *band, double ends[2])
 {
     ends[0] = 1 / band->factor - 1;
     ends[1] = band->factor - 1;
+}
+
+void error_band_machine(const struct setup *setup, char *text, size_t size)
+{
+    uint32_t gpus = model_gpus(&setup->model);
+    if (gpus > 1) {
+        snprintf(text, size, "%" PRIu32 " %s", gpus, setup->profile.name);
+    } else {
+        snprintf(text, size, "%s", setup->profile.name);
+    }
 }
 
 bool error_band_covers(const struct error_band *band, const char *machine)

@@ -3,13 +3,14 @@
  *
  * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
  * between a published figure and the predicted one. It is not a confidence interval. A result on a
- * machine with such a figure carries the band; read_bands() in scenario/resolve.c and serving/answer.c
+ * machine with such a figure carries the band; scenario/resolve_band.h and serving/answer.c
  * have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
 
 #include "base/error.h"
+#include "decode/setup.h"
 #include "decode/system_class.h"
 
 #include <stdint.h>
@@ -17,15 +18,16 @@
 
 struct files;
 
-enum server_figure { SERVER_TTFT, SERVER_TPOT, SERVER_RATE, SERVER_FIGURE_COUNT };
+/* What a band is of. A class of systems has one of rates only. */
+enum band_figure { BAND_RATE, BAND_TTFT, BAND_TPOT, BAND_FIGURE_COUNT };
 
 /* Bands in the order of the file: the classes of systems, then the figures of dense servers, then
  * those of servers of experts. */
-enum { ERROR_BAND_COUNT = SYSTEM_CLASS_COUNT + 2 * SERVER_FIGURE_COUNT };
+enum { ERROR_BAND_COUNT = SYSTEM_CLASS_COUNT + 2 * BAND_FIGURE_COUNT };
 extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NULL */
 
 /* The place of a server's band. */
-int error_band_of_server(bool experts, enum server_figure figure);
+int error_band_of_server(bool experts, enum band_figure figure);
 
 struct error_band {
     uint64_t rows;      /* figures compared; 0: the band is unknown */
@@ -46,6 +48,11 @@ void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out
 
 /* Widen the band by one figure of a machine, off by `factor`, at least 1. */
 void error_band_add(struct error_band *band, const char *machine, double factor);
+
+/* The machine of a setup as a band names it: "rtx-4090", or "8 b200" if several GPUs share the
+ * model. ERROR_BAND_MACHINE bytes hold any. */
+enum { ERROR_BAND_MACHINE = 96 };
+void error_band_machine(const struct setup *setup, char *text, size_t size);
 
 /* Is one of the band's figures of that machine? */
 bool error_band_covers(const struct error_band *band, const char *machine);

@@ -39,4 +39,8 @@ bool serving_write_times(const struct point *point, const struct requests *reque
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why);
 
+/* Does the server hold requests back: does half of them wait to begin for longer than they then
+ * take to their first token? Their TTFT is the length of a queue. A result without TTFT: no. */
+bool serving_saturated(const struct result *result);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "decode/system_class.h"
 #include "model/parallel.h"
+#include "serving/serving_outcome.h"
 
 #include <math.h>
 
@@ -18,6 +19,7 @@ const char *const verdict_names[VERDICT_COUNT] = {
 const char comparison_geometry_class[] = "geometry";
 const char comparison_trace_class[] = "trace";
 const char comparison_pool_class[] = "pool";
+const char comparison_saturated_class[] = "saturated server";
 const char comparison_rank_class[] = "ranking";
 #define GEOMETRY_TOLERANCE 1e-9
 #define TRACE_TOLERANCE 0.05
@@ -227,13 +229,16 @@ static bool within(const struct formula *formula, enum column first, enum column
     return all;
 }
 
-/* A server's figures are judged by kind of model. */
+/* A server's figures are judged by kind of model, unless it holds requests back. */
 static void classify_served(const struct comparison *comparison, struct comparison_row *row)
 {
-    const struct model *model = &comparison->runs[row->runs[PAPER_RUN]].point.setup.model;
-    bool experts = model_is_routed(model);
-    row->class_name = error_band_names[error_band_of_server(experts, row->row->figure)];
-    row->tolerance = experts ? EXPERTS_TOLERANCE : DENSE_TOLERANCE;
+    const struct comparison_run *run = &comparison->runs[row->runs[PAPER_RUN]];
+    bool experts = model_is_routed(&run->point.setup.model);
+    row->class_name = serving_saturated(&run->result)
+                          ? comparison_saturated_class
+                          : error_band_names[error_band_of_server(experts, row->row->figure)];
+    row->tolerance =
+        experts || serving_saturated(&run->result) ? EXPERTS_TOLERANCE : DENSE_TOLERANCE;
 }
 
 /* Set the class of the row by what it depends on: bytes, demands, or the clock. */

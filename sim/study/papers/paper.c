@@ -12,8 +12,9 @@
 
 static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
 static const char *const row_keys[] = {
-    "what",      "set",     "sweep", "across",         "take", "over",  "against", "minus",
-    "published", "served", "assumed", "rank",  "not_comparable", "used", "later", "note",    NULL};
+    "what",           "set",   "sweep",     "across", "take",    "over",
+    "against",        "minus", "published", "served", "assumed", "rank",
+    "not_comparable", "used",  "later",     "note",   NULL};
 static const char *const served_keys[] = {"what", "set", "served", "later", "note", NULL};
 static const char *const end_keys[] = {"least", "most", NULL};
 static const struct paper_overlay nothing = {NULL, NULL};
@@ -22,13 +23,13 @@ static const struct paper_overlay nothing = {NULL, NULL};
 static const struct served_figure {
     enum column column;
     const char *what;
-    enum server_figure figure;
+    enum band_figure figure;
 } served_figures[] = {
-    {COLUMN_TTFT, "TTFT, mean", SERVER_TTFT},
-    {COLUMN_TTFT_P50, "TTFT, median", SERVER_TTFT},
-    {COLUMN_TPOT, "TPOT, mean", SERVER_TPOT},
-    {COLUMN_TPOT_P50, "TPOT, median", SERVER_TPOT},
-    {COLUMN_DECODE_RATE, "tokens a second", SERVER_RATE},
+    {COLUMN_TTFT, "TTFT, mean", BAND_TTFT},
+    {COLUMN_TTFT_P50, "TTFT, median", BAND_TTFT},
+    {COLUMN_TPOT, "TPOT, mean", BAND_TPOT},
+    {COLUMN_TPOT_P50, "TPOT, median", BAND_TPOT},
+    {COLUMN_DECODE_RATE, "tokens a second", BAND_RATE},
 };
 enum { SERVED_FIGURES = sizeof served_figures / sizeof served_figures[0] };
 

@@ -75,7 +75,7 @@ struct paper_assumed {
 struct paper_row {
     char what[160];
     bool served;                /* a server's figure */
-    enum server_figure figure;  /* which, if it is */
+    enum band_figure figure;    /* which, if it is */
     char published[64];         /* as written */
     enum unit unit;             /* of `published` */
     double least, most;         /* of `published`, in its base unit */
