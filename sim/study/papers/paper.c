@@ -15,7 +15,8 @@ static const char *const row_keys[] = {
     "what",           "set",   "sweep",     "across", "take",    "over",
     "against",        "minus", "published", "served", "assumed", "rank",
     "not_comparable", "used",  "later",     "note",   NULL};
-static const char *const served_keys[] = {"what", "set", "served", "later", "note", NULL};
+static const char *const served_keys[] = {"what",  "set",  "served", "not_comparable",
+                                          "later", "note", NULL};
 static const char *const end_keys[] = {"least", "most", NULL};
 static const struct paper_overlay nothing = {NULL, NULL};
 

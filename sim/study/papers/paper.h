@@ -27,7 +27,8 @@
  *       set: {model: llama-3-8b, hardware: h100-pcie, system: vllm, rate: 32, workload: ...}
  *       served: {ttft_ms: 40.44ms, tpot_ms: 16.26ms, decode_tokens_per_s: 2692.8}
  *
- * Each figure is a row. The TTFT of a server that holds requests back is the length of its queue:
+ * Each figure is a row; `not_comparable` holds for all. The TTFT of a server that holds requests
+ * back is the length of its queue:
  * leave it out.
  *
  * `assumed`: keys of the scenario that no source states, each with both ends of its range, such as

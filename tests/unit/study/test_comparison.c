@@ -127,11 +127,14 @@ static void each_figure_of_a_server_is_a_row(void **state)
 {
     (void)state;
     struct comparison comparison = compare(
-        "  - {what: it, " SERVED "{ttft_ms: 1ms, tpot_p50_ms: 1ms, decode_tokens_per_s: 1}}\n");
+        "  - {what: it, " SERVED "{ttft_ms: 1ms, tpot_p50_ms: 1ms, decode_tokens_per_s: 1}}\n"
+        "  - {what: apart, " SERVED "{ttft_ms: 1ms}, not_comparable: so it is}\n");
     const struct comparison_row *rows = comparison.rows;
     const struct result *result = &comparison.runs[0].result;
-    assert_int_equal(comparison.row_count, 3);
+    assert_int_equal(comparison.row_count, 4);
     assert_int_equal(comparison.run_count, 1);
+    assert_near(rows[3].predicted, rows[0].predicted, 0);
+    assert_int_equal(rows[3].verdict, VERDICT_NOT_COMPARABLE);
     assert_string_equal(rows[0].row->what, "it, TTFT, mean");
     assert_string_equal(rows[1].row->what, "it, TPOT, median");
     assert_ptr_equal(rows[0].class_name, error_band_names[error_band_of_server(false, BAND_TTFT)]);
