@@ -28,8 +28,7 @@
  *       served: {ttft_ms: 40.44ms, tpot_ms: 16.26ms, decode_tokens_per_s: 2692.8}
  *
  * Each figure is a row; `not_comparable` holds for all. The TTFT of a server that holds requests
- * back is the length of its queue:
- * leave it out.
+ * back is the length of its queue: leave it out.
  *
  * `assumed`: keys of the scenario that no source states, each with both ends of its range, such as
  * {mechanisms.operators: [30, 80]}; an `assumed` of the file applies to rows without their own,
