@@ -361,5 +361,7 @@ bool serving_saturated(const struct result *result)
 {
     const struct cell *queue = &result->cells[COLUMN_QUEUE_P50];
     const struct cell *ttft = &result->cells[COLUMN_TTFT_P50];
-    return queue->set && ttft->set && 2 * queue->integer > ttft->integer;
+    const struct cell *tpot = &result->cells[COLUMN_TPOT_P50];
+    return queue->set && ttft->set && tpot->set && 2 * queue->integer > ttft->integer &&
+           queue->integer > 4 * tpot->integer;
 }

@@ -58,11 +58,14 @@ static void a_server_is_saturated_if_half_of_the_requests_wait_longest(void **st
     (void)state;
     result_init(&result);
     result.cells[COLUMN_TTFT_P50] = (struct cell){.set = true, .integer = 100};
+    result.cells[COLUMN_TPOT_P50] = (struct cell){.set = true, .integer = 12};
     assert_false(serving_saturated(&result));
     result.cells[COLUMN_QUEUE_P50] = (struct cell){.set = true, .integer = 50};
     assert_false(serving_saturated(&result));
     result.cells[COLUMN_QUEUE_P50].integer = 51;
     assert_true(serving_saturated(&result));
+    result.cells[COLUMN_TPOT_P50].integer = 13; /* it waited for a few steps */
+    assert_false(serving_saturated(&result));
     result_release(&result);
 }
 
