@@ -12,7 +12,7 @@ SELECT CASE setting WHEN '' THEN 'the same for all' ELSE setting END AS "setting
        CASE kind WHEN 'found' THEN round(score, 1) END AS "prompt found (%)",
        next_choice AS "next",
        CASE kind WHEN 'decode' THEN round(100 * (next_score / score - 1), 1) END AS "next against best (%)",
-       CASE WHEN error_band IS NOT NULL
+       CASE WHEN kind = 'decode' AND error_band IS NOT NULL
             THEN printf('%+.0f … %+.0f', 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]'))
             WHEN kind = 'decode' THEN 'not known' END AS "error band (%)"
 FROM behind WHERE place = 1 ORDER BY id;

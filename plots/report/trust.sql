@@ -21,8 +21,13 @@ SELECT named.system AS "system", COUNT(*) AS "runs", worst.basis AS "worst basis
        (SELECT text FROM range WHERE range.system = named.system AND name = 'datasheet') AS "datasheet (% of time)",
        (SELECT text FROM range WHERE range.system = named.system AND name = 'assumed') AS "assumed (% of time)",
        SUM(extrapolated) AS "extrapolated runs",
-       COALESCE(MIN(CASE WHEN error_band IS NOT NULL THEN
-                    printf('%+.0f … %+.0f', 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]')) END),
+       COALESCE(MIN(NULLIF(substr(
+           CASE WHEN ttft_band IS NOT NULL THEN printf(', TTFT %+.0f … %+.0f',
+                100 * json_extract(ttft_band, '$[0]'), 100 * json_extract(ttft_band, '$[1]')) ELSE '' END ||
+           CASE WHEN tpot_band IS NOT NULL THEN printf(', TPOT %+.0f … %+.0f',
+                100 * json_extract(tpot_band, '$[0]'), 100 * json_extract(tpot_band, '$[1]')) ELSE '' END ||
+           CASE WHEN error_band IS NOT NULL THEN printf(', %s%+.0f … %+.0f', CASE WHEN requests > 0 THEN 'tok/s ' ELSE '' END,
+                100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]')) ELSE '' END, 3), '')),
                 'not known') AS "error band (%)",
        worst_hits.basis AS "basis of hits", MIN(available) AS "available in", MIN(lossless) AS "output"
 FROM named LEFT JOIN worst USING (system) LEFT JOIN worst_hits USING (system)

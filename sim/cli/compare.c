@@ -179,7 +179,8 @@ static void print_remark(const struct comparison *comparison, size_t index, FILE
     bool reason = said->not_comparable != NULL &&
                   (before == NULL || before->row->not_comparable != said->not_comparable);
     bool note = said->note != NULL && (behind == NULL || behind->row->note != said->note);
-    bool missed = row->verdict == VERDICT_MISSED, across = said->case_count > 1;
+    bool missed = row->verdict == VERDICT_MISSED && !said->served; /* servers have no ranges */
+    bool across = said->case_count > 1;
     if (!reason && !note && !missed && !across) {
         return;
     }
@@ -224,10 +225,10 @@ static void print_paper(const struct comparison *comparison, const struct paper 
 }
 
 /* Write the bands that stand. */
-static bool write_errors(const char *path, const struct class_errors errors[SYSTEM_CLASS_COUNT],
+static bool write_errors(const char *path, const struct class_errors errors[ERROR_BAND_COUNT],
                          struct error *why)
 {
-    struct error_band bands[SYSTEM_CLASS_COUNT] = {{.rows = 0}};
+    struct error_band bands[ERROR_BAND_COUNT] = {{.rows = 0}};
     struct output output;
     if (path == NULL) {
         return true;
@@ -235,7 +236,7 @@ static bool write_errors(const char *path, const struct class_errors errors[SYST
     if (!output_open(path, &output, why)) {
         return false;
     }
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
         bands[i] = class_errors_band_stands(&errors[i]) ? errors[i].band : bands[i];
     }
     error_band_write(bands, output.file);
@@ -246,7 +247,7 @@ static bool compare(const char *const *files, uint32_t count, const struct argum
                     uint32_t threads, struct error *why)
 {
     struct comparison comparison;
-    struct class_errors errors[SYSTEM_CLASS_COUNT];
+    struct class_errors errors[ERROR_BAND_COUNT];
     bool good = comparison_create(files, count, threads, progress_runs, &comparison, why);
     progress_clear();
     if (!good) {

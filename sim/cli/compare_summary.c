@@ -57,20 +57,21 @@ static void print_class(const struct comparison *comparison, const char *class_n
 }
 
 static bool print_classes(const struct comparison *comparison,
-                          struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out,
+                          struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                           struct error *why)
 {
-    const char *const others[] = {comparison_geometry_class, comparison_trace_class,
-                                  comparison_pool_class, comparison_rank_class, NULL};
+    const char *const others[] = {comparison_geometry_class,  comparison_trace_class,
+                                  comparison_saturated_class, comparison_pool_class,
+                                  comparison_rank_class,      NULL};
     fputs("| class | wanted within | met | missed | added: met | added: missed | not comparable | "
           "median off by |\n"
           "|---|---:|---:|---:|---:|---:|---:|---:|\n",
           out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        if (!class_errors_of(comparison, system_class_names[i], &errors[i], why)) {
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
+        if (!class_errors_of(comparison, error_band_names[i], &errors[i], why)) {
             return false;
         }
-        print_class(comparison, system_class_names[i], &errors[i], out);
+        print_class(comparison, error_band_names[i], &errors[i], out);
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct class_errors own;
@@ -115,21 +116,24 @@ static void print_band(const char *class_name, const struct class_errors *errors
     }
     fprintf(out, "%" PRIu32 " of %" PRIu32 " | ", errors->inside, errors->tested);
     if (!class_errors_band_stands(errors)) {
-        fputs("none: it did not hold |\n", out);
+        fputs(class_errors_band_held(errors) ? "none: too wide |\n" : "none: it did not hold |\n",
+              out);
         return;
     }
     error_band_ends(&errors->band, ends);
     fprintf(out, "%+.0f … %+.0f %% |\n", 100 * ends[0], 100 * ends[1]);
 }
 
-static void print_bands(const struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out)
+static void print_bands(const struct class_errors errors[ERROR_BAND_COUNT], FILE *out)
 {
     fputs("\n## Error bands\n\n"
           "| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
           "|---|---:|---:|---:|---|\n",
           out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
-        print_band(system_class_names[i], &errors[i], out);
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
+        if (i < SYSTEM_CLASS_COUNT || errors[i].rows > 0) {
+            print_band(error_band_names[i], &errors[i], out);
+        }
     }
 }
 
@@ -160,7 +164,7 @@ static void print_used(const struct comparison *comparison, FILE *out)
 }
 
 bool compare_print_summary(const struct comparison *comparison,
-                           struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out,
+                           struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                            struct error *why)
 {
     print_counts(comparison, out);

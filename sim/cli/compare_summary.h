@@ -8,7 +8,7 @@
 /* Print it, as Markdown. `errors`: out, those of each class of systems. Fails only if memory runs
  * out. */
 bool compare_print_summary(const struct comparison *comparison,
-                           struct class_errors errors[SYSTEM_CLASS_COUNT], FILE *out,
+                           struct class_errors errors[ERROR_BAND_COUNT], FILE *out,
                            struct error *why);
 
 #endif

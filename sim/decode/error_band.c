@@ -4,10 +4,28 @@
 #include "base/find.h"
 #include "base/name.h"
 #include "base/node.h"
+#include "model/parallel.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+const char *const error_band_names[ERROR_BAND_COUNT + 1] = {
+    [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
+    [CLASS_GPU_MANAGED] = "gpu-managed",
+    [CLASS_CPU_MANAGED] = "cpu-managed",
+    [SYSTEM_CLASS_COUNT + BAND_RATE] = "dense server tok/s",
+    [SYSTEM_CLASS_COUNT + BAND_TTFT] = "dense server TTFT",
+    [SYSTEM_CLASS_COUNT + BAND_TPOT] = "dense server TPOT",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_RATE] = "MoE server tok/s",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TTFT] = "MoE server TTFT",
+    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TPOT] = "MoE server TPOT",
+};
+
+int error_band_of_server(bool experts, enum band_figure figure)
+{
+    return SYSTEM_CLASS_COUNT + (experts ? BAND_FIGURE_COUNT : 0) + (int)figure;
+}
 
 static const char *const band_keys[] = {"rows", "factor", "machines", NULL};
 
@@ -33,34 +51,34 @@ static bool read_band(const struct node *map, struct error_band *out, struct err
            read_machines(map, out, why);
 }
 
-bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
+bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
                      struct error *why)
 {
     char path[4096];
-    memset(out, 0, SYSTEM_CLASS_COUNT * sizeof *out);
+    memset(out, 0, ERROR_BAND_COUNT * sizeof *out);
     if (!find_path("scenarios", "error-bands", "yaml", path, sizeof path, why)) {
         return false;
     }
     struct node *file = files_tree(files, path, why);
-    bool good = file != NULL && node_check_keys(file, system_class_names, "error bands", why);
-    for (int i = 0; good && i < SYSTEM_CLASS_COUNT; i++) {
-        const struct node *map = node_get(file, system_class_names[i]);
+    bool good = file != NULL && node_check_keys(file, error_band_names, "error bands", why);
+    for (int i = 0; good && i < ERROR_BAND_COUNT; i++) {
+        const struct node *map = node_get(file, error_band_names[i]);
         good = map == NULL || read_band(map, &out[i], why);
     }
     node_destroy(file);
     return good;
 }
 
-void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out)
+void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out)
 {
     fputs(
         "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
-        "# rates, of each class whose band held. It is not a confidence interval.\n",
+        "# figures, of each kind whose band held. It is not a confidence interval.\n",
         out);
-    for (int i = 0; i < SYSTEM_CLASS_COUNT; i++) {
+    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
         if (bands[i].rows > 0) {
             fprintf(out, "%s: {rows: %" PRIu64 ", factor: %.2fx, machines: \"%s\"}\n",
-                    system_class_names[i], bands[i].rows, bands[i].factor, bands[i].machines);
+                    error_band_names[i], bands[i].rows, bands[i].factor, bands[i].machines);
         }
     }
 }
@@ -69,6 +87,16 @@ void error_band_ends(const struct error_band *band, double ends[2])
 {
     ends[0] = 1 / band->factor - 1;
     ends[1] = band->factor - 1;
+}
+
+void error_band_machine(const struct setup *setup, char *text, size_t size)
+{
+    uint32_t gpus = model_gpus(&setup->model);
+    if (gpus > 1) {
+        snprintf(text, size, "%" PRIu32 " %s", gpus, setup->profile.name);
+    } else {
+        snprintf(text, size, "%s", setup->profile.name);
+    }
 }
 
 bool error_band_covers(const struct error_band *band, const char *machine)

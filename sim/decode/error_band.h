@@ -1,20 +1,33 @@
-/* How far published rates lay from predicted ones, by class of system.
+/* How far published figures lay from predicted ones: rates, by class of system; and time to first
+ * token, time per output token and rate of servers, for dense models and for mixtures of experts.
  *
- * `compare` writes the file (study/papers/class_errors.h): for each class the largest factor
- * between a published rate and the predicted one. It is not a confidence interval. A result on a
- * machine with such a figure carries the band of its class; read_band() in scenario/resolve.c and
- * has_band() in serving/answer.c have the other conditions.
+ * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
+ * between a published figure and the predicted one. It is not a confidence interval. A result on a
+ * machine with such a figure carries the band; scenario/resolve_band.h and serving/answer.c
+ * have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
 
 #include "base/error.h"
+#include "decode/setup.h"
 #include "decode/system_class.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 struct files;
+
+/* What a band is of. A class of systems has one of rates only. */
+enum band_figure { BAND_RATE, BAND_TTFT, BAND_TPOT, BAND_FIGURE_COUNT };
+
+/* Bands in the order of the file: the classes of systems, then the figures of dense servers, then
+ * those of servers of experts. */
+enum { ERROR_BAND_COUNT = SYSTEM_CLASS_COUNT + 2 * BAND_FIGURE_COUNT };
+extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NULL */
+
+/* The place of a server's band. */
+int error_band_of_server(bool experts, enum band_figure figure);
 
 struct error_band {
     uint64_t rows;      /* figures compared; 0: the band is unknown */
@@ -25,16 +38,21 @@ struct error_band {
 /* Its ends as shares of the predicted rate: 1.25 gives -0.2, 0.25. */
 void error_band_ends(const struct error_band *band, double ends[2]);
 
-/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A class that the file
+/* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A band that the file
  * lacks has 0 rows. */
-bool error_band_load(struct files *files, struct error_band out[SYSTEM_CLASS_COUNT],
+bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
                      struct error *why);
 
-/* Write that file to `out`; classes without rows are left out. */
-void error_band_write(const struct error_band bands[SYSTEM_CLASS_COUNT], FILE *out);
+/* Write that file to `out`; bands without rows are left out. */
+void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out);
 
 /* Widen the band by one figure of a machine, off by `factor`, at least 1. */
 void error_band_add(struct error_band *band, const char *machine, double factor);
+
+/* The machine of a setup as a band names it: "rtx-4090", or "8 b200" if several GPUs share the
+ * model. ERROR_BAND_MACHINE bytes hold any. */
+enum { ERROR_BAND_MACHINE = 96 };
+void error_band_machine(const struct setup *setup, char *text, size_t size);
 
 /* Is one of the band's figures of that machine? */
 bool error_band_covers(const struct error_band *band, const char *machine);

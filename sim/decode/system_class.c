@@ -2,12 +2,6 @@
 
 #include "policy/kinds.h"
 
-const char *const system_class_names[SYSTEM_CLASS_COUNT + 1] = {
-    [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
-    [CLASS_GPU_MANAGED] = "gpu-managed",
-    [CLASS_CPU_MANAGED] = "cpu-managed",
-};
-
 enum system_class system_class_of(const struct mechanisms *m)
 {
     if (m->weights < 1 && m->weights_pageable) {

@@ -17,7 +17,6 @@ enum system_class {
     CLASS_CPU_MANAGED,
     SYSTEM_CLASS_COUNT
 };
-extern const char *const system_class_names[SYSTEM_CLASS_COUNT + 1]; /* ends with NULL */
 
 enum system_class system_class_of(const struct mechanisms *mechanisms);
 

@@ -16,7 +16,7 @@ uint32_t model_passes(const struct model *model)
     return model->parallel.data * model->parallel.pipeline;
 }
 
-static bool is_routed(const struct model *model)
+bool model_is_routed(const struct model *model)
 {
     uint32_t layer = 0;
     while (layer < model->layer_count && !model->layers[layer].routed) {
@@ -27,7 +27,7 @@ static bool is_routed(const struct model *model)
 
 bool model_shares_experts(const struct model *model)
 {
-    return model->parallel.data > 1 && is_routed(model);
+    return model->parallel.data > 1 && model_is_routed(model);
 }
 
 /* ---- what is possible ---- */
@@ -47,7 +47,7 @@ static bool check_experts(const struct model *model, const struct model_parallel
 {
     uint64_t gpus = (uint64_t)model->tensor_parallel * parallel->data;
     bool asks = parallel->experts > 1 || parallel->all_to_all || parallel->skew > 0;
-    if (asks && !is_routed(model)) {
+    if (asks && !model_is_routed(model)) {
         error_input(why, origin, line, "'%s' has no experts to share", model->name);
         return error_expect(why, "no expert_parallel, expert_exchange or expert_skew");
     }

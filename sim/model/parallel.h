@@ -32,6 +32,9 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
 /* GPUs that hold the model. */
 uint32_t model_gpus(const struct model *model);
 
+/* Has some layer experts? */
+bool model_is_routed(const struct model *model);
+
 /* Passes under way at a time: one for each rank and stage. */
 uint32_t model_passes(const struct model *model);
 

@@ -110,9 +110,9 @@ const char *cell_text(const struct result *result, enum column column, char buff
     }
     case COLUMN_TYPE_BAND:
         put(&writer, "[");
-        put_real(&writer, result->band[0]);
+        put_real(&writer, result->band[column - COLUMN_ERROR_BAND][0]);
         put(&writer, ",");
-        put_real(&writer, result->band[1]);
+        put_real(&writer, result->band[column - COLUMN_ERROR_BAND][1]);
         put(&writer, "]");
         break;
     }
@@ -184,7 +184,7 @@ static bool parse_column(struct result *result, enum column column, json_t *json
         return parse_items(json, type, result->basis, &result->basis_count, names);
     default:
         assert(type == COLUMN_TYPE_BAND);
-        return parse_band(json, result->band);
+        return parse_band(json, result->band[column - COLUMN_ERROR_BAND]);
     }
 }
 

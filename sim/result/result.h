@@ -112,16 +112,18 @@ struct result_draws {
     uint32_t count;
 };
 
+enum { RESULT_BANDS = COLUMN_TPOT_BAND - COLUMN_ERROR_BAND + 1 };
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
     uint32_t part_count, stall_count;
     struct result_item basis[RESULT_MOST_ITEMS];
     uint32_t basis_count;
-    double band[2];              /* with COLUMN_ERROR_BAND set */
-    char (*names)[RESULT_NAME];  /* owned; NULL unless read back */
-    struct result_layer *layers; /* owned */
-    struct result_step *steps;   /* owned */
+    double band[RESULT_BANDS][2]; /* from COLUMN_ERROR_BAND on, where that column is set */
+    char (*names)[RESULT_NAME];   /* owned; NULL unless read back */
+    struct result_layer *layers;  /* owned */
+    struct result_step *steps;    /* owned */
     uint32_t layer_count, step_count;
     struct result_request *requests; /* owned; none when it was read back */
     struct result_wait *waits;       /* owned; as requests */

@@ -112,7 +112,10 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     run = hash_text(SPILLWAY_VERSION, run);
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
-    run = point->band_known ? XXH64(point->band, sizeof point->band, run) : run;
+    for (int i = 0; i < BAND_FIGURE_COUNT; i++) { /* a rate's alone is hashed from `run` itself */
+        const double *band = point->band[i];
+        run = point->band_known[i] ? XXH64(band, sizeof point->band[i], run + (uint64_t)i) : run;
+    }
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
     write_hash(scenario, out->scenario);

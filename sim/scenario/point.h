@@ -6,6 +6,7 @@
 #ifndef SCENARIO_POINT_H
 #define SCENARIO_POINT_H
 
+#include "decode/error_band.h"
 #include "decode/setup.h"
 #include "serve/requests/requests.h"
 #include "serve/workload.h"
@@ -19,10 +20,10 @@ struct point {
                                         workload */
     struct sources *sources;         /* a reference; NULL: none */
 
-    /* How far the published rates of systems of this class lie from the predicted ones, as shares:
+    /* How far published figures of such systems or servers lie from predicted ones, as shares:
      * -0.1, 0.3. */
-    bool band_known;
-    double band[2];
+    bool band_known[BAND_FIGURE_COUNT];
+    double band[BAND_FIGURE_COUNT][2];
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
     /* The same text without the keys that change only when requests arrive and what is kept of

@@ -2,12 +2,12 @@
 #include "scenario/resolve.h"
 
 #include "base/named.h"
-#include "decode/error_band.h"
 #include "decode/mechanism_value.h"
 #include "decode/plan/mass.h"
 #include "decode/time/pipeline.h"
 #include "model/parallel.h"
 #include "scenario/contexts.h"
+#include "scenario/resolve_band.h"
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/resolve_workload.h"
@@ -311,25 +311,6 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
-/* The published figures are of decode steps on one GPU of a few machines, with values of 16 bits:
- * the band stands under results of that kind alone, so never under a server's. */
-static bool read_band(struct point *out, struct error *why)
-{
-    struct error_band bands[SYSTEM_CLASS_COUNT];
-    if (!error_band_load(sources_files(out->sources), bands, why)) {
-        return false;
-    }
-    const struct error_band *band = &bands[system_class_of(&out->setup.mechanisms)];
-    bool wide = out->setup.model.weights == DTYPE_BF16 && out->setup.model.kv == DTYPE_BF16;
-    bool alone = model_gpus(&out->setup.model) == 1;
-    out->band_known = band->rows > 0 && wide && alone && !point_serves(out) &&
-                      error_band_covers(band, out->setup.profile.name);
-    if (out->band_known) {
-        error_band_ends(band, out->band);
-    }
-    return true;
-}
-
 /* Selecting by attention mass needs measured masses. */
 static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
 {
@@ -510,7 +491,7 @@ static bool resolve(const struct node *root, struct node **merged, struct point 
         return false;
     }
     resolve_engine(root, out);
-    return read_band(out, why) && resolve_trace(root, out->sources, setup, why) &&
+    return resolve_bands(out, why) && resolve_trace(root, out->sources, setup, why) &&
            check_scores(*merged, setup, why) && write_scenario(root, &said, *merged, out, why);
 }
 

@@ -4,8 +4,10 @@
 #include "run/outcome.h"
 #include "scenario/identity.h"
 #include "serving/serving.h"
+#include "serving/serving_outcome.h"
 #include "serving/serving_ranges.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +18,16 @@ struct answer {
     struct run *run; /* NULL: a server, of which nothing is kept */
 };
 
-/* Only times have a band, and none stands on assumptions alone. A share is compared as it is
- * printed, in whole percents. */
-static bool has_band(const struct point *point, const struct result *result)
+/* Only times have a band, and none stands on assumptions alone, or under a server that holds
+ * requests back. A share is compared as it is printed, in whole percents. */
+static bool has_bands(const struct result *result)
 {
     double known = 0;
     for (uint32_t i = 0; i < result->basis_count; i++) {
         bool assumed = strcmp(result->basis[i].name, basis_name(BASIS_ASSUMED)) == 0;
         known += assumed ? 0 : result->basis[i].share;
     }
-    return point->band_known && known >= 0.005;
+    return known >= 0.005 && !serving_saturated(result);
 }
 
 /* Write the hash of the result's inputs, and its error band. */
@@ -43,9 +45,13 @@ static bool write_identity(const struct point *point, struct result *result, str
         return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",
                          sizeof result->scenario);
     }
-    result->cells[COLUMN_ERROR_BAND].set = has_band(point, result);
-    if (result->cells[COLUMN_ERROR_BAND].set) {
-        memcpy(result->band, point->band, sizeof result->band);
+    static_assert((int)RESULT_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
+    for (int i = 0; i < RESULT_BANDS; i++) {
+        struct cell *cell = &result->cells[COLUMN_ERROR_BAND + i];
+        cell->set = point->band_known[i] && has_bands(result);
+        if (cell->set) {
+            memcpy(result->band[i], point->band[i], sizeof result->band[i]);
+        }
     }
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }

@@ -356,3 +356,12 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }
+
+bool serving_saturated(const struct result *result)
+{
+    const struct cell *queue = &result->cells[COLUMN_QUEUE_P50];
+    const struct cell *ttft = &result->cells[COLUMN_TTFT_P50];
+    const struct cell *tpot = &result->cells[COLUMN_TPOT_P50];
+    return queue->set && ttft->set && tpot->set && 2 * queue->integer > ttft->integer &&
+           queue->integer > 4 * tpot->integer;
+}

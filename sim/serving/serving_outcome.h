@@ -39,4 +39,10 @@ bool serving_write_times(const struct point *point, const struct requests *reque
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why);
 
+/* Does the server hold requests back: does half of them wait to begin for longer than they then
+ * take to their first token, and for more than four tokens' time? Their TTFT is the length of a
+ * queue. (Four, assumed: a request that finds room waits for the step under way, and perhaps for
+ * one or two that are scheduled already.) A result without these times: no. */
+bool serving_saturated(const struct result *result);
+
 #endif

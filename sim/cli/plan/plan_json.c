@@ -36,7 +36,11 @@ static json_t *list_shortfalls(const struct targets *targets, const struct resul
 /* The targets whose verdict is closer than the run's error band; null if it has none. */
 static json_t *list_near(const struct targets *targets, const struct result *result)
 {
-    if (!result->cells[COLUMN_ERROR_BAND].set) {
+    bool any = false;
+    for (int i = 0; i < RESULT_BANDS; i++) {
+        any = any || result->cells[COLUMN_ERROR_BAND + i].set;
+    }
+    if (!any) {
         return json_null();
     }
     json_t *list = json_array();

@@ -30,6 +30,7 @@ bool plan_note_near(const struct target *target, const struct result *result, co
                     char text[PLAN_NOTE])
 {
     char value[TARGET_TEXT], low[TARGET_TEXT], high[TARGET_TEXT];
+    const double *band = verdict_band(target, result);
     double least, most;
     if (!verdict_is_near(target, result) || !verdict_range(target, result, &least, &most)) {
         return false;
@@ -38,7 +39,7 @@ bool plan_note_near(const struct target *target, const struct result *result, co
              "%s may still %s %s: with the error band of %+.0f … %+.0f %%, its %s may be "
              "anything from %s to %s",
              name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
-             100 * result->band[0], 100 * result->band[1], target_format(target, result, value),
+             100 * band[0], 100 * band[1], target_format(target, result, value),
              target_format_value(target, least, low), target_format_value(target, most, high));
     return true;
 }

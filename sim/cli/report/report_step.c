@@ -120,7 +120,7 @@ static void say_next(const struct report_setting *setting, FILE *out)
     }
     fprintf(out, "%.1f&nbsp;%% less", 100 * lead);
     bool known = best->cells[COLUMN_ERROR_BAND].set;
-    double off = known ? fmax(-best->band[0], best->band[1]) : 0;
+    double off = known ? fmax(-best->band[0][0], best->band[0][1]) : 0;
     fputs(known && lead < off
               ? ", which is less than the error of predictions for such systems.</li>\n"
               : ".</li>\n",
@@ -179,7 +179,7 @@ void report_say_trust(const struct report_setting *setting, FILE *out)
         fprintf(out,
                 "<li>How sure: for such systems, published rates differ from predicted ones by "
                 "%+.0f to %+.0f&nbsp;%%.",
-                100 * run->band[0], 100 * run->band[1]);
+                100 * run->band[0][0], 100 * run->band[0][1]);
     } else {
         fputs("<li>How sure: not known, because no published rate of such systems can be "
               "compared.",

@@ -216,14 +216,29 @@ static bool note_message(struct runs_notes *notes, const char *message, const ch
     return true;
 }
 
-/* "-10 … +30 %" */
+/* "-10 … +30 %"; of a server "TTFT -10 … +30 %, TPOT none, ..." */
 static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
                       struct error *why)
 {
-    char text[64] = "none stands";
-    if (result->cells[COLUMN_ERROR_BAND].set) {
-        snprintf(text, sizeof text, "%+.0f … %+.0f %%", 100 * result->band[0],
-                 100 * result->band[1]);
+    static const struct {
+        enum column column;
+        const char *what;
+    } bands[] = {
+        {COLUMN_TTFT_BAND, "TTFT "}, {COLUMN_TPOT_BAND, "TPOT "}, {COLUMN_ERROR_BAND, "tok/s "}};
+    char text[128] = "none stands";
+    bool serves = result->cells[COLUMN_REQUESTS].set, any = false;
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof bands / sizeof bands[0]; i++) {
+        any = any || result->cells[bands[i].column].set;
+    }
+    for (size_t i = serves ? 0 : 2; any && i < sizeof bands / sizeof bands[0]; i++) {
+        const double *band = result->band[bands[i].column - COLUMN_ERROR_BAND];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
+                                 serves ? bands[i].what : "");
+        used += (size_t)(result->cells[bands[i].column].set
+                             ? snprintf(text + used, sizeof text - used, "%+.0f … %+.0f %%",
+                                        100 * band[0], 100 * band[1])
+                             : snprintf(text + used, sizeof text - used, "none"));
     }
     return remarks_add(&notes->bands, text, system, why);
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A band from half of a figure to twice it tells nobody anything. */
+#define WIDEST 2.0
+
 /* The row's factor, or 0 if it has none. */
 static double factor_of(const struct comparison_row *row)
 {
@@ -30,6 +33,9 @@ static const struct setup *setup_of(const struct comparison *comparison,
 static bool times_step(const struct comparison *comparison, const struct comparison_row *row)
 {
     const struct paper_row *said = row->row;
+    if (said->served) {
+        return true;
+    }
     if (formula_speed(&said->take) == 0 || said->over.count > 0 ||
         row->runs[PAPER_MINUS] != COMPARISON_NO_RUN) {
         return false;
@@ -42,7 +48,7 @@ static bool times_step(const struct comparison *comparison, const struct compari
 /* A row of the band. */
 struct step_row {
     const struct comparison_row *row;
-    const char *machine;
+    const struct setup *setup;
     double factor;
 };
 
@@ -50,7 +56,7 @@ struct step_row {
 static bool unrelated(const struct step_row *a, const struct step_row *b)
 {
     return strcmp(a->row->paper->title, b->row->paper->title) != 0 &&
-           strcmp(a->machine, b->machine) != 0;
+           strcmp(a->setup->profile.name, b->setup->profile.name) != 0;
 }
 
 static void test_band(const struct step_row *rows, uint32_t count, struct class_errors *out)
@@ -71,7 +77,9 @@ static void test_band(const struct step_row *rows, uint32_t count, struct class_
 static void make_band(const struct step_row *rows, uint32_t count, struct class_errors *out)
 {
     for (uint32_t i = 0; i < count; i++) {
-        error_band_add(&out->band, rows[i].machine, rows[i].factor);
+        char machine[ERROR_BAND_MACHINE];
+        error_band_machine(rows[i].setup, machine, sizeof machine);
+        error_band_add(&out->band, machine, rows[i].factor);
     }
     out->band.factor = ceil(100 * out->band.factor - 1e-6) / 100;
     test_band(rows, count, out);
@@ -89,8 +97,8 @@ static void collect(const struct comparison *comparison, const char *class_name,
             logs[out->rows++] = log(factor);
         }
         if (factor > 0 && times_step(comparison, row)) {
-            const char *machine = setup_of(comparison, row, PAPER_RUN)->profile.name;
-            steps[step_count++] = (struct step_row){row, machine, factor};
+            steps[step_count++] =
+                (struct step_row){row, setup_of(comparison, row, PAPER_RUN), factor};
         }
     }
     if (out->rows > 0) {
@@ -100,9 +108,14 @@ static void collect(const struct comparison *comparison, const char *class_name,
     make_band(steps, step_count, out);
 }
 
-bool class_errors_band_stands(const struct class_errors *errors)
+bool class_errors_band_held(const struct class_errors *errors)
 {
     return errors->tested > 0 && 2 * errors->inside >= errors->tested;
+}
+
+bool class_errors_band_stands(const struct class_errors *errors)
+{
+    return class_errors_band_held(errors) && errors->band.factor <= WIDEST;
 }
 
 bool class_errors_of(const struct comparison *comparison, const char *class_name,

@@ -5,13 +5,14 @@
  * miss, but of memory), and a met range that is wider than the tolerance, which shows no error.
  *
  * The band of a class of systems is the largest factor of its rows that predict the time or rate of
- * a whole step, absolutely or against a bandwidth-bound system. It is the same upwards and
+ * a whole step, absolutely or against a bandwidth-bound system. The band of a server's figure is
+ * the largest factor of all rows of that figure and kind of model. It is the same upwards and
  * downwards: a few tables do not tell on which side the next system lies.
  *
  * A band is tested by leaving out. Each row whose table gave no figure to a profile (paper.h,
  * `used`) is held against the largest factor of rows of other papers on other machines. Rows of one
  * table err alike, so it would say little that some of them lie inside the range of the others. A
- * band stands if it held at least half of these rows.
+ * band stands if it held at least half of these rows, and if it is no wider than 2x.
  */
 #ifndef STUDY_PAPERS_CLASS_ERRORS_H
 #define STUDY_PAPERS_CLASS_ERRORS_H
@@ -22,10 +23,13 @@
 struct class_errors {
     uint32_t rows;           /* that have a factor */
     double median;           /* of their factors: exp(median of |log(predicted / published)|) */
-    struct error_band band;  /* of a class of systems; 0 rows: it has none */
+    struct error_band band;  /* 0 rows: it has none */
     uint32_t tested, inside; /* rows of the band that it was tested on, and those that it held */
 };
 
+/* Did the band hold at least half of the rows that it never saw? Does it stand: did it hold, and
+ * is it narrow enough to tell anything (2x at most)? */
+bool class_errors_band_held(const struct class_errors *errors);
 bool class_errors_band_stands(const struct class_errors *errors);
 
 /* The errors of the rows of a class (compared by address, as rows refer to it). Fails only if

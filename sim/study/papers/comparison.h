@@ -20,7 +20,7 @@ extern const char *const verdict_names[VERDICT_COUNT];
 
 /* Classes of rows in addition to those of systems. */
 extern const char comparison_geometry_class[], comparison_trace_class[], comparison_pool_class[],
-    comparison_rank_class[];
+    comparison_rank_class[], comparison_saturated_class[];
 
 /* The error after one change: a figure of the machine scaled, or a key that the paper's file calls
  * assumed at an end of its range. */

@@ -73,6 +73,11 @@ static bool read_term(const struct node *node, struct formula_term *out, struct 
            unknown_term(node, node->text, why);
 }
 
+struct formula formula_of_column(enum column column)
+{
+    return (struct formula){.terms = {{.column = column}}, .count = 1};
+}
+
 bool formula_read(const struct node *node, struct formula *out, struct error *why)
 {
     *out = (struct formula){.count = 0};

@@ -32,6 +32,9 @@ struct formula {
 /* Read "layer_us" or a list of terms. `node` NULL gives an empty formula. */
 bool formula_read(const struct node *node, struct formula *out, struct error *why);
 
+/* The figure of one column. */
+struct formula formula_of_column(enum column column);
+
 /* The sum of the terms. NaN if a term is null in this result. */
 double formula_value(const struct formula *formula, const struct result *result);
 

@@ -2,6 +2,8 @@
 #include "study/papers/comparison.h"
 
 #include "decode/system_class.h"
+#include "model/parallel.h"
+#include "serving/serving_outcome.h"
 
 #include <math.h>
 
@@ -17,10 +19,13 @@ const char *const verdict_names[VERDICT_COUNT] = {
 const char comparison_geometry_class[] = "geometry";
 const char comparison_trace_class[] = "trace";
 const char comparison_pool_class[] = "pool";
+const char comparison_saturated_class[] = "saturated server";
 const char comparison_rank_class[] = "ranking";
 #define GEOMETRY_TOLERANCE 1e-9
 #define TRACE_TOLERANCE 0.05
 #define POOL_TOLERANCE 0.05
+#define DENSE_TOLERANCE 0.10
+#define EXPERTS_TOLERANCE 0.15
 static const double tolerances[SYSTEM_CLASS_COUNT] = {
     [CLASS_BANDWIDTH_BOUND] = 0.10,
     [CLASS_GPU_MANAGED] = 0.10,
@@ -224,6 +229,18 @@ static bool within(const struct formula *formula, enum column first, enum column
     return all;
 }
 
+/* A server's figures are judged by kind of model, unless it holds requests back. */
+static void classify_served(const struct comparison *comparison, struct comparison_row *row)
+{
+    const struct comparison_run *run = &comparison->runs[row->runs[PAPER_RUN]];
+    bool experts = model_is_routed(&run->point.setup.model);
+    row->class_name = serving_saturated(&run->result)
+                          ? comparison_saturated_class
+                          : error_band_names[error_band_of_server(experts, row->row->figure)];
+    row->tolerance =
+        experts || serving_saturated(&run->result) ? EXPERTS_TOLERANCE : DENSE_TOLERANCE;
+}
+
 /* Set the class of the row by what it depends on: bytes, demands, or the clock. */
 static void classify(const struct comparison *comparison, struct comparison_row *row)
 {
@@ -232,6 +249,8 @@ static void classify(const struct comparison *comparison, struct comparison_row 
         row->class_name = comparison_rank_class;
     } else if (row->runs[PAPER_RUN] == NO_RUN) {
         row->class_name = NULL;
+    } else if (said->served) {
+        classify_served(comparison, row);
     } else if (within(&said->take, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY) &&
                within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
         row->class_name = comparison_geometry_class;
@@ -246,7 +265,7 @@ static void classify(const struct comparison *comparison, struct comparison_row 
     } else {
         enum system_class class =
             system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup.mechanisms);
-        row->class_name = system_class_names[class];
+        row->class_name = error_band_names[class];
         row->tolerance = tolerances[class];
     }
 }

@@ -2,6 +2,7 @@
 #include "study/papers/paper.h"
 
 #include "base/array.h"
+#include "base/name.h"
 #include "base/units.h"
 #include "study/papers/paper_runs.h"
 
@@ -11,10 +12,27 @@
 
 static const char *const paper_keys[] = {"paper", "figure", "scenario", "assumed", "rows", NULL};
 static const char *const row_keys[] = {
-    "what",      "set",     "sweep", "across",         "take", "over",  "against", "minus",
-    "published", "assumed", "rank",  "not_comparable", "used", "later", "note",    NULL};
+    "what",           "set",   "sweep",     "across", "take",    "over",
+    "against",        "minus", "published", "served", "assumed", "rank",
+    "not_comparable", "used",  "later",     "note",   NULL};
+static const char *const served_keys[] = {"what",  "set",  "served", "not_comparable",
+                                          "later", "note", NULL};
 static const char *const end_keys[] = {"least", "most", NULL};
 static const struct paper_overlay nothing = {NULL, NULL};
+
+/* The figures of `served`. */
+static const struct served_figure {
+    enum column column;
+    const char *what;
+    enum band_figure figure;
+} served_figures[] = {
+    {COLUMN_TTFT, "TTFT, mean", BAND_TTFT},
+    {COLUMN_TTFT_P50, "TTFT, median", BAND_TTFT},
+    {COLUMN_TPOT, "TPOT, mean", BAND_TPOT},
+    {COLUMN_TPOT_P50, "TPOT, median", BAND_TPOT},
+    {COLUMN_DECODE_RATE, "tokens a second", BAND_RATE},
+};
+enum { SERVED_FIGURES = sizeof served_figures / sizeof served_figures[0] };
 
 static bool require(const struct node *map, const char *key, struct error *why)
 {
@@ -56,7 +74,7 @@ static bool read_published(const struct node *node, struct paper_row *row, struc
 
 /* ---- rows ---- */
 
-static void name_row(const char *what, struct paper_overlay swept, struct paper_row *row)
+static void title_row(const char *what, struct paper_overlay swept, struct paper_row *row)
 {
     if (row->end != PAPER_ONLY) {
         snprintf(row->what, sizeof row->what, "%s, %s", what,
@@ -103,7 +121,7 @@ static bool add_row(struct paper *paper, const struct node *node, struct paper_o
         !paper_runs_build(paper, node, swept, row, why)) {
         return false;
     }
-    name_row(what, swept, row);
+    title_row(what, swept, row);
     return row->rank || read_published(published, row, why);
 }
 
@@ -171,9 +189,54 @@ static bool add_ends(struct paper *paper, const struct node *node, const struct 
     return true;
 }
 
+static bool find_served(const struct node *figure, const struct served_figure **out,
+                        struct error *why)
+{
+    const char *names[SERVED_FIGURES + 1] = {NULL};
+    *out = NULL;
+    for (int i = 0; i < SERVED_FIGURES; i++) {
+        names[i] = column_kinds[served_figures[i].column].name;
+        *out = strcmp(names[i], figure->key) == 0 ? &served_figures[i] : *out;
+    }
+    if (*out == NULL) {
+        node_error(figure, why, "'%.60s' is not a figure of 'served'", figure->key);
+        return name_expect(figure->key, names, why);
+    }
+    return true;
+}
+
+/* Add a row for each figure of a server. */
+static bool add_served(struct paper *paper, const struct node *node, const struct node *served,
+                       struct error *why)
+{
+    if (served->kind != NODE_MAP || served->count == 0) {
+        node_error(served, why, "'served' must be a map of figures");
+        return error_expect(why, "such as {ttft_ms: 40.44ms, decode_tokens_per_s: 2692.8}");
+    }
+    for (size_t i = 0; i < served->count; i++) {
+        const struct served_figure *figure;
+        if (!find_served(served->children[i], &figure, why) ||
+            !add_row(paper, node, nothing, PAPER_ONLY, served->children[i], why)) {
+            return false;
+        }
+        struct paper_row *row = &paper->rows[paper->row_count - 1];
+        size_t length = strlen(row->what);
+        row->served = true;
+        row->figure = figure->figure;
+        row->take = formula_of_column(figure->column);
+        snprintf(row->what + length, sizeof row->what - length, ", %s", figure->what);
+    }
+    return true;
+}
+
 static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
 {
     const struct node *sweep = node_get(node, "sweep"), *across = node_get(node, "across");
+    const struct node *served = node_get(node, "served");
+    if (served != NULL) {
+        return node_check_keys(node, served_keys, "row with 'served'", why) &&
+               require(node, "what", why) && add_served(paper, node, served, why);
+    }
     if (!node_check_keys(node, row_keys, "row", why) || !require(node, "what", why) ||
         (node_get(node, "rank") == NULL && !require(node, "published", why))) {
         return false;

@@ -21,6 +21,15 @@
  * row. What does not fit the memory is left out: the map if its own run does not fit or none of
  * `against` does, otherwise the run in question.
  *
+ * `served`: a map of figures that a server's benchmark printed, in place of `take` and `published`:
+ *
+ *     - what: Llama-3-8B, 32 requests a second
+ *       set: {model: llama-3-8b, hardware: h100-pcie, system: vllm, rate: 32, workload: ...}
+ *       served: {ttft_ms: 40.44ms, tpot_ms: 16.26ms, decode_tokens_per_s: 2692.8}
+ *
+ * Each figure is a row; `not_comparable` holds for all. The TTFT of a server that holds requests
+ * back is the length of its queue: leave it out.
+ *
  * `assumed`: keys of the scenario that no source states, each with both ends of its range, such as
  * {mechanisms.operators: [30, 80]}; an `assumed` of the file applies to rows without their own,
  * except those of `across` and `rank`.
@@ -32,6 +41,7 @@
 #ifndef STUDY_PAPERS_PAPER_H
 #define STUDY_PAPERS_PAPER_H
 
+#include "decode/error_band.h"
 #include "scenario/scenario.h"
 #include "study/papers/formula.h"
 
@@ -64,6 +74,8 @@ struct paper_assumed {
 
 struct paper_row {
     char what[160];
+    bool served;                /* a server's figure */
+    enum band_figure figure;    /* which, if it is */
     char published[64];         /* as written */
     enum unit unit;             /* of `published` */
     double least, most;         /* of `published`, in its base unit */

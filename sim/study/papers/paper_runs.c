@@ -150,10 +150,11 @@ bool paper_runs_build(const struct paper *paper, const struct node *node,
     if (node_get(node, "rank") != NULL) {
         return build_rank(paper, node, swept, row, why);
     }
-    if (row->take.count == 0 && row->not_comparable != NULL) {
+    bool served = node_get(node, "served") != NULL; /* paper.c reads its formulas */
+    if (row->take.count == 0 && row->not_comparable != NULL && !served) {
         return true;
     }
-    if (node_get(node, "take") == NULL) {
+    if (node_get(node, "take") == NULL && !served) {
         return node_error(node, why, "'take' is missing here");
     }
     return build_cases(paper, node, swept, row, why) &&

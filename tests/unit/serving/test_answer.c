@@ -2,6 +2,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "serving/answer.h"
+#include "serving/serving_outcome.h"
 
 /* A run of the tiny machine, whose figures are all assumed, in a point that has a band. */
 static struct result answer_of(bool measured)
@@ -17,9 +18,9 @@ static struct result answer_of(bool measured)
     make_runs(&runs, 1);
     assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
     assert_true(scenario_point(&scenario, 0, &point, &why));
-    point.band_known = true;
-    point.band[0] = -0.2;
-    point.band[1] = 0.25;
+    point.band_known[0] = true;
+    point.band[0][0] = -0.2;
+    point.band[0][1] = 0.25;
     for (enum curve_id id = 0; measured && id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
@@ -46,8 +47,25 @@ static void a_band_stands_where_time_is_known(void **state)
     (void)state;
     struct result result = answer_of(true);
     assert_true(result.cells[COLUMN_ERROR_BAND].set);
-    assert_near(result.band[0], -0.2, 0);
-    assert_near(result.band[1], 0.25, 0);
+    assert_near(result.band[0][0], -0.2, 0);
+    assert_near(result.band[0][1], 0.25, 0);
+    result_release(&result);
+}
+
+static void a_server_is_saturated_if_half_of_the_requests_wait_longest(void **state)
+{
+    struct result result;
+    (void)state;
+    result_init(&result);
+    result.cells[COLUMN_TTFT_P50] = (struct cell){.set = true, .integer = 100};
+    result.cells[COLUMN_TPOT_P50] = (struct cell){.set = true, .integer = 12};
+    assert_false(serving_saturated(&result));
+    result.cells[COLUMN_QUEUE_P50] = (struct cell){.set = true, .integer = 50};
+    assert_false(serving_saturated(&result));
+    result.cells[COLUMN_QUEUE_P50].integer = 51;
+    assert_true(serving_saturated(&result));
+    result.cells[COLUMN_TPOT_P50].integer = 13; /* it waited for a few steps */
+    assert_false(serving_saturated(&result));
     result_release(&result);
 }
 
@@ -56,6 +74,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_band_stands_on_assumptions_alone),
         cmocka_unit_test(a_band_stands_where_time_is_known),
+        cmocka_unit_test(a_server_is_saturated_if_half_of_the_requests_wait_longest),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

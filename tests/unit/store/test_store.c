@@ -67,8 +67,8 @@ static void fill(struct result *result, const char *run, int salt)
     result->basis_count = 2;
     result->basis[0] = (struct result_item){.name = "published", .share = 0.1};
     result->basis[1] = (struct result_item){.name = "assumed", .share = 0.9};
-    result->band[0] = -0.2;
-    result->band[1] = 1.0 / 3;
+    result->band[0][0] = -0.2;
+    result->band[0][1] = 1.0 / 3;
     result->layer_count = 2;
     result->layers = calloc(2, sizeof *result->layers);
     result->layers[0] = (struct result_layer){1490125, NAN, 0};

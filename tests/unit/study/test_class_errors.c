@@ -43,7 +43,7 @@ static void make(const struct fact *facts, struct made *out)
         out->said[i].take = (struct formula){.terms = {{.column = COLUMN_STEP}}, .count = 1};
         *row = (struct comparison_row){.paper = &out->papers[i],
                                        .row = &out->said[i],
-                                       .class_name = system_class_names[CLASS_BANDWIDTH_BOUND],
+                                       .class_name = error_band_names[CLASS_BANDWIDTH_BOUND],
                                        .tolerance = 0.1,
                                        .error = facts[i].error,
                                        .verdict = fabs(facts[i].error) <= 0.1 ? VERDICT_MET
@@ -67,8 +67,8 @@ static struct class_errors errors_of(const struct fact *facts)
     struct class_errors errors;
     struct error why;
     make(facts, &made);
-    assert_true(class_errors_of(&made.comparison, system_class_names[CLASS_BANDWIDTH_BOUND],
-                                &errors, &why));
+    assert_true(
+        class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
     release(&made);
     return errors;
 }
@@ -133,6 +133,44 @@ static void a_band_stands_if_it_held_half_of_them(void **state)
     assert_false(class_errors_band_stands(&fewer));
 }
 
+static void a_band_that_tells_nothing_does_not_stand(void **state)
+{
+    static const struct class_errors twice = {.band.factor = 2, .tested = 2, .inside = 2},
+                                     wider = {.band.factor = 2.01, .tested = 2, .inside = 2};
+    (void)state;
+    assert_true(class_errors_band_stands(&twice));
+    assert_true(class_errors_band_held(&wider));
+    assert_false(class_errors_band_stands(&wider));
+}
+
+/* Any figure of a server makes its band, a median too; machines are named with their GPUs, and two
+ * numbers of one GPU are one machine in the test. */
+static void a_servers_figures_make_its_band(void **state)
+{
+    const struct fact facts[MOST] = {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
+    struct made made;
+    struct class_errors errors;
+    struct error why;
+    (void)state;
+    make(facts, &made);
+    const char *name = error_band_names[error_band_of_server(true, BAND_TTFT)];
+    for (int i = 0; i < 3; i++) {
+        struct model *model = &made.comparison.runs[i].point.setup.model;
+        made.comparison.rows[i].class_name = name;
+        made.said[i].served = true;
+        made.said[i].take = formula_of_column(COLUMN_TTFT_P50);
+        model->tensor_parallel = i == 1 ? 8 : 4;
+        model->parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
+    }
+    assert_true(class_errors_of(&made.comparison, name, &errors, &why));
+    assert_int_equal(errors.band.rows, 3);
+    assert_string_equal(errors.band.machines, "4 m, 8 m, 4 n");
+    assert_true(fabs(errors.band.factor - 1.5) < 1e-9);
+    assert_int_equal(errors.tested, 3); /* 1.1 and 1.5 in 1.3, 1.3 in 1.5 */
+    assert_int_equal(errors.inside, 2);
+    release(&made);
+}
+
 static void rows_of_other_classes_count_there(void **state)
 {
     const struct fact facts[MOST] = {{'a', 'm', 0.1}};
@@ -142,7 +180,7 @@ static void rows_of_other_classes_count_there(void **state)
     (void)state;
     make(facts, &made);
     assert_true(
-        class_errors_of(&made.comparison, system_class_names[CLASS_CPU_MANAGED], &errors, &why));
+        class_errors_of(&made.comparison, error_band_names[CLASS_CPU_MANAGED], &errors, &why));
     assert_int_equal(errors.rows, 0);
     assert_int_equal(errors.band.rows, 0);
     release(&made);
@@ -161,6 +199,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bands_are_tested_on_rows_they_never_saw),
         cmocka_unit_test(a_band_stands_if_it_held_half_of_them),
+        cmocka_unit_test(a_band_that_tells_nothing_does_not_stand),
+        cmocka_unit_test(a_servers_figures_make_its_band),
         cmocka_unit_test(rows_of_other_classes_count_there),
         cmocka_unit_test(ends_of_a_band_are_reciprocal),
     };

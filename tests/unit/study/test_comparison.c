@@ -5,7 +5,6 @@
 #include "base/find.h"
 #include "study/papers/class_errors.h"
 
-
 /* Full attention of the tiny model over 1000 tokens: a layer takes 28 212 + (40 + 8 * 1000) +
  * 140 420 = 176 672 ns, all of it HBM, whose bandwidth may be from half to twice what is said. */
 static void write_paper(const char *rows)
@@ -118,6 +117,48 @@ static void sweep_makes_a_row_for_each_value(void **state)
     assert_string_equal(comparison.rows[1].row->what, "it, context 2000");
     assert_near(comparison.rows[0].error, 0, 1e-9);
     assert_near(comparison.rows[1].error, 0, 1e-9);
+    comparison_release(&comparison);
+}
+
+#define SERVED "set: {clients: 2, prompt: 100, output: 10, limit: 4, context: 105}, served: "
+
+/* One run, a row a figure, judged by what it is. */
+static void each_figure_of_a_server_is_a_row(void **state)
+{
+    (void)state;
+    struct comparison comparison = compare(
+        "  - {what: it, " SERVED "{ttft_ms: 1ms, tpot_p50_ms: 1ms, decode_tokens_per_s: 1}}\n"
+        "  - {what: apart, " SERVED "{ttft_ms: 1ms}, not_comparable: so it is}\n");
+    const struct comparison_row *rows = comparison.rows;
+    const struct result *result = &comparison.runs[0].result;
+    assert_int_equal(comparison.row_count, 4);
+    assert_int_equal(comparison.run_count, 1);
+    assert_near(rows[3].predicted, rows[0].predicted, 0);
+    assert_int_equal(rows[3].verdict, VERDICT_NOT_COMPARABLE);
+    assert_string_equal(rows[0].row->what, "it, TTFT, mean");
+    assert_string_equal(rows[1].row->what, "it, TPOT, median");
+    assert_ptr_equal(rows[0].class_name, error_band_names[error_band_of_server(false, BAND_TTFT)]);
+    assert_ptr_equal(rows[1].class_name, error_band_names[error_band_of_server(false, BAND_TPOT)]);
+    assert_ptr_equal(rows[2].class_name, error_band_names[error_band_of_server(false, BAND_RATE)]);
+    assert_near(rows[0].predicted, (double)result->cells[COLUMN_TTFT].integer, 0);
+    assert_near(rows[1].error, (double)result->cells[COLUMN_TPOT_P50].integer / 1e6 - 1, 1e-12);
+    assert_near(rows[2].predicted, result->cells[COLUMN_DECODE_RATE].real, 0);
+    comparison_release(&comparison);
+}
+
+/* All at once, one after the other: TTFT is the queue's. Such a row makes no band. */
+static void a_server_that_holds_requests_back_is_apart(void **state)
+{
+    struct class_errors errors;
+    struct error why;
+    (void)state;
+    struct comparison comparison = compare(
+        "  - {what: it, set: {clients: 8, max_sequences: 1, prompt: 100, output: 10, context: 105,"
+        " limit: 8}, served: {tpot_ms: 1ms}}\n");
+    assert_ptr_equal(comparison.rows[0].class_name, comparison_saturated_class);
+    assert_true(class_errors_of(
+        &comparison, error_band_names[error_band_of_server(false, BAND_TPOT)], &errors, &why));
+    assert_int_equal(errors.band.rows, 0);
     comparison_release(&comparison);
 }
 
@@ -326,7 +367,7 @@ static void band_is_of_whole_steps(void **state)
                 "  - {what: excused, take: layer_us, published: 1us, not_comparable: yes}\n"
                 "  - {what: no room, take: layer_us, set: {batch: 100000}, published: 500us}\n");
     assert_true(
-        class_errors_of(&comparison, system_class_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+        class_errors_of(&comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
     assert_int_equal(errors.rows, 4);
     assert_int_equal(errors.band.rows, 2);
     assert_near(errors.band.factor, 1.25, 1e-6);
@@ -349,7 +390,7 @@ static void band_is_absolute_or_against_bandwidth(void **state)
                 " set: {system: retroinfer}, against: {system: fullattn}}\n"
                 "  - {what: of its like, take: layer_us, published: 3x, set: {system: retroinfer},"
                 " against: {context: 900}}\n");
-    assert_true(class_errors_of(&comparison, system_class_names[CLASS_CPU_MANAGED], &errors, &why));
+    assert_true(class_errors_of(&comparison, error_band_names[CLASS_CPU_MANAGED], &errors, &why));
     assert_int_equal(errors.rows, 3);
     assert_int_equal(errors.band.rows, 2);
     comparison_release(&comparison);
@@ -372,7 +413,7 @@ static void used_row_is_not_comparable_and_marks_its_table(void **state)
 
 static void shipped_bands_are_read_back_as_written(void **state)
 {
-    struct error_band bands[SYSTEM_CLASS_COUNT];
+    struct error_band bands[ERROR_BAND_COUNT];
     struct error why;
     char *text = NULL;
     size_t size = 0;
@@ -416,7 +457,7 @@ static void class_follows_from_mechanisms(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct setup setup = SETUP(cases[i].system, cases[i].override);
         if (system_class_of(&setup.mechanisms) != cases[i].class) {
-            fail_msg("%s is not %s", cases[i].system, system_class_names[cases[i].class]);
+            fail_msg("%s is not %s", cases[i].system, error_band_names[cases[i].class]);
         }
         setup_release(&setup);
     }
@@ -430,6 +471,9 @@ static const struct {
     {"  - {what: it, tke: layer_us, published: 1us}\n", "unknown key 'tke'"},
     {"  - {take: layer_us, published: 1us}\n", "'what'"},
     {"  - {what: it, published: 1us}\n", "'take'"},
+    {"  - {what: it, served: 1ms}\n", "'served' must be a map"},
+    {"  - {what: it, served: {ttft: 1ms}}\n", "'ttft' is not a figure of 'served'"},
+    {"  - {what: it, served: {ttft_ms: 1ms}, take: layer_us}\n", "unknown key 'take'"},
     {"  - {what: it, take: layer_us}\n", "'published'"},
     {"  - {what: it, take: layer_s, published: 1us}\n", "nearest: 'layer_us'"},
     {"  - {what: it, take: parts.comptue, published: 1us}\n", "nearest: 'compute'"},
@@ -492,6 +536,8 @@ int main(void)
         cmocka_unit_test(rows_come_to_what_is_worked_out),
         cmocka_unit_test(bytes_over_a_time_are_a_rate),
         cmocka_unit_test(sweep_makes_a_row_for_each_value),
+        cmocka_unit_test(each_figure_of_a_server_is_a_row),
+        cmocka_unit_test(a_server_that_holds_requests_back_is_apart),
         cmocka_unit_test(rank_is_met_where_every_run_is_faster_than_the_next),
         cmocka_unit_test(ends_across_cases_are_found),
         cmocka_unit_test(each_published_end_is_a_row),

@@ -16,8 +16,8 @@ static void make_run(struct result *result)
 {
     struct error why;
     result_init(result);
-    result->band[0] = -0.2;
-    result->band[1] = 0.25;
+    result->band[0][0] = -0.2;
+    result->band[0][1] = 0.25;
     result->cells[COLUMN_ERROR_BAND].set = true;
     result->cells[COLUMN_TPOT] = (struct cell){.set = true, .integer = 60000000};
     result->cells[COLUMN_DECODE_RATE] = (struct cell){.set = true, .real = 20};
@@ -79,11 +79,47 @@ static void without_a_band_nothing_is_known(void **state)
     result_release(&run);
 }
 
+/* Of a server: tokens a second as above, TTFT of 100 ms at half to twice it, TPOT unknown. */
+static void a_servers_figures_have_bands_of_their_own(void **state)
+{
+    static const struct {
+        const char *target;
+        bool known;
+        double least, most;
+    } served[] = {
+        {"ttft_ms<=100", true, 50e6, 200e6},       {"ttft_p50_ms<=100", true, 50e6, 200e6},
+        {"ttft_p99_ms<=100", false, 0, 0},         {"tpot_ms<=60", false, 0, 0},
+        {"decode_tokens_per_s>=20", true, 16, 25},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof served / sizeof served[0]; i++) {
+        struct targets targets;
+        struct result run;
+        struct error why;
+        double least = 0, most = 0;
+        make_run(&run);
+        run.cells[COLUMN_REQUESTS] = (struct cell){.set = true, .integer = 10};
+        run.cells[COLUMN_TTFT] = run.cells[COLUMN_TTFT_P50] = run.cells[COLUMN_TTFT_P99] =
+            (struct cell){.set = true, .integer = 100000000};
+        run.cells[COLUMN_TTFT_BAND].set = true;
+        run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][0] = -0.5;
+        run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][1] = 1;
+        assert_true(targets_parse(served[i].target, &targets, &why));
+        bool known = verdict_range(&targets.all[0], &run, &least, &most);
+        if (known != served[i].known || fabs(least - served[i].least) > 1e-9 * served[i].least ||
+            fabs(most - served[i].most) > 1e-9 * served[i].most) {
+            fail_msg("%s: %d, %g to %g", served[i].target, known, least, most);
+        }
+        result_release(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_within_the_band_may_go_either_way),
         cmocka_unit_test(without_a_band_nothing_is_known),
+        cmocka_unit_test(a_servers_figures_have_bands_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

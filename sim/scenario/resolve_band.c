@@ -1,0 +1,45 @@
+/* A band stands only under results of the kind that it was made of. */
+#include "scenario/resolve_band.h"
+
+#include "model/parallel.h"
+#include "scenario/sources.h"
+
+/* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
+ * memory and limits, no other server behind the router. */
+static bool is_plain_server(const struct point *point)
+{
+    const struct mechanisms *mechanisms = &point->setup.mechanisms;
+    return point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
+           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1;
+}
+
+static void take_band(const struct error_band *band, enum band_figure figure, struct point *out)
+{
+    char machine[ERROR_BAND_MACHINE];
+    error_band_machine(&out->setup, machine, sizeof machine);
+    out->band_known[figure] = band->rows > 0 && error_band_covers(band, machine);
+    if (out->band_known[figure]) {
+        error_band_ends(band, out->band[figure]);
+    }
+}
+
+bool resolve_bands(struct point *out, struct error *why)
+{
+    struct error_band bands[ERROR_BAND_COUNT];
+    const struct model *model = &out->setup.model;
+    if (!error_band_load(sources_files(out->sources), bands, why)) {
+        return false;
+    }
+    if (model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16) {
+        return true;
+    }
+    if (!point_serves(out)) {
+        take_band(&bands[system_class_of(&out->setup.mechanisms)], BAND_RATE, out);
+    } else if (is_plain_server(out)) {
+        for (int i = 0; i < BAND_FIGURE_COUNT; i++) {
+            enum band_figure figure = (enum band_figure)i;
+            take_band(&bands[error_band_of_server(model_is_routed(model), figure)], figure, out);
+        }
+    }
+    return true;
+}
