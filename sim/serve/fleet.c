@@ -10,10 +10,13 @@
 
 struct course {
     const struct fleet *fleet;
-    struct calendar turns;     /* items: servers */
-    struct calendar answers;   /* times at which clients have their answers */
+    struct calendar turns;   /* items: servers */
+    struct calendar answers; /* times at which clients have their answers */
+    struct calendar follow;  /* later turns that will be sent; items: requests */
+    uint32_t *flying;        /* requests of sessions that have not ended */
+    size_t flying_count, flying_capacity;
     struct server_load *loads; /* [server_count] scratch */
-    uint32_t sent;
+    uint32_t sent;             /* first turns, and later ones passed over */
 };
 
 static bool push(struct calendar *calendar, int64_t at_ns, uint32_t item, struct error *why)
@@ -25,16 +28,37 @@ static bool push(struct calendar *calendar, int64_t at_ns, uint32_t item, struct
     return true;
 }
 
-/* When the next request is sent; INT64_MAX if none is left, or all clients wait. */
-static int64_t next_send(const struct course *course)
+static uint32_t index_at(const struct fleet *fleet, uint32_t place)
+{
+    return fleet->indices != NULL ? fleet->indices[place] : place;
+}
+
+/* Later turns are sent after the turn before. */
+static void pass_turns(struct course *course)
+{
+    const struct fleet *fleet = course->fleet;
+    while (course->sent < fleet->count &&
+           fleet->requests->all[index_at(fleet, course->sent)].turn > 0) {
+        course->sent++;
+    }
+}
+
+/* When the next session begins; INT64_MAX if none is left, or all clients wait. */
+static int64_t next_session(const struct course *course)
 {
     const struct fleet *fleet = course->fleet;
     if (course->sent == fleet->count) {
         return INT64_MAX;
     }
-    uint32_t index = fleet->indices != NULL ? fleet->indices[course->sent] : course->sent;
     return fleet->clients > 0 ? calendar_next_ns(&course->answers)
-                              : fleet->requests->all[index].arrival_ns;
+                              : fleet->requests->all[index_at(fleet, course->sent)].arrival_ns;
+}
+
+/* When the next request is sent; INT64_MAX: none before another has ended. */
+static int64_t next_send(const struct course *course)
+{
+    int64_t session = next_session(course), follow = calendar_next_ns(&course->follow);
+    return follow < session ? follow : session;
 }
 
 /* When the next turn begins. Forgets entries that are too late. */
@@ -56,24 +80,53 @@ static bool expect_turn(struct course *course, uint32_t server, struct error *wh
     return due == INT64_MAX || push(&course->turns, due, server, why);
 }
 
-static bool send(struct course *course, int64_t at_ns, struct error *why)
+static uint32_t choose(struct course *course, uint32_t index, int64_t at_ns)
 {
     const struct fleet *fleet = course->fleet;
-    uint32_t index = fleet->indices != NULL ? fleet->indices[course->sent] : course->sent;
-    uint32_t server = 0;
-    if (fleet->balancer != NULL) {
-        for (uint32_t i = 0; i < fleet->server_count; i++) {
-            course->loads[i] = server_load(fleet->servers[i], at_ns);
-        }
-        server = balancer_choose(fleet->balancer, index, course->loads);
+    if (fleet->balancer == NULL) {
+        return fleet->server_of != NULL ? fleet->server_of[index] : 0;
     }
-    course->sent++;
+    for (uint32_t i = 0; i < fleet->server_count; i++) {
+        course->loads[i] = server_load(fleet->servers[i], at_ns);
+    }
+    return balancer_choose(fleet->balancer, index, course->loads);
+}
+
+static bool note_flying(struct course *course, uint32_t index, struct error *why)
+{
+    if (!course->fleet->requests->sessions) {
+        return true;
+    }
+    if (!array_reserve(&course->flying, &course->flying_capacity, course->flying_count + 1,
+                       sizeof *course->flying, why)) {
+        return false;
+    }
+    course->flying[course->flying_count++] = index;
+    return true;
+}
+
+/* A later turn comes before a session that begins at the same time. */
+static uint32_t take_next(struct course *course)
+{
+    const struct fleet *fleet = course->fleet;
+    if (calendar_next_ns(&course->follow) <= next_session(course)) {
+        return calendar_item(calendar_pop(&course->follow));
+    }
+    uint32_t index = index_at(fleet, course->sent++);
+    pass_turns(course);
     if (fleet->clients > 0) {
         calendar_pop(&course->answers);
     }
-    int64_t due = server_due(fleet->servers[server]);
-    return server_send(fleet->servers[server], index, at_ns, why) &&
-           (server_due(fleet->servers[server]) == due || expect_turn(course, server, why));
+    return index;
+}
+
+static bool send(struct course *course, int64_t at_ns, struct error *why)
+{
+    uint32_t index = take_next(course), server = choose(course, index, at_ns);
+    struct server *to = course->fleet->servers[server];
+    int64_t due = server_due(to);
+    return server_send(to, index, at_ns, why) && note_flying(course, index, why) &&
+           (server_due(to) == due || expect_turn(course, server, why));
 }
 
 /* The clients of these requests have their answers. */
@@ -86,13 +139,51 @@ static bool answer(struct course *course, uint32_t count, int64_t at_ns, struct 
     return ok;
 }
 
+/* A request of a session has ended: its user thinks, or the session is over. */
+static bool follow(struct course *course, uint32_t index, int64_t at_ns, struct error *why)
+{
+    const struct requests *requests = course->fleet->requests;
+    uint32_t next = index + 1;
+    if (next < requests->count && requests->all[next].turn > 0) {
+        return push(&course->follow, at_ns + requests->all[next].think_ns, next, why);
+    }
+    return answer(course, 1, at_ns, why);
+}
+
+/* answer() where requests belong to sessions. */
+static bool answer_sessions(struct course *course, const struct server_ends *ends,
+                            struct error *why)
+{
+    size_t kept = 0;
+    bool ok = true;
+    for (size_t i = 0; i < course->flying_count; i++) {
+        uint32_t index = course->flying[i];
+        const struct served *served = &course->fleet->served[index];
+        if (!ok || (served->end_ns < 0 && !served->too_long)) {
+            course->flying[kept++] = index;
+        } else {
+            ok = follow(course, index, served->too_long ? ends->refused_ns : served->end_ns, why);
+        }
+    }
+    course->flying_count = kept;
+    return ok;
+}
+
+static bool answer_all(struct course *course, const struct server_ends *ends, struct error *why)
+{
+    if (course->fleet->requests->sessions) {
+        return ends->refused + ends->answered == 0 || answer_sessions(course, ends, why);
+    }
+    return answer(course, ends->refused, ends->refused_ns, why) &&
+           answer(course, ends->answered, ends->answered_ns, why);
+}
+
 static bool turn(struct course *course, struct error *why)
 {
     uint32_t server = calendar_item(calendar_pop(&course->turns));
     struct server_ends ends = {.refused = 0};
     return server_turn(course->fleet->servers[server], &ends, why) &&
-           answer(course, ends.refused, ends.refused_ns, why) &&
-           answer(course, ends.answered, ends.answered_ns, why) && expect_turn(course, server, why);
+           answer_all(course, &ends, why) && expect_turn(course, server, why);
 }
 
 static bool run(struct course *course, struct error *why)
@@ -113,6 +204,7 @@ bool fleet_run(const struct fleet *fleet, struct error *why)
 {
     struct course course = {.fleet = fleet};
     course.loads = array_zeroed(fleet->server_count, sizeof *course.loads, why);
+    pass_turns(&course);
     bool ok = course.loads != NULL && answer(&course, fleet->clients, 0, why) && run(&course, why);
     for (uint32_t i = 0; ok && i < fleet->server_count; i++) {
         ok = server_finish(fleet->servers[i], why);
@@ -120,5 +212,7 @@ bool fleet_run(const struct fleet *fleet, struct error *why)
     free(course.loads);
     calendar_release(&course.turns);
     calendar_release(&course.answers);
+    calendar_release(&course.follow);
+    free(course.flying);
     return ok;
 }

@@ -11,6 +11,9 @@
  *
  * At the same time requests are sent before turns begin, and turns begin in the order in which they
  * became due. A server alone takes the same turns as it would if it knew all requests beforehand.
+ *
+ * A later turn of a session is sent when the turn before it has ended and its user has thought. A
+ * client has one session after the other.
  */
 #ifndef SERVE_FLEET_H
 #define SERVE_FLEET_H
@@ -22,7 +25,9 @@
 struct fleet {
     struct server **servers;
     uint32_t server_count;
-    struct balancer *balancer; /* which server gets a request; NULL: there is one */
+    struct balancer *balancer;   /* which server gets a request; NULL: `server_of` says */
+    const uint32_t *server_of;   /* [requests->count] the same; NULL: there is one server */
+    const struct served *served; /* [requests->count] the servers'; needed for sessions */
     const struct requests *requests;
     const uint32_t *indices; /* [count] of the requests to send, in order; NULL: all of them */
     uint32_t count;

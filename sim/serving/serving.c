@@ -35,6 +35,11 @@ struct serving {
 static bool check_times(const struct point *point, struct error *why)
 {
     const struct workload *workload = &point->workload;
+    if (point->requests->sessions && !workload->timed) {
+        error_usage(why, NULL, 0,
+                    "a session's next turn arrives after an answer, which takes time");
+        return error_expect(why, "no 'timed: no', or a workload without 'turns'");
+    }
     if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
         !workload->timed) {
         return true;
@@ -202,7 +207,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
     return ok;
 }
 
-/* All servers at once, behind a router that sees their load. */
+/* All servers at once. */
 static bool serve_together(struct serving *serving, const struct step_clock *clock,
                            struct serving_totals *all, struct error *why)
 {
@@ -212,12 +217,18 @@ static bool serve_together(struct serving *serving, const struct step_clock *clo
         .server_count = group.count,
         .requests = &serving->requests,
         .count = (uint32_t)serving->requests.count,
+        .server_of = serving->router.server_of,
+        .served = serving->served,
         .clients = (uint32_t)workload->clients,
         .stop = serving->context->stop,
     };
-    group.balancer =
-        balancer_create(workload, group.count, &serving->requests, serving->point->setup.seed, why);
-    bool ok = group.balancer != NULL && group_create(&group, serving, 0, clock, all, why);
+    bool balances = workload_balances(workload);
+    if (balances) {
+        group.balancer = balancer_create(workload, group.count, &serving->requests,
+                                         serving->point->setup.seed, why);
+    }
+    bool ok =
+        (!balances || group.balancer != NULL) && group_create(&group, serving, 0, clock, all, why);
     fleet.servers = group.servers;
     fleet.balancer = group.balancer;
     ok = ok && fleet_run(&fleet, why);
@@ -243,6 +254,12 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
+/* Behind a router that sees load, or with sessions, whose turns may be sent to several servers. */
+static bool serve_at_once(const struct serving *serving)
+{
+    return workload_balances(&serving->point->workload) || serving->requests.sessions;
+}
+
 static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
 {
     struct decode_range range = step_range(serving);
@@ -251,8 +268,7 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
         return false;
     }
     struct step_clock clock = step_cost_clock(cost);
-    const struct workload *workload = &serving->point->workload;
-    bool together = workload_balances(workload);
+    bool together = serve_at_once(serving);
     bool ok = !together || serve_together(serving, &clock, totals, why);
     for (uint32_t server = 0; ok && !together && server < point_servers(serving->point); server++) {
         ok = serve_one(serving, server, &clock, totals, why);

@@ -22,11 +22,21 @@ static bool draw(double *arrivals, size_t count, double shape, uint64_t seed, st
     return true;
 }
 
+/* Later turns arrive by themselves. */
+static size_t count_sessions(const struct requests *requests)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        count += requests->all[i].turn == 0;
+    }
+    return count;
+}
+
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why)
 {
-    size_t count = requests->count;
-    double last_s = (double)(count - 1) / rate;
+    size_t count = count_sessions(requests);
+    double last_s = (double)(count - 1) / rate * ((double)requests->count / (double)count);
     if (last_s > REQUEST_MOST_ARRIVAL_S) {
         error_usage(why, NULL, 0, "the last request would arrive after %.3g s", last_s);
         return error_expect(why, "a 'rate' at which all arrive within %g s",
@@ -34,8 +44,9 @@ bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_
     }
     double *arrivals = array_zeroed(count, sizeof *arrivals, why);
     bool ok = arrivals != NULL && draw(arrivals, count, shape, seed, why);
-    for (size_t i = 0; ok && i < count; i++) {
-        double share = arrivals[count - 1] > 0 ? arrivals[i] / arrivals[count - 1] : 0;
+    for (size_t i = 0, session = 0; ok && i < requests->count; i++) {
+        session += i > 0 && requests->all[i].turn == 0;
+        double share = arrivals[count - 1] > 0 ? arrivals[session] / arrivals[count - 1] : 0;
         requests->all[i].arrival_ns = llround(share * last_s * 1e9);
     }
     free(arrivals);

@@ -182,7 +182,10 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
         .output = (uint32_t)line->output,
         .first_chunk = first_chunk,
         .chunks = chunks,
+        .turn = line->turn,
+        .think_ns = line->think_ns,
     };
+    requests->sessions = requests->sessions || line->turn > 0;
     return true;
 }
 

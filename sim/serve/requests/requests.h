@@ -37,6 +37,9 @@ struct request {
     uint32_t prompt, output; /* tokens, at least 1 each */
     uint64_t first_chunk;    /* its chunks are requests.chunks[first_chunk ...] */
     uint32_t chunks;         /* 0: the prompt's content is unknown */
+    uint32_t turn;           /* of its session, from 0. A later turn follows the request in front of
+                                it: it arrives when that one has ended, */
+    int64_t think_ns;        /* and this much later */
 };
 
 static inline uint64_t request_tokens(const struct request *request)
@@ -56,6 +59,7 @@ struct requests {
     uint32_t *chunks; /* numbers of chunks, request after request */
     size_t chunk_count, chunk_capacity;
     uint32_t chunk_tokens;      /* of a whole chunk; 0: no prompt's content is known */
+    bool sessions;              /* some requests are later turns */
     bool arrive;                /* the file has arrival times; else all are 0 */
     struct dense_ids ids;       /* the number of each hash */
     struct request_chunk *kind; /* [ids.count] by number */
@@ -91,7 +95,7 @@ void requests_release(struct requests *requests);
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
 /* Remove the requests with more than `most` tokens. Returns how many; the others keep their order and
- * their arrivals. */
+ * their arrivals. Turns of a session grow, so that those kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);
 
 #endif

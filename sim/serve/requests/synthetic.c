@@ -17,13 +17,26 @@
 
 static const char start[] = "synthetic:";
 
-enum { CHUNK_TOKENS = 16, REQUESTS = 1000, MOST_REQUESTS = 1 << 28 };
+enum { CHUNK_TOKENS = 16, REQUESTS = 1000, MOST_REQUESTS = 1 << 28, MOST_TURNS = 10000 };
+
+#define MOST_THINK_NS 86400000000000u /* a day */
 
 /* What the text says; by the order of `keys`. */
-enum key { PROMPT, OUTPUT, PROMPT_SPREAD, OUTPUT_SPREAD, PREFIX, PREFIXES, COUNT, KEYS };
+enum key {
+    PROMPT,
+    OUTPUT,
+    PROMPT_SPREAD,
+    OUTPUT_SPREAD,
+    PREFIX,
+    PREFIXES,
+    TURNS,
+    THINK,
+    COUNT,
+    KEYS
+};
 
-static const char *const keys[] = {"prompt", "output",   "prompt_spread", "output_spread",
-                                   "prefix", "prefixes", "requests",      NULL};
+static const char *const keys[] = {"prompt",   "output", "prompt_spread", "output_spread", "prefix",
+                                   "prefixes", "turns",  "think",         "requests",      NULL};
 
 struct synthetic {
     double spread[KEYS];   /* of PROMPT_SPREAD and OUTPUT_SPREAD */
@@ -49,8 +62,12 @@ static bool read_value(struct synthetic *out, enum key key, const char *text, st
         error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key], text);
         return error_expect(why, "at most 1000%%");
     }
-    bool counts = key == PREFIXES || key == COUNT;
-    uint64_t most = key == COUNT ? MOST_REQUESTS : REQUEST_MOST_TOKENS;
+    if (key == THINK) {
+        return units_parse_whole(text, UNIT_NS, MOST_THINK_NS, NULL, 0, keys[key],
+                                 &out->number[key], why);
+    }
+    bool counts = key == PREFIXES || key == TURNS || key == COUNT;
+    uint64_t most = key == COUNT ? MOST_REQUESTS : key == TURNS ? MOST_TURNS : REQUEST_MOST_TOKENS;
     return units_parse_whole(text, counts ? UNIT_COUNT : UNIT_TOKENS, most, NULL, 0, keys[key],
                              &out->number[key], why);
 }
@@ -78,14 +95,14 @@ static bool read_text(const char *name, struct synthetic *out, struct error *why
 {
     const char *rest = name + sizeof start - 1, *item;
     size_t length;
-    *out = (struct synthetic){.number = {[PREFIXES] = 1, [COUNT] = REQUESTS}};
+    *out = (struct synthetic){.number = {[PREFIXES] = 1, [TURNS] = 1, [COUNT] = REQUESTS}};
     while (text_item(&rest, &item, &length)) {
         if (!read_item(out, item, length, why)) {
             return false;
         }
     }
-    const enum key needed[] = {PROMPT, OUTPUT, PREFIXES, COUNT};
-    for (int i = 0; i < 4; i++) {
+    const enum key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
+    for (int i = 0; i < 5; i++) {
         if (out->number[needed[i]] == 0) {
             error_usage(why, NULL, 0, "'%s' of a synthetic workload is missing or 0",
                         keys[needed[i]]);
@@ -111,21 +128,54 @@ static uint64_t draw_tokens(gsl_rng *random, uint64_t mean, double spread, uint6
     return tokens > (double)least ? (uint64_t)tokens : least;
 }
 
-/* Hash the chunks of a prompt: those of its prefix by the prefix's number, others by the request's. */
-static bool hash_chunks(struct request_line *line, uint64_t prefix_tokens, uint64_t prefix,
-                        uint64_t request, struct error *why)
+/* The text that a prompt ends with, of which other prompts have none, or all, or a beginning. */
+enum text { OF_REQUEST, OF_PREFIX, OF_SESSION };
+
+/* What a prompt consists of. */
+struct content {
+    uint64_t prefix_tokens, prefix; /* one of the prefixes */
+    uint64_t session, request;
+    bool goes_on; /* the session has several turns, each of which repeats those before */
+};
+
+/* Hash the chunks of a prompt: those of its prefix by the prefix's number, others by the session's,
+ * or by the request's if no other prompt has them: the last one, if it is not whole, or all. */
+static bool hash_chunks(struct request_line *line, const struct content *content, struct error *why)
 {
     uint64_t chunks = (line->prompt - 1) / line->hash_tokens + 1;
     if (!array_reserve(&line->hash, &line->hash_capacity, chunks, sizeof *line->hash, why)) {
         return false;
     }
     for (uint64_t i = 0; i < chunks; i++) {
-        bool shared = (i + 1) * line->hash_tokens <= prefix_tokens;
-        const uint64_t parts[] = {shared, shared ? prefix : request, i};
+        uint64_t end = (i + 1) * line->hash_tokens;
+        enum text text = end <= content->prefix_tokens             ? OF_PREFIX
+                         : content->goes_on && end <= line->prompt ? OF_SESSION
+                                                                   : OF_REQUEST;
+        const uint64_t of[] = {
+            [OF_REQUEST] = content->request,
+            [OF_PREFIX] = content->prefix,
+            [OF_SESSION] = content->session,
+        };
+        const uint64_t parts[] = {text, of[text], i};
         line->hash[i] = XXH64(parts, sizeof parts, 0);
     }
     line->hashes = (uint32_t)chunks;
     return true;
+}
+
+/* The tokens of the next turn: the conversation so far and a new message; or, of a first turn, a
+ * prefix and a message. */
+static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct request_line *line)
+{
+    const uint64_t *number = synthetic->number;
+    uint64_t before = line->turn > 0 ? line->prompt + line->output : 0;
+    uint64_t mean = number[PROMPT] - (line->turn > 0 ? number[PREFIX] : 0);
+    uint64_t least = (line->turn > 0 ? 0 : number[PREFIX]) + 1;
+    line->prompt = before + draw_tokens(random, mean, synthetic->spread[PROMPT_SPREAD], least);
+    line->output = draw_tokens(random, number[OUTPUT], synthetic->spread[OUTPUT_SPREAD], 1);
+    line->think_ns = line->turn > 0 && number[THINK] > 0
+                         ? llround(gsl_ran_exponential(random, (double)number[THINK]))
+                         : 0;
 }
 
 static bool make(const struct synthetic *synthetic, gsl_rng *random, uint64_t count,
@@ -133,13 +183,18 @@ static bool make(const struct synthetic *synthetic, gsl_rng *random, uint64_t co
 {
     const uint64_t *number = synthetic->number;
     const struct csv_reader place = {.path = "a synthetic workload"};
+    struct content content = {.prefix_tokens = number[PREFIX], .goes_on = number[TURNS] > 1};
     double origin = NAN;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t prefix = gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES]);
-        line->prompt = draw_tokens(random, number[PROMPT], synthetic->spread[PROMPT_SPREAD],
-                                   number[PREFIX] + 1);
-        line->output = draw_tokens(random, number[OUTPUT], synthetic->spread[OUTPUT_SPREAD], 1);
-        if ((number[PREFIX] > 0 && !hash_chunks(line, number[PREFIX], prefix, i, why)) ||
+        line->turn = (uint32_t)(i % number[TURNS]);
+        content.request = i;
+        content.session = i / number[TURNS];
+        if (line->turn == 0) {
+            content.prefix = gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES]);
+        }
+        draw_turn(synthetic, random, line);
+        bool shares = number[PREFIX] > 0 || content.goes_on;
+        if ((shares && !hash_chunks(line, &content, why)) ||
             !requests_add(out, line, &origin, &place, why)) {
             return false;
         }

@@ -86,6 +86,7 @@ static void serve(struct run *run)
         .server_count = count,
         .balancer = balancer_create(&run->workload, count, &run->requests, 1, &why),
         .requests = &run->requests,
+        .served = run->served,
         .count = (uint32_t)run->requests.count,
         .clients = (uint32_t)run->workload.clients,
     };
@@ -141,6 +142,46 @@ static void clients_send_to_any_server(void **state)
     check(&run, 1, 1, 0, 0, 10);
     check(&run, 2, 1, 10, 10, 20);
     check(&run, 3, 1, 20, 20, 40);
+}
+
+/* Ask for the next turn of the last request's session. */
+static void ask_again(struct run *run, int64_t think_ns, uint32_t prompt, uint32_t output)
+{
+    ask(run, run->all[run->requests.count - 1].arrival_ns, prompt, output);
+    run->all[run->requests.count - 1].turn = run->all[run->requests.count - 2].turn + 1;
+    run->all[run->requests.count - 1].think_ns = think_ns;
+    run->requests.sessions = true;
+}
+
+/* The answer comes at 20 ms, and 5 ms later the next turn, behind a request of another session. */
+static void a_turn_follows_an_answer(void **state)
+{
+    (void)state;
+    struct run run = begin(1, ROUTE_LEAST_REQUESTS);
+    ask(&run, 0, 1, 2);
+    ask_again(&run, 5 * MS, 1, 1);
+    ask(&run, 3 * MS, 1, 1);
+    serve(&run);
+    check(&run, 0, 0, 0, 0, 20);
+    check(&run, 1, 0, 25, 30, 40);
+    check(&run, 2, 0, 3, 20, 30);
+}
+
+/* A client begins its next session when the last one is over; a turn that never fits ends at once. */
+static void a_client_has_one_session_after_the_other(void **state)
+{
+    (void)state;
+    struct run run = begin(1, ROUTE_LEAST_REQUESTS);
+    run.workload.clients = 1;
+    ask(&run, 0, 1, 2);
+    ask_again(&run, 5 * MS, 1, 1);
+    ask_again(&run, 1 * MS, 2000, 1);
+    ask(&run, 0, 1, 1);
+    serve(&run);
+    check(&run, 0, 0, 0, 0, 20);
+    check(&run, 1, 0, 25, 25, 35);
+    assert_true(run.served[2].too_long);
+    check(&run, 3, 0, 36, 36, 46);
 }
 
 /* 64 blocks of 16 tokens hold no prompt of 2000: its client sends the next one at once. */
@@ -209,6 +250,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_router_sees_the_load_of_the_moment),
         cmocka_unit_test(clients_send_to_any_server),
+        cmocka_unit_test(a_turn_follows_an_answer),
+        cmocka_unit_test(a_client_has_one_session_after_the_other),
         cmocka_unit_test(what_never_fits_is_answered_at_once),
         cmocka_unit_test(storms_end_and_repeat),
     };

@@ -87,6 +87,43 @@ static void prompts_share_the_whole_chunks_of_their_prefix(void **state)
     requests_release(&requests);
 }
 
+/* Chunks of 16 tokens that both prompts begin with. */
+static uint32_t common(size_t a, size_t b)
+{
+    const uint32_t *one = &requests.chunks[requests.all[a].first_chunk];
+    const uint32_t *two = &requests.chunks[requests.all[b].first_chunk];
+    uint32_t count = 0;
+    while (count < requests.all[a].chunks && count < requests.all[b].chunks &&
+           one[count] == two[count]) {
+        count++;
+    }
+    return count;
+}
+
+/* 40 + 8, 48 + 40 + 8, ...: of 40 tokens 2 chunks are whole, of 88 tokens 5. */
+static void a_turn_repeats_the_conversation(void **state)
+{
+    (void)state;
+    static const uint32_t prompts[] = {40, 88, 136, 40};
+    assert_true(make("synthetic:prompt=40,output=8,turns=3,think=2s,requests=4", 0, 1));
+    assert_true(requests.sessions);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(requests.all[i].prompt, prompts[i]);
+        assert_int_equal(requests.all[i].turn, i % 3);
+        assert_true((requests.all[i].think_ns > 0) == (requests.all[i].turn > 0));
+    }
+    assert_int_equal(common(0, 1), 2);
+    assert_int_equal(common(1, 2), 5);
+    assert_int_equal(common(0, 3), 0);
+    requests_release(&requests);
+    assert_true(make("synthetic:prompt=40,output=8,turns=3,prefix=32,requests=6", 0, 1));
+    assert_int_equal(requests.all[1].prompt, 40 + 8 + 8); /* a message has no prefix of its own */
+    assert_int_equal(common(0, 3), 2);
+    assert_int_equal(common(1, 4), 2);
+    assert_int_equal(common(1, 2), 3);
+    requests_release(&requests);
+}
+
 static void a_seed_makes_other_requests(void **state)
 {
     (void)state;
@@ -121,6 +158,8 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt", "'prompt' in a synthetic workload"},
         {"synthetic:promt=5", "unknown key 'promt' of a synthetic workload"},
         {"synthetic:prompt=5,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
+        {"synthetic:prompt=5,output=1,turns=0", "'turns' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt=5,output=1,think=9", "'think' is '9', which has no unit"},
         {"synthetic:prompt=5,output=1,output_spread=2000%", "'output_spread' is '2000%'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -136,6 +175,7 @@ int main(void)
         cmocka_unit_test(without_a_spread_all_are_equal),
         cmocka_unit_test(a_spread_is_the_deviation_of_a_lognormal),
         cmocka_unit_test(prompts_share_the_whole_chunks_of_their_prefix),
+        cmocka_unit_test(a_turn_repeats_the_conversation),
         cmocka_unit_test(a_seed_makes_other_requests),
         cmocka_unit_test(a_text_at_fault_is_refused),
     };
