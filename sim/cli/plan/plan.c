@@ -29,6 +29,7 @@ enum {
     HARDWARE,
     ALLOW,
     PARETO,
+    OVER,
     REPLICATIONS,
     OUTPUT,
     SET,
@@ -63,8 +64,12 @@ static const struct command_option options[] = {
                           "only)"},
     [PARETO] = {.name = "--pareto",
                 .summary = "list all budgets and batches on the Pareto front of throughput, step "
-                           "time, HBM and attention mass, instead of one value; --target is then "
-                           "optional"},
+                           "time, HBM and attention mass, instead of one value; with a workload "
+                           "all rates (or clients) on that of throughput, p99 of TTFT, and TPOT; "
+                           "--target is then optional"},
+    [OVER] = {.name = "--over",
+              .argument = "AXIS[,AXIS]",
+              .summary = "the axes of --pareto, in place of these"},
     [REPLICATIONS] = {.name = "--replications",
                       .argument = "N",
                       .summary = "run each value found N times, with the machine's figures drawn "
@@ -193,6 +198,10 @@ static bool read_targets(const struct arguments *arguments, struct targets *out,
                                "'--pareto' lists a whole front, so '%s' does not apply",
                                options[others[i]].name);
         }
+    }
+    if (!pareto && arguments_given(arguments, OVER)) {
+        error_usage(why, NULL, 0, "'--over' states the axes of '--pareto'");
+        return error_expect(why, "--pareto as well; or --minimise or --maximise AXIS");
     }
     if (text == NULL && !pareto) {
         error_usage(why, NULL, 0, "'plan' needs --target");
@@ -345,13 +354,17 @@ static bool print_tradeoff(const struct arguments *arguments, const struct trade
                                                  : tradeoff_report(tradeoff, targets, stdout, why);
     return good && output_flush(stdout, "standard output", why) &&
            (tradeoff->front_count > 0 ||
-            error_set(why, NULL, 0, "no run fits in memory and meets all targets"));
+            error_set(why, NULL, 0,
+                      tradeoff->serves
+                          ? "no run of a server whose queue does not grow meets all targets"
+                          : "no run fits in memory and meets all targets"));
 }
 
 static bool weigh(const struct arguments *arguments, const struct scenario *scenario,
                   const struct planning_options *with, struct error *why)
 {
-    const struct tradeoff_options options = {.targets = with->targets,
+    const struct tradeoff_options options = {.over = arguments_text(arguments, OVER),
+                                             .targets = with->targets,
                                              .candidates = with->candidates,
                                              .store = with->store,
                                              .jobs = with->jobs,

@@ -62,12 +62,70 @@ static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *
     return table_add(table, texts, COLUMNS, why);
 }
 
+/* ---- servers ---- */
+
+enum {
+    AXIS = HARDWARE + 1,
+    TTFT = AXIS + WHATIF_MOST_AXES,
+    TTFT_P99,
+    SERVED_TPOT,
+    SERVED_RATE,
+    GPU_RATE,
+    SERVED_COST,
+    SERVED
+};
+
+static struct table *create_served(const struct whatif *study, struct error *why)
+{
+    struct table_column served[SERVED] = {
+        [SYSTEM] = {.title = "system"},
+        [HARDWARE] = {.title = "hardware"},
+        [TTFT] = {.title = "TTFT ms", .right = true},
+        [TTFT_P99] = {.title = "p99", .right = true},
+        [SERVED_TPOT] = {.title = "TPOT ms", .right = true},
+        [SERVED_RATE] = {.title = "tok/s", .right = true},
+        [GPU_RATE] = {.title = "a GPU", .right = true},
+        [SERVED_COST] = {.title = "$/M tok", .right = true, .optional = true},
+    };
+    for (uint32_t i = 0; i < WHATIF_MOST_AXES; i++) {
+        bool has = i < study->axis_count;
+        served[AXIS + i] = (struct table_column){
+            .title = has ? axis_title(&study->axes[i]) : "", .right = true, .optional = true};
+    }
+    return table_create(served, SERVED, why);
+}
+
+static bool add_served(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
+                       struct table *table, struct error *why)
+{
+    const struct cell *cells = run->result->cells;
+    const struct whatif *study = &tradeoff->studies[run->study];
+    const char *texts[SERVED] = {cells[COLUMN_SYSTEM].text, cells[COLUMN_HARDWARE].text};
+    char axes[WHATIF_MOST_AXES][TEXT], ttft[FIGURE], p99[FIGURE], tpot[FIGURE], rate[FIGURE];
+    char gpu[FIGURE], cost[FIGURE];
+    for (uint32_t i = 0; i < study->axis_count; i++) {
+        uint32_t value = whatif_value(study, i, run->point);
+        texts[AXIS + i] = axis_label(&study->axes[i], value, axes[i], TEXT);
+    }
+    texts[TTFT] = figure_ms(cells[COLUMN_TTFT].integer, ttft);
+    texts[TTFT_P99] = figure_ms(cells[COLUMN_TTFT_P99].integer, p99);
+    texts[SERVED_TPOT] = figure_ms(cells[COLUMN_TPOT].integer, tpot);
+    texts[SERVED_RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[GPU_RATE] = figure_rate(&cells[COLUMN_GPU_RATE], gpu);
+    texts[SERVED_COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    return table_add(table, texts, SERVED, why);
+}
+
+/* ---- the table ---- */
+
 static bool print_front(const struct tradeoff *tradeoff, FILE *out, struct error *why)
 {
-    struct table *table = table_create(columns, COLUMNS, why);
+    const struct whatif *first = &tradeoff->studies[tradeoff->front[0].study];
+    struct table *table =
+        tradeoff->serves ? create_served(first, why) : table_create(columns, COLUMNS, why);
     bool good = table != NULL;
     for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
-        good = add_run(tradeoff, &tradeoff->front[i], table, why);
+        good = (tradeoff->serves ? add_served : add_run)(tradeoff, &tradeoff->front[i], table, why);
     }
     if (good) {
         table_print(table, out);
@@ -85,9 +143,14 @@ static void print_title(const struct tradeoff *tradeoff, const struct targets *t
         snprintf(line + used, sizeof line - used, " that meet %s", targets_text(targets, all));
     }
     table_wrap(line, 0, out);
-    fputs(" are on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or more "
-          "mass without being worse in\nanother of these\n\n",
-          out);
+    fputs(
+        tradeoff->serves
+            ? " are on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT or "
+              "a shorter TPOT without being worse\nin another of these; servers whose queue grows "
+              "are left out\n\n"
+            : " are on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or "
+              "more mass without being worse in\nanother of these\n\n",
+        out);
 }
 
 static void print_hint(const struct tradeoff *tradeoff, FILE *out)

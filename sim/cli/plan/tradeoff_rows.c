@@ -34,6 +34,12 @@ static void say(const struct tradeoff *tradeoff, const struct targets *targets, 
     snprintf(out->name, sizeof out->name, "%016llx", (unsigned long long)hash);
     if (tradeoff->run_count == 0) {
         snprintf(out->answer, sizeof out->answer, "No run fits in memory and meets the targets");
+    } else if (tradeoff->serves) {
+        snprintf(out->answer, sizeof out->answer,
+                 "Of %u runs that meet the targets, %u are on the Pareto front: no other run has "
+                 "more tokens/s a GPU, a shorter p99 of TTFT or a shorter TPOT without being worse "
+                 "in another of these",
+                 tradeoff->run_count, tradeoff->front_count);
     } else {
         snprintf(out->answer, sizeof out->answer,
                  "Of %u runs that meet the targets, %u are on the Pareto front: no other run has "

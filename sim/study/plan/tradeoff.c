@@ -29,8 +29,19 @@ static void tell_progress(uint32_t done, uint32_t points, void *context)
     }
 }
 
-/* Run a candidate over budgets and batches, or over batches alone if it has no cache to size. If it
- * cannot be run, `refused` says why and the others go on. A failure in the middle is an error. */
+/* The axes asked for; or the load of a server, or budgets and batches, or batches alone if there is
+ * no cache to size. */
+static const char *axes_of(const struct candidate *candidate,
+                           const struct tradeoff_options *options, bool sized)
+{
+    bool clients = node_said(candidate->scenario.root, "clients") != NULL;
+    return options->over != NULL                    ? options->over
+           : !scenario_serves(&candidate->scenario) ? (sized ? "budget,batch" : "batch")
+           : clients                                ? "clients"
+                                                    : "rate";
+}
+
+/* Run a candidate over its axes. If it cannot be run, `refused` says why and the others go on. A failure in the middle is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
                            struct whatif *out, bool *interrupted, struct error *refused,
                            struct error *why)
@@ -44,8 +55,8 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
     }
     planned_release(&own);
     *interrupted = atomic_load(&options->runs->stop->raised);
-    const struct whatif_options with = {.over = sized ? "budget,batch" : "batch",
-                                        .points = POINTS,
+    const struct whatif_options with = {.over = axes_of(candidate, options, sized),
+                                        .points = options->over != NULL ? 0 : POINTS,
                                         .store = options->store,
                                         .jobs = options->jobs,
                                         .runs = options->runs,
@@ -90,13 +101,20 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 
 static bool is_held(const struct result *result, const struct targets *targets)
 {
+    const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
     return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0 &&
-           result->cells[COLUMN_DECODE_RATE].set && targets_shortfall(targets, result) == 0;
+           result->cells[COLUMN_DECODE_RATE].set && !(grows->set && grows->integer != 0) &&
+           targets_shortfall(targets, result) == 0;
 }
 
-static struct pareto_point place(const struct result *result)
+static struct pareto_point place(const struct result *result, bool serves)
 {
     const struct cell *cells = result->cells, *mass = &cells[COLUMN_MASS_RECALL];
+    if (serves) {
+        return (struct pareto_point){{cells[COLUMN_GPU_RATE].real,
+                                      -(double)cells[COLUMN_TTFT_P99].integer,
+                                      -(double)cells[COLUMN_TPOT].integer, 0}};
+    }
     return (struct pareto_point){
         {cells[COLUMN_DECODE_RATE].real, -(double)cells[COLUMN_TPOT].integer,
          -(double)cells[COLUMN_HBM_BYTES].integer, mass->set ? mass->real : 0}};
@@ -105,8 +123,9 @@ static struct pareto_point place(const struct result *result)
 static int by_rate(const void *a, const void *b)
 {
     const struct tradeoff_run *x = a, *y = b;
-    double rate = x->result->cells[COLUMN_DECODE_RATE].real;
-    double other = y->result->cells[COLUMN_DECODE_RATE].real;
+    bool serves = x->result->cells[COLUMN_REQUESTS].set;
+    enum column column = serves ? COLUMN_GPU_RATE : COLUMN_DECODE_RATE;
+    double rate = x->result->cells[column].real, other = y->result->cells[column].real;
     if (rate != other) {
         return rate > other ? -1 : 1;
     }
@@ -142,7 +161,7 @@ static bool find_front(struct tradeoff *tradeoff, const struct targets *targets,
     if (good) {
         tradeoff->run_count = gather(tradeoff, targets, tradeoff->front);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
-            points[i] = place(tradeoff->front[i].result);
+            points[i] = place(tradeoff->front[i].result, tradeoff->serves);
         }
         pareto_front(points, tradeoff->run_count, on_front);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
@@ -165,14 +184,11 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
     *out = (struct tradeoff){.count = 0};
     *interrupted = false;
     if (scenario->sweep != NULL) {
-        error_usage(why, NULL, 0, "--pareto sweeps budgets and batches; the scenario sweeps '%s'",
+        error_usage(why, NULL, 0, "--pareto walks its own axes; the scenario sweeps '%s'",
                     scenario->sweep->children[0]->key);
-        return error_expect(why, "a scenario of one point");
+        return error_expect(why, "a scenario of one point, and --over for axes");
     }
-    if (scenario_serves(scenario)) {
-        error_usage(why, "--pareto", 0, "a server forms its own batches; they cannot be swept");
-        return error_expect(why, "no 'workload'; or --maximise rate, for each system");
-    }
+    out->serves = scenario_serves(scenario);
     return candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
            (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
            (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&

@@ -1,8 +1,10 @@
-/* The trade-off between throughput, step latency, HBM and attention mass.
+/* The trade-off between throughput, step latency, HBM and attention mass; for servers, between
+ * throughput of a GPU, the 99th percentile of TTFT, and TPOT.
  *
- * Every candidate is run over its budgets and batches, as `whatif` does. The runs that meet the
- * targets are compared, and the runs on the Pareto front are the ones worth choosing from. If a
- * run's attention mass is unknown, it counts as 0.
+ * Every candidate is run over its budgets and batches, or over its arrival rates or clients, as
+ * `whatif` does. The runs that meet the targets are compared, and the runs on the Pareto front are
+ * the ones worth choosing from. If a run's attention mass is unknown, it counts as 0. A server whose
+ * queue grows is left out: its figures hold only for a workload of just this length.
  */
 #ifndef STUDY_PLAN_TRADEOFF_H
 #define STUDY_PLAN_TRADEOFF_H
@@ -12,6 +14,7 @@
 #include "study/whatif/whatif.h"
 
 struct tradeoff_options {
+    const char *over;       /* the axes, as whatif_options.over; NULL: the usual ones */
     struct targets targets; /* none: all runs are compared */
     struct candidate_options candidates;
     struct store *store;            /* NULL: keep nothing */
@@ -32,6 +35,7 @@ struct tradeoff {
     struct whatif *studies;       /* [count], owned; empty for candidates that are left out */
     struct error *why;            /* [count], owned; set if a candidate cannot be run */
     uint32_t count;
+    bool serves;                /* the runs are of servers */
     struct tradeoff_run *front; /* highest throughput first; owned */
     uint32_t front_count, run_count;
 };
