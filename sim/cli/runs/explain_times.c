@@ -1,6 +1,6 @@
 /* The time of all requests is divided at their first tokens. The parts of a request's time
- * (serve/waits.h) lie on one side, except waits for other requests: those that TTFT leaves open were
- * before, the others after. */
+ * (serve/waits.h) lie on one side, except the API process and waits for other requests: what TTFT
+ * leaves open of the two was before, the rest after. */
 #include "cli/runs/explain_times.h"
 
 #include "cli/frame/table.h"
@@ -79,31 +79,41 @@ static void divide(const struct result *result, double *before, double *after)
     }
 }
 
-static void print_before(const struct result *result, double before, double *others, FILE *out)
+/* Time on either side of the first token, of causes that lie on both. */
+struct shared {
+    double api, others;
+};
+
+/* Returns what lies before the first token. */
+static struct shared print_before(const struct result *result, double before, FILE *out)
 {
     double queue = waited(result, "queue"), load = waited(result, "load");
-    double prefill = waited(result, "prefill");
+    double prefill = waited(result, "prefill"), rest = fmax(0, before - queue - load - prefill);
     struct shares shares = {.count = 0};
-    *others = fmax(0, before - queue - load - prefill);
+    struct shared shared = {.api = fmin(rest, waited(result, "api"))};
+    shared.others = rest - shared.api;
+    add_share(&shares, "the API process", shared.api / before);
     add_share(&shares, "the queue", queue / before);
     add_share(&shares, "prefixes from the host", load / before);
     add_share(&shares, "steps with its prompt", prefill / before);
-    add_share(&shares, "waiting beside others", *others / before);
+    add_share(&shares, "waiting beside others", shared.others / before);
     print_mean("A first token takes", result_number(result, COLUMN_TTFT), out);
     fputs(" in the mean: ", out);
     print_shares(&shares, out);
     fputs(".", out);
+    return shared;
 }
 
-static void print_after(const struct result *result, double after, double others_before, FILE *out)
+static void print_after(const struct result *result, double after, struct shared before, FILE *out)
 {
     struct shares shares = {.count = 0};
-    double others = waited(result, "others") + waited(result, "preempted") - others_before;
+    double others = waited(result, "others") + waited(result, "preempted") - before.others;
     if (!result->cells[COLUMN_TPOT].set || after <= 0) {
         return;
     }
     add_share(&shares, "decoding", waited(result, "decode") / after);
     add_share(&shares, "prompts of others", fmax(0, others) / after);
+    add_share(&shares, "the API process", (waited(result, "api") - before.api) / after);
     for (int part = 0; part < PART_COUNT; part++) {
         add_share(&shares, pipeline_part_names[part],
                   waited(result, pipeline_part_names[part]) / after);
@@ -168,14 +178,13 @@ static void print_causes(const struct explain_time *time, FILE *out)
 static void write_times(const struct explanation *explanation, FILE *out)
 {
     const struct result *result = &explanation->result;
-    double before, after, others;
+    double before, after;
     divide(result, &before, &after);
     if (before <= 0 || explanation->count == 0) {
         fputs("No request was answered.", out);
         return;
     }
-    print_before(result, before, &others, out);
-    print_after(result, after, others, out);
+    print_after(result, after, print_before(result, before, out), out);
     print_load(result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
