@@ -288,6 +288,17 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
     }
 }
 
+uint64_t serving_requests_wanted(const struct result *result)
+{
+    const struct cell *rate = &result->cells[COLUMN_RATE_IN], *taken = &result->cells[COLUMN_E2E];
+    const struct cell *requests = &result->cells[COLUMN_REQUESTS];
+    if (!rate->set || !taken->set || !requests->set) {
+        return 0;
+    }
+    double wanted = SHORT_TIMES * (double)taken->integer / 1e9 * rate->real + 1;
+    return wanted > (double)requests->integer ? (uint64_t)ceil(wanted) : 0;
+}
+
 /* Clients that wait for their answers set the rate themselves. */
 static void write_arrivals(const struct point *point, const struct requests *requests,
                            const struct served *all, const struct serving_totals *totals,

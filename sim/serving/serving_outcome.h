@@ -45,4 +45,9 @@ bool serving_write_times(const struct point *point, const struct requests *reque
  * one or two that are scheduled already.) A result without these times: no. */
 bool serving_saturated(const struct result *result);
 
+/* Requests that a workload of the result's rate must have at least, so that they arrive for ten times
+ * as long as one takes; 0: it has as many, or no times. Not for clients, who set the rate
+ * themselves. */
+uint64_t serving_requests_wanted(const struct result *result);
+
 #endif

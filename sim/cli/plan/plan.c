@@ -16,6 +16,7 @@
 #include "cli/runs/replications.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/planning_draws.h"
+#include "study/plan/planning_long.h"
 #include "study/plan/server_command.h"
 
 #include <inttypes.h>
@@ -337,7 +338,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     struct planning planning;
     bool interrupted = false;
     bool good =
-        planning_run(scenario, with, &planning, &interrupted, why) &&
+        planning_run_long(scenario, with, &planning, &interrupted, why) &&
         (with->draws == 0 || interrupted || planning_draw(&planning, with, &interrupted, why));
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&

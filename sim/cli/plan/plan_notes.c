@@ -3,6 +3,8 @@
 #include "cli/frame/table.h"
 #include "study/plan/verdict.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LINE = 2048 };
@@ -110,6 +112,18 @@ static void print_draw(const struct planning *planning, FILE *out)
     }
 }
 
+static void print_extended(const struct planning *planning, FILE *out)
+{
+    char line[LINE];
+    if (planning->requests > 0) {
+        snprintf(line, sizeof line,
+                 "the workload was extended to %" PRIu64 " requests, so that they arrive for ten "
+                 "times as long as one takes; 'requests' or 'limit' states another number",
+                 planning->requests);
+        table_line("note: ", line, out);
+    }
+}
+
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)
 {
     if (planning->winner != PLANNING_NONE) {
@@ -121,5 +135,6 @@ void plan_notes_print(const struct planning *planning, const struct targets *tar
         const struct quest *missed = &planning->quests[planning->nearest];
         print_verdicts(planning, targets, missed, missed->nearest, out);
     }
+    print_extended(planning, out);
     print_draw(planning, out);
 }

@@ -54,6 +54,7 @@ struct planning {
     struct quest *quests;         /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
+    uint64_t requests; /* the workload was extended to so many (planning_long.h); 0: not */
     bool maximise;
     uint32_t winner;  /* a quest; or PLANNING_NONE */
     uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
