@@ -201,12 +201,12 @@ static void a_run_says_where_its_own_figure_lies_among_its_draws(void **state)
     const char *text;
     struct result far = make(DRAWN_STEP, (const double[]){1000, 3000, 3001, 3002, 0});
     struct result near = make(DRAWN_STEP, (const double[]){1000, 3000, 0});
-    assert_true(drawn_own(&near, room, &text, &why));
+    assert_true(drawn_own(&near, DRAWN_STEP, room, &text, &why));
     assert_null(text); /* their mean itself */
-    assert_true(drawn_own(&far, room, &text, &why));
+    assert_true(drawn_own(&far, DRAWN_STEP, room, &text, &why));
     assert_null(text); /* within 2500.75 ± 1593 and the span */
     result_integer(&far, COLUMN_STEP, 4000000);
-    assert_true(drawn_own(&far, room, &text, &why));
+    assert_true(drawn_own(&far, DRAWN_STEP, room, &text, &why));
     assert_string_equal(text, "4 ms a step, longer than in 4 of 4 draws");
     result_release(&far);
     result_release(&near);

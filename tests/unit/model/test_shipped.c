@@ -134,6 +134,7 @@ static const struct {
     {"qwen2.5-14b", 14770033664, NOTHING},
     {"qwen2.5-72b", 72706203648, NOTHING},
     {"qwen3-8b", 8190735360, NOTHING},
+    {"qwen3-14b", 14768307200, NOTHING},
     {"qwen3-32b", 32762123264, NOTHING},
     {"qwen3-30b-a3b", 30532122624, NOTHING},
     {"qwen3-235b-a22b", 235093634560, NOTHING},

@@ -255,8 +255,8 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
     }
     twin->loaded += found - on_gpu;
     running[index] = (struct twin_request){.full = found, .blocks = blocks, .runs = true};
-    *match = (struct prefix_match){on_gpu * BLOCK, (found - on_gpu) * BLOCK,
-                                   tokens - found * BLOCK};
+    *match = (struct prefix_match){(uint32_t)(on_gpu * BLOCK), (uint32_t)((found - on_gpu) * BLOCK),
+                                   (uint32_t)(tokens - found * BLOCK)};
     return true;
 }
 
