@@ -3,8 +3,8 @@
  * SGLang admits a request only if its prompt and its whole output fit beside a share of what the
  * running requests may still generate; at most 4096 tokens of each output count. The share falls
  * from 0.7 to 0.14 times that in 600 decode steps. When requests had to be put back, it is what the
- * remaining ones have generated, 20 tokens more each, over their whole outputs. It begins again when
- * nothing runs.
+ * remaining ones have generated, 20 tokens more each, over their whole outputs. It begins again
+ * when nothing runs.
  *
  * SGLang 0.5.9: managers/schedule_policy.py (PrefillAdder), managers/schedule_batch.py
  * (retract_decode), environ.py. An output's limit is taken to be its length.

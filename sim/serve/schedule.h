@@ -18,8 +18,8 @@
 /* Tokens of the prompt, and those generated so far. */
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence);
 
-/* The next request that was sent, if there is one, enters the API process. Call it when a request is
- * sent and none is before it. */
+/* The next request that was sent, if there is one, enters the API process. Call it when a request
+ * is sent and none is before it. */
 void schedule_hear(struct server *server);
 
 /* When the engine has the next request that was sent; INT64_MAX if there is none. */

@@ -303,8 +303,8 @@ int64_t server_due(const struct server *server)
     return server->due_ns;
 }
 
-/* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left it
- * nothing to compute, it looks again now. Returns the step's work. */
+/* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left
+ * it nothing to compute, it looks again now. Returns the step's work. */
 static struct step_load plan_step(struct server *server)
 {
     bool early = server->options.path.overlaps && !server->idle;

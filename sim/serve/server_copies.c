@@ -1,6 +1,6 @@
-/* vLLM gives swap room back when the copy in is scheduled, and begins no step before that copy ends.
- * Here other sequences run meanwhile, and one of them may swap out: it must not overwrite memory
- * that the copy still reads. So room is given back when its content has been copied in. */
+/* vLLM gives swap room back when the copy in is scheduled, and begins no step before that copy
+ * ends. Here other sequences run meanwhile, and one of them may swap out: it must not overwrite
+ * memory that the copy still reads. So room is given back when its content has been copied in. */
 #include "serve/server_copies.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A server's copies of KV over the link: prefixes that are loaded and saved, and preempted sequences
- * that are swapped out and in. Which sequences wait for them.
+/* A server's copies of KV over the link: prefixes that are loaded and saved, and preempted
+ * sequences that are swapped out and in. Which sequences wait for them.
  */
 #ifndef SERVE_SERVER_COPIES_H
 #define SERVE_SERVER_COPIES_H

@@ -41,8 +41,8 @@ const char *const server_compile_names[] = {
  * 131.4 ms after it had sent 1990, 5990, 19 704 and 58 560 tokens, which is 2.6 ms and 2.2 us a
  * token within 4 %; for 16 and 32 at once, after 16 and 32 times as long (andyluo7/
  * cpu-gpu-codesign-agentic-inference 5fac1f0, results/phase2-deepdive; an AMD EPYC). Its tokenizer
- * alone took 1.7 to 2.2 us a token. Hashes of prefix blocks are 0.12 us a token on top, 6 ms for 50k
- * tokens (vLLM's docs/design/prefix_caching.md).
+ * alone took 1.7 to 2.2 us a token. Hashes of prefix blocks are 0.12 us a token on top, 6 ms for
+ * 50k tokens (vLLM's docs/design/prefix_caching.md).
  *
  * Assumed: 60 us for each token that is sent. One API process of an earlier vLLM, in front of two
  * engines, held up 10 000 ShareGPT requests of some 200 tokens to 130.7 s (vllm-project/vllm

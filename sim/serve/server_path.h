@@ -1,5 +1,5 @@
-/* The way of a request through a server program, outside the GPU: what a row of server_engine.h says
- * about the process that talks to clients, and about the scheduler.
+/* The way of a request through a server program, outside the GPU: what a row of server_engine.h
+ * says about the process that talks to clients, and about the scheduler.
  *
  *   client     |.sent                                             |t  |t
  *   API        |  prompt_token_ns each, request_ns |              ^ output_token_ns each
@@ -10,8 +10,8 @@
  * stops the GPU. A step's CPU time is the system's `step_overhead` and `sequence_ns` for each
  * sequence in it. A synchronous engine adds it to the step. One that `overlaps` prepares a step
  * while the GPU computes the one before, so a step takes the longer of the two times, and the GPU
- * waits only for `gap_ns` between them. A request that arrives during a step is then seen by the step
- * after the next one, because the next one is scheduled already.
+ * waits only for `gap_ns` between them. A request that arrives during a step is then seen by the
+ * step after the next one, because the next one is scheduled already.
  *
  * All 0: no process in front, and a synchronous scheduler.
  */

@@ -197,7 +197,7 @@ static void what_never_fits_is_answered_at_once(void **state)
     check(&run, 1, 0, 0, 0, 10);
 }
 
-/* A storm: preemptions, a host tier and every routing. All requests end, no earlier than they can,
+/* A storm: preemptions, a host tier, an API process or none, and every routing. All requests end, no earlier than they can,
  * and a second run is the same. Under the address sanitizer, conservation laws are checked. */
 static void storm(int routing, bool clients, uint64_t seed)
 {
@@ -210,6 +210,14 @@ static void storm(int routing, bool clients, uint64_t seed)
     run.prefix.host_blocks = 100;
     run.prefix.host_policy = policy_find("lru", NULL, 0, &why);
     run.options.saves_cross = true;
+    if (seed % 2 == 0) {
+        run.options.path = (struct server_path){.prompt_token_ns = MS / 50,
+                                                .request_ns = 3 * MS,
+                                                .output_token_ns = MS / 10,
+                                                .overlaps = true,
+                                                .prompts_alone = seed % 4 == 0,
+                                                .reserves = seed % 4 == 0};
+    }
     double now = 0;
     for (int i = 0; i < MOST; i++) {
         ask(&run, (int64_t)now, 1 + (uint32_t)gsl_rng_uniform_int(random, 500),

@@ -24,8 +24,8 @@ static struct course ten_ms_steps(uint32_t count)
 
 /* A token of a prompt takes 1 ms, a request 5 more, a token back 1. A (3 tokens) comes at 0, B (2)
  * at 1: A's prompt has passed at 3, B's at 5, and the engine has them at 8 and 10. A's first token
- * is computed at 18 and with its client at 19. The second step ends at 28: A's token is there at 29,
- * and B's, which passes after it, at 30. */
+ * is computed at 18 and with its client at 19. The second step ends at 28: A's token is there at
+ * 29, and B's, which passes after it, at 30. */
 static void prompts_and_tokens_pass_one_after_the_other(void **state)
 {
     (void)state;
@@ -64,9 +64,9 @@ static void clients_wait_for_the_api(void **state)
 }
 
 /* A (4 out) runs from 0 to 40. B comes at 1, during the first step, when the second is scheduled
- * already: it is in the third, 20 to 30; C, which comes at 10, too. In a synchronous server both are
- * in the second. D comes at 35, in A's last step. Nothing was scheduled behind that, so D starts at
- * 40 in both. */
+ * already: it is in the third, 20 to 30; C, which comes at 10, too. In a synchronous server both
+ * are in the second. D comes at 35, in A's last step. Nothing was scheduled behind that, so D
+ * starts at 40 in both. */
 static void a_step_is_scheduled_when_the_last_one_begins(void **state)
 {
     (void)state;
@@ -126,9 +126,9 @@ static void decodes_are_not_cut(void **state)
     end_course(&course);
 }
 
-/* 9 blocks of 128; steps of 1 ms. A has a prompt of 128 and 640 tokens out, B 128 and 460. Without a
- * reserve B starts at 1. With one B's 588 tokens must be less than the free blocks, 896 tokens from
- * A's second token to its 128th, less what A may need: when s steps have passed,
+/* 9 blocks of 128; steps of 1 ms. A has a prompt of 128 and 640 tokens out, B 128 and 460. Without
+ * a reserve B starts at 1. With one B's 588 tokens must be less than the free blocks, 896 tokens
+ * from A's second token to its 128th, less what A may need: when s steps have passed,
  * 1 + (0.7 - 0.602 (s - 1) / 600) (640 - s). That is 308.4 for s = 115 and 307.3 for s = 116. */
 static void admission_leaves_room_for_outputs(void **state)
 {
