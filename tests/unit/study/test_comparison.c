@@ -95,6 +95,30 @@ static void rows_come_to_what_is_worked_out(void **state)
     }
 }
 
+/* 1600 tokens are 100 blocks of 16; a pool is wanted within 5 %. */
+static void a_server_has_a_pool_and_no_ranges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *published;
+        enum verdict verdict;
+    } cases[] = {{"105", VERDICT_MET}, {"106", VERDICT_MISSED}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char row[512];
+        snprintf(row, sizeof row,
+                 "  - {what: pool, take: kv_blocks, published: %s, set: {system: vllm, rate: 1, "
+                 "kv_pool_tokens: 1600, engine: none, context: , trace: , steps: , "
+                 "workload: 'synthetic:prompt=64,output=2,requests=1'}}",
+                 cases[i].published);
+        struct comparison comparison = compare(row);
+        assert_near(comparison.rows[0].predicted, 100, 1e-9);
+        assert_int_equal(comparison.rows[0].verdict, cases[i].verdict);
+        assert_string_equal(comparison.rows[0].class_name, "pool");
+        assert_int_equal(comparison.runs[0].ranges.count, 0);
+        comparison_release(&comparison);
+    }
+}
+
 static void bytes_over_a_time_are_a_rate(void **state)
 {
     (void)state;
@@ -534,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_to_what_is_worked_out),
+        cmocka_unit_test(a_server_has_a_pool_and_no_ranges),
         cmocka_unit_test(bytes_over_a_time_are_a_rate),
         cmocka_unit_test(sweep_makes_a_row_for_each_value),
         cmocka_unit_test(each_figure_of_a_server_is_a_row),
