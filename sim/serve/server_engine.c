@@ -15,11 +15,17 @@
 static const double MiB = 1 << 20, GiB = 1 << 30;
 
 const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
-    [SERVER_ENGINE_NONE] = "none",          [SERVER_ENGINE_VLLM_014] = "vllm-0.14",
-    [SERVER_ENGINE_VLLM_017] = "vllm-0.17", [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
-    [SERVER_ENGINE_VLLM_020] = "vllm-0.20", [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
-    [SERVER_ENGINE_VLLM_023] = "vllm-0.23", [SERVER_ENGINE_VLLM_027] = "vllm-0.27",
-    [SERVER_ENGINE_VLLM_029] = "vllm-0.29", [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+    [SERVER_ENGINE_NONE] = "none",
+    [SERVER_ENGINE_VLLM_008] = "vllm-0.8",
+    [SERVER_ENGINE_VLLM_014] = "vllm-0.14",
+    [SERVER_ENGINE_VLLM_017] = "vllm-0.17",
+    [SERVER_ENGINE_VLLM_019] = "vllm-0.19",
+    [SERVER_ENGINE_VLLM_020] = "vllm-0.20",
+    [SERVER_ENGINE_VLLM_022] = "vllm-0.22",
+    [SERVER_ENGINE_VLLM_023] = "vllm-0.23",
+    [SERVER_ENGINE_VLLM_027] = "vllm-0.27",
+    [SERVER_ENGINE_VLLM_029] = "vllm-0.29",
+    [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
 };
 
 const char *const server_compile_names[] = {
@@ -50,7 +56,8 @@ const char *const server_compile_names[] = {
  * sequences (vllm-project/vllm #46112), and 12.6 in schedule() of vLLM 0.27.1 on a host whose
  * authors found it too noisy (openfabric-systems/simllm #205).
  *
- * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). Assumed: 0.25 ms between two
+ * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). Of versions from 0.8 on, the
+ * first with this scheduler, the memory was not looked up: it is taken to be that of 0.14. Assumed: 0.25 ms between two
  * steps, as those who proposed it expected (vllm-project/vllm #10634: 0.2 to 0.3). SGLang overlaps
  * them since 0.4, and shows a profile without idle time (its release notes). No other figure of
  * SGLang's processes is published: they are assumed to be like vLLM's. */
@@ -58,6 +65,11 @@ const char *const server_compile_names[] = {
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
         .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true                                   \
+    }
+#define PATH_OF_SYNCHRONOUS_VLLM                                                                   \
+    {                                                                                              \
+        .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
+        .sequence_ns = 13700                                                                       \
     }
 #define PATH_OF_SGLANG                                                                             \
     {                                                                                              \
@@ -67,6 +79,13 @@ const char *const server_compile_names[] = {
 
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
     [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
+    [SERVER_ENGINE_VLLM_008] = {.summary = "as 0.14; steps do not overlap",
+                                .vllm_minor = 8,
+                                .usable = 0.9,
+                                .measures = true,
+                                .sampler = SAMPLER_SORT,
+                                .kernel_bytes = KERNELS_OF_PYTORCH,
+                                .path = PATH_OF_SYNCHRONOUS_VLLM},
     [SERVER_ENGINE_VLLM_014] = {.summary = "90 % of HBM, CUDA graphs beside it, sorting sampler",
                                 .vllm_minor = 14,
                                 .usable = 0.9,
@@ -152,7 +171,7 @@ struct server_engine server_engine_for(enum server_engine_id id, bool dense)
 /* Rows stand oldest first. */
 enum server_engine_id server_engine_of_vllm(int major, int minor)
 {
-    enum server_engine_id found = SERVER_ENGINE_VLLM_014;
+    enum server_engine_id found = SERVER_ENGINE_VLLM_008;
     for (int id = found; id < SERVER_ENGINE_COUNT; id++) {
         int first = server_engines[id].vllm_minor;
         if (first > 0 && (major > 0 || minor >= first)) {

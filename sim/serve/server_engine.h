@@ -14,6 +14,7 @@
 
 enum server_engine_id {
     SERVER_ENGINE_NONE, /* KV takes what weights and a step's tensors leave */
+    SERVER_ENGINE_VLLM_008,
     SERVER_ENGINE_VLLM_014,
     SERVER_ENGINE_VLLM_017,
     SERVER_ENGINE_VLLM_019,

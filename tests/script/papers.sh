@@ -8,7 +8,7 @@ program=$(realpath -m "${PROGRAM:-build/spillway}")
 page=scenarios/papers/README.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-quick=(geometry litecache pcie5 pools)
+quick=(geometry litecache pcie5 pools server-a6000)
 claims=2
 number=0
 failed=0

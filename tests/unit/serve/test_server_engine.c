@@ -76,7 +76,8 @@ static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
 static void versions_between_rows_have_the_earlier_one(void **state)
 {
     (void)state;
-    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_014);
+    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_008);
+    assert_int_equal(server_engine_of_vllm(0, 14), SERVER_ENGINE_VLLM_014);
     assert_int_equal(server_engine_of_vllm(0, 16), SERVER_ENGINE_VLLM_014);
     assert_int_equal(server_engine_of_vllm(0, 18), SERVER_ENGINE_VLLM_017);
     assert_int_equal(server_engine_of_vllm(0, 19), SERVER_ENGINE_VLLM_019);
