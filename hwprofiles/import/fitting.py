@@ -24,10 +24,10 @@ FROM = "  # hwprofiles/import/%s writes from here\n"
 TO = "  # to here\n"
 ROWS = "aiconfigurator.py", "llmservingsim.py", "vidur.py"  # the importers that fit figures to rows
 
-LEAST_ROWS = 64           # below, a product shows no bound by its FLOPs
+LEAST_ROWS = 64           # beyond, only multiples of it are fitted
 THIN = 0.04               # a point is left out if the line between others is that near
 LEAST_WEIGHTS = 16 << 20  # n * k of the products whose share of the FLOPs counts
-FEW = 32                  # rows up to which a product is bound by its bytes
+FEW = 16                  # rows up to which a product is bound by its bytes: the rows of one tile
 
 
 # ---- command line ----
@@ -320,9 +320,9 @@ def thin(points, near=THIN):
 
 
 def shares_by_rows(table, fixed, memory, flops, large):
-    """Shares by rows. Below the first no bound shows, so it holds there, too."""
+    """Shares by rows. Up to FEW rows no bound shows, so the first share holds there, too."""
     points = []
-    for rows in np.unique(table["m"][table["m"] >= LEAST_ROWS]):
+    for rows in np.unique(table["m"][table["m"] > FEW]):
         these = large & (table["m"] == rows)
         points.append((int(rows), find_share(table["seconds"][these], fixed, memory[these], flops[these])))
     for i in reversed(range(len(points) - 1)):

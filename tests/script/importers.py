@@ -125,7 +125,7 @@ def impossible_rows_are_dropped_and_counted():
     assert run("llmservingsim.py", CHECKOUT, "rtx-4090") == (0, "")
     write(LLAMA + "per_sequence.csv", good)
     text = re.sub(r"\s+", " ", profile("rtx-4090"))
-    assert "per_sequence.csv: 30 rows, up to 32 rows; median |error| 0.0 %; dropped: 2" in text, text
+    assert "per_sequence.csv: 25 rows, up to 16 rows; median |error| 0.0 %; dropped: 2" in text, text
 
 
 def fails(status, message, script, *arguments):
