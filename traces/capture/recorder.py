@@ -65,6 +65,7 @@ class Recorder:
         self.header = writer.header
         self.units = units
         self.layers = layers
+        self.sliding = list(layers)  # those that have not yet seen the first token
         self.start_tile()
 
     def start_tile(self):
@@ -82,6 +83,8 @@ class Recorder:
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
                           f'{sums.max():.4f}, expected 1; learned sinks cannot be recorded')
+        if layer in self.sliding and weights[:, 0].any():
+            self.sliding.remove(layer)
         mass = weights.reshape(kv_heads, -1, weights.shape[-1]).mean(axis=1, dtype=np.float64)
         self.rows[layer].append([pack(*self.units_of(layer, head, mass[head]), self.header)
                                  for head in range(kv_heads)])
@@ -232,6 +235,14 @@ def show_progress(label, counts, total):
             bar.draw(done)
     finally:
         bar.close()
+
+
+def say_sliding(options, recorder):
+    """Says which layers had better been left out: those that never saw the first token."""
+    others = [str(layer) for layer in recorder.layers if layer not in recorder.sliding]
+    if recorder.sliding and others:
+        print(f'{options.program}: {len(recorder.sliding)} layers have a sliding window; no system moves '
+              f'their KV, so leave them out: --layers {",".join(others)}', file=sys.stderr)
 
 
 def say_written(options, geometry):
