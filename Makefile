@@ -132,7 +132,7 @@ fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 	      -artifact_prefix=build/fuzz/$$target- -print_final_stats=1 \
 	      build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit; done
 
-capture: ## record the shipped decode trace again, from nothing
+capture: ## record the shipped decode traces again, from nothing
 	traces/capture/recreate.sh
 
 study: ## record what is missing and print how far generated traces are from recordings

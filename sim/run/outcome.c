@@ -301,6 +301,24 @@ static double hit_ratio(const struct hits *hits)
     return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
 }
 
+/* Only if a printed hit ratio could change; rounded up, so that rows that differ little share a
+ * note. */
+static void note_cold(const struct ledger *ledger, struct result *result)
+{
+    static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
+    double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
+    char note[96];
+    size_t i = 0;
+    if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
+        while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
+            i++;
+        }
+        snprintf(note, sizeof note,
+                 "the cache was still filling: hits are up to %.1f points too low", steps[i]);
+        result_note(result, note);
+    }
+}
+
 void outcome_cache(const struct ledger *ledger, struct result *result)
 {
     struct hits all = {0};
@@ -313,9 +331,7 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
     if (all.wanted > 0) {
         result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
     }
-    if (!ledger->cache_filled) {
-        result_note(result, "the cache was not yet full when the warm-up ended");
-    }
+    note_cold(ledger, result);
 }
 
 /* Tokens outside the window, per head, for the mean sequence of the batch. */

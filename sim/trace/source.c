@@ -31,6 +31,8 @@ void trace_source_read(const struct trace_header *header, struct trace_source *o
     read_text(source, "mass", mass, sizeof mass);
     out->twin = fitted != NULL;
     out->fitted_context = (uint64_t)json_integer_value(fitted);
+    const json_t *layers = json_object_get(source, "model_layers");
+    out->model_layers = layers != NULL ? (uint32_t)json_integer_value(layers) : header->layers;
     out->basis = read_basis(source);
     out->masses = strncmp(mass, "assumed", strlen("assumed")) != 0;
     json_decref(source);

@@ -15,6 +15,7 @@ struct trace_source {
     uint64_t fitted_context; /* of a twin: the tokens of that recording */
     enum basis basis;        /* measured for a recording; the profile's basis for a twin */
     bool masses;             /* the masses of rows were recorded, not assumed on import */
+    uint32_t model_layers;   /* of the model; more than the trace has if only some were recorded */
 };
 
 void trace_source_read(const struct trace_header *header, struct trace_source *out);

@@ -1,6 +1,9 @@
 """Prints TAP: each test is a claim about units.py, rows.py, turn.py or recorder.py in
 traces/capture."""
 
+import argparse
+import contextlib
+import io
 import os
 import sys
 import tempfile
@@ -176,6 +179,18 @@ def only_chosen_layers_are_recorded():
     assert list(tape.units.keys) == [1, 3]
 
 
+def layers_that_never_see_the_first_token_are_told():
+    """Layer 0 sees it at the second step; layer 1 sees only a window."""
+    writer = argparse.Namespace(header=make_header(layers=2, steps=2, flags=0))
+    tape = recorder.Recorder(writer, units.Tokens(1, 10, 1, 2), [0, 1])
+    for layer, token in (0, 5), (1, 5), (0, 0), (1, 6):
+        tape.see(layer, np.ones((1, 2), np.float32), np.eye(1, 11, token), 1, None)
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        recorder.say_sliding(argparse.Namespace(program='capture.py'), tape)
+    assert said.getvalue().endswith('so leave them out: --layers 0\n'), said.getvalue()
+
+
 def chosen_layers_must_be_there_and_alike():
     """Layer 1 shows nothing, layer 3 has other heads."""
     seen = {0: (2, 4, 8), 2: (2, 4, 8), 3: (1, 4, 8)}
@@ -197,7 +212,7 @@ TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
          an_empty_cluster_is_never_asked_for, codes_count_equal_bits, a_row_keeps_what_has_mass,
          an_asked_row_keeps_the_order, a_turn_is_found_whatever_the_pairs,
          what_is_no_turn_is_not_taken_for_one, only_chosen_layers_are_recorded,
-         chosen_layers_must_be_there_and_alike)
+         layers_that_never_see_the_first_token_are_told, chosen_layers_must_be_there_and_alike)
 
 
 def main():

@@ -6,7 +6,7 @@ import swt
 from gguf_model import Model
 from options import Refusal
 from recorder import (Recorder, check_length, common_geometry, make_header, make_units, read_text,
-                      say_written, show_progress)
+                      say_sliding, say_written, show_progress)
 
 
 def check_model(model, tokens):
@@ -102,4 +102,5 @@ def capture(options):
                           options.steps)
     finally:
         model.close()
+    say_sliding(options, recorder)
     say_written(options, geometry)

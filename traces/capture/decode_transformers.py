@@ -16,7 +16,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 import swt
 from options import Refusal
 from recorder import (Bar, Recorder, check_length, common_geometry, make_header, make_units,
-                      read_text, say_written)
+                      read_text, say_sliding, say_written)
 
 NAME = 'spillway'  # of the attention function
 UNKNOWN = ('softcap', 's_aux', 'position_bias')  # change weights in a way not computed here
@@ -217,4 +217,5 @@ def capture(options):
             decode(model, tokens[:options.context], steps, options)
         finally:
             steps.bar.close()
+    say_sliding(options, recorder)
     say_written(options, geometry)

@@ -97,6 +97,8 @@ def make_parser(program, model, metavar, example):
              "previous layer's input")
     add('--layers', type=layer_list, metavar='LIST',
         help='record only these layers, numbered from 0, as in 5,11,17 (default: all)')
+    add('--no-queries', dest='queries', action='store_false',
+        help="leave out the queries, which 'trace fit' and policies that reuse sets need")
     add('--threads', type=integer(1), metavar='N',
         help='threads of the model (default: one a core)')
     add('--seed', type=integer(0), default=1, metavar='N', help='of --sample (default 1)')

@@ -65,6 +65,7 @@ class Recorder:
         self.header = writer.header
         self.units = units
         self.layers = layers
+        self.sliding = list(layers)  # those that have not yet seen the first token
         self.start_tile()
 
     def start_tile(self):
@@ -82,6 +83,8 @@ class Recorder:
         if not np.abs(sums - 1).max() < MAX_SUM_ERROR:
             raise Refusal(f'layer {layer}: attention weights of a head sum to {sums.min():.4f} … '
                           f'{sums.max():.4f}, expected 1; learned sinks cannot be recorded')
+        if layer in self.sliding and weights[:, 0].any():
+            self.sliding.remove(layer)
         mass = weights.reshape(kv_heads, -1, weights.shape[-1]).mean(axis=1, dtype=np.float64)
         self.rows[layer].append([pack(*self.units_of(layer, head, mass[head]), self.header)
                                  for head in range(kv_heads)])
@@ -89,9 +92,10 @@ class Recorder:
             groups = np.split(asking, kv_heads)
             self.asked[layer].append([pack_asked(self.units.score(layer, head, groups[head]),
                                                  self.header) for head in range(kv_heads)])
-        scale, values = quantize(query)
-        self.scale[layer].append(scale)
-        self.query[layer].append(values)
+        if self.header.flags & swt.HAS_QUERIES:
+            scale, values = quantize(query)
+            self.scale[layer].append(scale)
+            self.query[layer].append(values)
 
     def see_keys(self, layer, keys):
         if layer in self.rows:
@@ -107,11 +111,16 @@ class Recorder:
     def finish_step(self, step):
         if (step + 1) % self.header.steps_per_tile == 0 or step + 1 == self.header.steps:
             for layer in self.layers:
-                self.writer.put(by_head(self.rows[layer]),
-                                np.stack(self.scale[layer], axis=1).ravel().tolist(),
-                                np.stack(self.query[layer], axis=1).tobytes(),
+                self.writer.put(by_head(self.rows[layer]), *self.queries_of(layer),
                                 by_head(self.asked[layer]) if self.units.asks else None)
             self.start_tile()
+
+    def queries_of(self, layer):
+        """The scales and values of a tile, for Writer.put()."""
+        if not self.header.flags & swt.HAS_QUERIES:
+            return None, None
+        return (np.stack(self.scale[layer], axis=1).ravel().tolist(),
+                np.stack(self.query[layer], axis=1).tobytes())
 
 
 def by_head(rows):
@@ -167,6 +176,8 @@ def describe_source(options, geometry):
     if options.layers:
         command += ['--layers', ','.join(map(str, options.layers))]
         source |= {'layers': geometry.layers, 'model_layers': geometry.model_layers}
+    if not options.queries:
+        command += ['--no-queries']
     return source | {'command': shlex.join(command)}
 
 
@@ -184,7 +195,8 @@ def make_header(options, geometry, units):
         head_dim=geometry.head_dim, context=options.context, unit_kind=units.kind,
         unit_tokens=units.size, units=units.count, sinks=options.sinks, recent=options.recent,
         keep=0, sequences=1, steps=options.steps, steps_per_tile=STEPS_PER_TILE,
-        flags=swt.HAS_QUERIES | (swt.HAS_APPROXIMATE if units.asks else 0),
+        flags=((swt.HAS_QUERIES if options.queries else 0) |
+               (swt.HAS_APPROXIMATE if units.asks else 0)),
         source=describe_source(options, geometry))
     first, end = header.window
     header.keep = min(end - first, int(options.keep * header.units / 100))
@@ -223,6 +235,14 @@ def show_progress(label, counts, total):
             bar.draw(done)
     finally:
         bar.close()
+
+
+def say_sliding(options, recorder):
+    """Says which layers had better been left out: those that never saw the first token."""
+    others = [str(layer) for layer in recorder.layers if layer not in recorder.sliding]
+    if recorder.sliding and others:
+        print(f'{options.program}: {len(recorder.sliding)} layers have a sliding window; no system moves '
+              f'their KV, so leave them out: --layers {",".join(others)}', file=sys.stderr)
 
 
 def say_written(options, geometry):

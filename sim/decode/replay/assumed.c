@@ -207,7 +207,6 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
             ledger->rows[i] = ledger->rows[i - plan->layers];
         }
         replay_load_whole(plan, ledger);
-        ledger->cache_filled = true;
     }
     bool good = kept != NULL;
     free(kept);

@@ -40,7 +40,6 @@ bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, 
     ledger->steps = steps;
     ledger->layers = layers;
     ledger->parts = parts;
-    ledger->cache_filled = true;
     return true;
 }
 
@@ -89,9 +88,9 @@ void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger)
     for (size_t i = 0; i < count; i++) {
         ledger_add(&sum->rows[i], &ledger->rows[i], 1);
     }
-    sum->cache_filled = sum->cache_filled && ledger->cache_filled;
     sum->demand_wanted += ledger->demand_wanted;
     sum->demand_hit += ledger->demand_hit;
+    sum->demand_cold += ledger->demand_cold;
 }
 
 const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part)

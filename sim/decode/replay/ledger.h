@@ -38,11 +38,10 @@ struct ledger {
     uint32_t steps, layers;
     uint32_t parts;          /* ledgers in the sum; 0: this ledger is no sum */
     struct ledger_row *rows; /* [steps * layers], step-major, then as many for each part; owned */
-    bool cache_filled;       /* after warm-up every cache was full, or the last step of the warm-up
-                                left its size unchanged */
-    /* Units of the trace, over reported steps and pairs; for tests and statistics. */
-    uint64_t demand_wanted;
-    uint64_t demand_hit;
+    /* Units of the trace, over reported steps and pairs. The cold ones missed, in steps that grew a
+     * cache beyond its largest size so far, no more of them than it grew: room that the warm-up left
+     * empty. A cache that was full could have held each of them, so it hits at most as many more. */
+    uint64_t demand_wanted, demand_hit, demand_cold;
 };
 
 void ledger_init(struct ledger *ledger);

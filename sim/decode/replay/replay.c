@@ -169,12 +169,11 @@ static bool run_layers(struct replay_job *job, uint32_t threads, struct error *w
 
 static void finish_part(const struct replay_job *job, const struct replay_part *part)
 {
-    part->ledger->cache_filled = true;
     for (uint32_t source = 0; source < job->header->layers; source++) {
         const struct replay_totals *totals = &part->totals[source];
-        part->ledger->cache_filled = part->ledger->cache_filled && totals->filled;
         part->ledger->demand_wanted += totals->wanted;
         part->ledger->demand_hit += totals->hit;
+        part->ledger->demand_cold += totals->cold;
     }
     replay_load_whole(part->plan, part->ledger);
 }

@@ -50,7 +50,8 @@ struct layer {
     uint32_t *demand;           /* [blocks] best first */
     struct ledger_row *rows;    /* [target KV heads][steps] of a target layer */
     struct ledger_row *manager; /* [steps] of a cache */
-    uint64_t wanted, hit;       /* units of the trace over reported steps, of a cache */
+    uint64_t most;              /* units of the trace that a cache has held */
+    uint64_t wanted, hit, cold; /* units of the trace over reported steps, of a cache */
 };
 
 /* Target KV heads [first, end) that share a cache. */
@@ -248,18 +249,26 @@ static struct demand block_demand(struct layer *layer, uint32_t touched)
     return (struct demand){.units = layer->demand, .wanted = wanted};
 }
 
-/* One step of a cache. Returns whether the cache is full or has kept its size. */
-static bool play_step(struct layer *layer, const struct group *group, struct policy *policy,
+/* Units of the trace that this many blocks of the group's heads hold at most. */
+static uint64_t units_of(const struct layer *layer, const struct group *group, uint32_t blocks)
+{
+    uint64_t each = (layer->job->header->units + layer->blocks - 1) / layer->blocks;
+    return blocks * each * (group->end - group->first);
+}
+
+static void play_step(struct layer *layer, const struct group *group, struct policy *policy,
                       uint32_t step)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t touched = 0, held, most;
+    uint64_t missed = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (!is_offloaded(layer, group->target, head)) {
             continue;
         }
         const struct wishes *wishes = wishes_of(layer, group->target, head, step);
         struct outcome outcome = look_up(layer, policy, wishes, &touched);
+        missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
                 replay_row(layer->job, wishes->window_mass, &outcome);
@@ -275,7 +284,8 @@ static bool play_step(struct layer *layer, const struct group *group, struct pol
             .lookups = outcome.lookups, .updates = outcome.updates, .inserts = outcome.inserts};
     }
     policy_footprint(policy, &held, &most);
-    return held == layer->capacity || outcome.admitted == outcome.evicted;
+    uint64_t cold = replay_cold(units_of(layer, group, held), missed, &layer->most);
+    layer->cold += step >= plan->warmup ? cold : 0;
 }
 
 static bool play_group(struct layer *layer, const struct group *group, uint32_t sequence,
@@ -297,17 +307,15 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
     if (policy == NULL) {
         return false;
     }
-    bool filled = false;
-    layer->wanted = layer->hit = 0;
+    layer->wanted = layer->hit = layer->cold = layer->most = 0;
     for (uint32_t step = 0; step < layer->total; step++) {
-        bool full = play_step(layer, group, policy, step);
-        filled = step + 1 == plan->warmup ? full : filled;
+        play_step(layer, group, policy, step);
     }
     struct replay_totals *totals = &layer->part->totals[layer->source];
     uint32_t copies = replay_copies(layer->part, sequence);
-    totals->filled = totals->filled && filled;
     totals->wanted += copies * layer->wanted;
     totals->hit += copies * layer->hit;
+    totals->cold += copies * layer->cold;
     bool good = policy_check(policy, why);
     policy_destroy(policy);
     return good;
@@ -369,9 +377,6 @@ bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error 
 {
     const struct replay_job *job = context;
     struct layer layer;
-    for (uint32_t part = 0; part < job->part_count; part++) {
-        job->parts[part].totals[index].filled = true;
-    }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
         good = !replay_is_read(job, q) || (read_sequence(&layer, q, &job->scratch[thread], why) &&

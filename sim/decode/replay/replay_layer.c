@@ -27,9 +27,9 @@
 
 /* The rows of one cache for one sequence. */
 struct record {
-    struct ledger_row *rows; /* [steps] owned */
-    bool filled;
-    uint64_t wanted, hit; /* units of the trace over reported steps */
+    struct ledger_row *rows;    /* [steps] owned */
+    uint64_t most;              /* units that the cache has held */
+    uint64_t wanted, hit, cold; /* units of the trace over reported steps */
 };
 
 /* Caches of several sizes over one stream, for heads of one importance. */
@@ -301,6 +301,13 @@ struct ledger_row replay_row(const struct replay_job *job, float window_mass,
     };
 }
 
+uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most)
+{
+    uint64_t grown = held > *most ? held - *most : 0;
+    *most = held > *most ? held : *most;
+    return grown < missed ? grown : missed;
+}
+
 static void replay_step(struct layer *layer, struct instance *instance, uint32_t step,
                         const struct demand *demand)
 {
@@ -309,15 +316,13 @@ static void replay_step(struct layer *layer, struct instance *instance, uint32_t
     for (uint32_t size = 0; size < instance->count; size++) {
         const struct outcome *outcome = &layer->outcomes[size];
         struct record *record = &instance->records[size];
-        if (step + 1 == job->plan->warmup) {
-            uint32_t held = policy_sizes_held(instance->caches, size);
-            record->filled =
-                held == instance->capacities[size] || outcome->admitted == outcome->evicted;
-        }
+        uint64_t cold =
+            replay_cold(policy_sizes_held(instance->caches, size), outcome->missed, &record->most);
         if (step >= job->plan->warmup) {
             record->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, outcome);
             record->wanted += outcome->hit + outcome->missed + outcome->for_cpu;
             record->hit += outcome->hit;
+            record->cold += cold;
         }
     }
 }
@@ -538,9 +543,9 @@ static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence
                 replay_add_copies(part, target, record->rows, shift_of(layer, target, head),
                                   sequence);
                 heads++;
-                totals->filled = totals->filled && record->filled;
                 totals->wanted += copies * record->wanted;
                 totals->hit += copies * record->hit;
+                totals->cold += copies * record->cold;
             }
         }
         if (part->plan->cpu_threads > 0 && heads > 0) {
@@ -562,9 +567,6 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
 {
     const struct replay_job *job = context;
     struct layer layer;
-    for (uint32_t part = 0; part < job->part_count; part++) {
-        job->parts[part].totals[index].filled = true;
-    }
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
         if (!replay_is_read(job, q)) {

@@ -13,8 +13,7 @@ struct replay_scratch {
 
 /* One source layer's part of the ledger's totals. */
 struct replay_totals {
-    bool filled;
-    uint64_t wanted, hit;
+    uint64_t wanted, hit, cold;
 };
 
 /* One of the plans that replay together, and where its ledger goes. */
@@ -53,6 +52,10 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
  * sequence of any part reads it. */
 uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
 bool replay_is_read(const struct replay_job *job, uint32_t sequence);
+
+/* Note that a cache holds `held` units after a step that missed `missed`; `most` is the largest size
+ * so far. Returns the step's cold ones (ledger.h). */
+uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);
 
 /* Replay source layer `index`: an item of parallel_for() over a struct replay_job. Writes only its
  * own totals and the rows of the target layers that read it. */

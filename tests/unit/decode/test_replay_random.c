@@ -255,7 +255,7 @@ static void threads_do_not_change_a_byte(void **state)
         make_ledger(trace, &plan, 4, &four);
         assert_memory_equal(one.rows, four.rows, STEPS * LAYERS * sizeof *one.rows);
         assert_int_equal(one.demand_hit, four.demand_hit);
-        assert_int_equal(one.cache_filled, four.cache_filled);
+        assert_int_equal(one.demand_cold, four.demand_cold);
         ledger_release(&one);
         ledger_release(&four);
     }
@@ -305,7 +305,7 @@ static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
                                     STEPS * LAYERS * sizeof *alone.rows);
                 assert_int_equal(ledgers[i].demand_wanted, alone.demand_wanted);
                 assert_int_equal(ledgers[i].demand_hit, alone.demand_hit);
-                assert_int_equal(ledgers[i].cache_filled, alone.cache_filled);
+                assert_int_equal(ledgers[i].demand_cold, alone.demand_cold);
                 ledger_release(&alone);
                 ledger_release(&ledgers[i]);
             }

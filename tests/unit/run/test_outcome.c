@@ -126,8 +126,7 @@ static struct ledger_row rows[STEPS * LAYERS] = {
     {.wanted = 100, .hit = 70, .missed = 30}, {.wanted = 50, .hit = 50, .missed = 0},
     {.wanted = 100, .hit = 95, .missed = 5},  {.wanted = 0, .hit = 0, .missed = 0},
 };
-static struct ledger ledger = {
-    .steps = STEPS, .layers = LAYERS, .rows = rows, .cache_filled = true};
+static struct ledger ledger = {.steps = STEPS, .layers = LAYERS, .rows = rows};
 
 /* 100 + 107 + 104 ns: a mean of 103.67, so 104. */
 static struct pipeline_step steps[STEPS] = {
@@ -336,12 +335,23 @@ static void nothing_offloaded_leaves_no_hits(void **state)
     outcome_cache(NULL, &result);
     assert_false(result.cells[COLUMN_HIT_RATIO].set);
     struct ledger_row none[1] = {{0}};
-    const struct ledger empty = {.steps = 1, .layers = 1, .rows = none, .cache_filled = true};
+    const struct ledger empty = {.steps = 1, .layers = 1, .rows = none};
     outcome_cache(&empty, &result);
     assert_false(result.cells[COLUMN_HIT_RATIO].set);
-    const struct ledger cold = {.steps = 1, .layers = 1, .rows = none, .cache_filled = false};
+    struct ledger cold = empty;
+    cold.demand_wanted = 10000;
+    cold.demand_cold = 4;
     outcome_cache(&cold, &result);
-    assert_string_equal(result.message, "the cache was not yet full when the warm-up ended");
+    assert_string_equal(result.message, "");
+    cold.demand_cold = 5;
+    outcome_cache(&cold, &result);
+    assert_string_equal(result.message,
+                        "the cache was still filling: hits are up to 0.1 points too low");
+    result.message[0] = '\0';
+    cold.demand_cold = 21; /* 0.21 points */
+    outcome_cache(&cold, &result);
+    assert_string_equal(result.message,
+                        "the cache was still filling: hits are up to 0.5 points too low");
     result_release(&result);
 }
 

@@ -126,7 +126,7 @@ static void a_ledger_is_the_same_however_it_is_made(void **state)
         assert_non_null(b);
         assert_int_equal(a->steps, b->steps);
         assert_memory_equal(a->rows, b->rows, (size_t)a->steps * a->layers * sizeof *a->rows);
-        assert_int_equal(a->cache_filled, b->cache_filled);
+        assert_int_equal(a->demand_cold, b->demand_cold);
         shared_release(points.runs.shared, one);
         shared_release(alone.shared, other);
     }

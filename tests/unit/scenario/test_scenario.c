@@ -150,6 +150,7 @@ static const struct {
     const char *note;
 } default_traces[] = {
     {{"model=smollm2-135m", "context=2048"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, ""},
+    {{"model=gemma-3-270m", "context=2048"}, "gemma-3-270m", BASIS_MEASURED, 3, 1, 3840, ""},
     {{"model=qwen2.5-14b", "context=2048"}, "llama-3-8b-like", BASIS_PUBLISHED, 48, 8, 2048, ""},
     /* latent KV is one head */
     {{"model=deepseek-v3.2", "context=4096"}, "llama-3-8b-like", BASIS_PUBLISHED, 61, 1, 4096, ""},
@@ -186,6 +187,27 @@ static void default_trace_is_the_nearest_to_the_model(void **state)
         assert_int_equal(header->layers, default_traces[i].layers);
         assert_int_equal(header->kv_heads, default_traces[i].kv_heads);
         assert_int_equal(header->context, default_traces[i].context);
+        setup_release(&setup);
+    }
+}
+
+/* All layers of SmolLM2, or every fifth; of Gemma's, those without a sliding window. */
+static void recording_of_all_layers_that_grow_is_the_models_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *trace;
+        bool own;
+    } cases[] = {
+        {"model=smollm2-135m", "trace=smollm2-135m", true},
+        {"model=smollm2-135m", "trace=smollm2-135m-code", false},
+        {"model=gemma-3-270m", "trace=gemma-3-270m-code", true},
+        {"model=gemma-3-4b", "trace=gemma-3-270m", false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct setup setup = SETUP(cases[i].model, cases[i].trace, "context=2048");
+        print_message("# %s %s\n", cases[i].model, cases[i].trace);
+        assert_int_equal(setup.trace_is_model, cases[i].own);
         setup_release(&setup);
     }
 }
@@ -794,6 +816,7 @@ int main(void)
         cmocka_unit_test(defaults_are_as_documented),
         cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
         cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
+        cmocka_unit_test(recording_of_all_layers_that_grow_is_the_models_own),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(assumed_ledgers_are_read),

@@ -1,0 +1,64 @@
+#!/bin/bash
+# The shipped recordings: they are those of the table in traces/README.md, and every system runs on them.
+set -u
+cd "$(dirname "$0")/../.."
+program=$(realpath "${PROGRAM:-build/spillway}")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+. tests/script/tap.bash
+exec 2>"$scratch/said"
+families=(smollm2-135m qwen2.5-coder-0.5b gemma-3-270m)
+
+# Size, hash and name of each recording: by the table, and as they are.
+listed() {
+    sed -nE 's/^\| `([^`]+)` \|.* \| ([0-9 ]+) \| `([0-9a-f]{64})` \|$/\2 \3 \1.swt/p' traces/README.md |
+        while read -r line; do
+            name=${line##* } rest=${line% *}
+            bytes=${rest% *} hash=${rest##* }
+            echo "${bytes// /} $hash $name"
+        done | sort
+}
+shipped() {
+    (cd traces && for file in *.swt; do
+        echo "$(stat -c %s "$file") $(sha256sum <"$file" | cut -d' ' -f1) $file"
+    done) | sort
+}
+table_is_true() { diff <(listed) <(shipped) >&2; }
+
+all_are_whole() {
+    for file in traces/*.swt; do
+        "$program" trace verify "$file" >/dev/null || return 1
+    done
+}
+
+fit_into_40_mb() { [ "$(du -sb traces | cut -f1)" -le 40000000 ]; }
+
+# systems TRACES SYSTEMS: the runs that failed or whose cache was still filling.
+systems() {
+    cat >"$scratch/all.yaml" <<END
+model: llama-3-8b
+hardware: h100-sxm
+context: 8192
+sweep: {trace: [$1], system: [$2]}
+END
+    "$program" simulate "$scratch/all.yaml" >"$scratch/table" || return 1
+    ! grep 'still filling' "$scratch/table" >&2
+}
+every_system_runs() {
+    local all
+    all=$(basename -s .yaml scenarios/systems/*.yaml | paste -sd,)
+    systems gemma-3-270m "$all"
+}
+widest_and_coldest_run() { # 25 % of this context; queries; a cache of 30 %
+    systems "$(printf '%s-code,' "${families[@]}")qwen2.5-coder-0.5b" hisparse,clo,retroinfer
+}
+longs_run() { systems "$(printf '%s-long,' "${families[@]}" | sed 's/,$//')" h2o,retroinfer; }
+
+echo 1..6
+check 'the table of traces/README.md has each recording, its size and hash' table_is_true
+check 'each recording is whole' all_are_whole
+check 'all traces together take at most 40 MB' fit_into_40_mb
+check 'every system runs on Gemma' every_system_runs
+check 'wide selections, reuse and warm caches run on each wide recording' widest_and_coldest_run
+check 'policies that drop KV and warm caches run on long recordings' longs_run
+exit $failed
