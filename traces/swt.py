@@ -335,8 +335,12 @@ class Writer:
         self.path, self.header = path, header
         self.offsets = []
         self.partial = f'{path}.part'
-        self.file = open(self.partial, 'wb')
-        self.file.write(header.encode())
+        self.file = self.begin()
+
+    def begin(self):
+        file = open(self.partial, 'wb')
+        file.write(self.header.encode())
+        return file
 
     def put(self, rows, scale=None, query=None, approximate=None):
         """Writes the next frame in file order: each PackedRow by KV head, then step; then
@@ -358,8 +362,11 @@ class Writer:
             codec, stored = (ZSTD, packed) if len(packed) < len(payload) else (codec, stored)
         fixed = FRAME_FIXED.pack(FRAME_MAGIC, sequence, tile, layer, codec, len(payload),
                                  len(stored))
+        self.write_frame(fixed + U64.pack(xxh64(fixed + stored)) + stored)
+
+    def write_frame(self, data):
         self.offsets.append(self.file.tell())
-        self.file.write(fixed + U64.pack(xxh64(fixed + stored)) + stored)
+        self.file.write(data)
 
     def close(self):
         """Completes the file and renames it to its name."""
@@ -374,11 +381,14 @@ class Writer:
 
     def discard(self):
         """Removes the unfinished file."""
+        self.close_unfinished()
+        os.unlink(self.partial)
+
+    def close_unfinished(self):
         try:
             self.file.close()
         except OSError:  # a full disk refuses what was buffered; the file is closed all the same
             pass
-        os.unlink(self.partial)
 
     def __enter__(self):
         return self
@@ -395,6 +405,21 @@ class Writer:
 
 
 # ---- reading -------------------------------------------------------------------------------------
+
+
+def frame_size(file, place):
+    """Bytes of the whole frame (sequence, tile, layer) at the place of `file`, which moves behind
+    it; None if there is none."""
+    fixed = file.read(FRAME_FIXED.size)
+    if len(fixed) < FRAME_FIXED.size:
+        return None
+    magic, *found, _, _, stored_bytes = FRAME_FIXED.unpack(fixed)
+    if magic != FRAME_MAGIC or tuple(found) != tuple(place) or stored_bytes > PAYLOAD_MOST:
+        return None
+    rest = file.read(U64.size + stored_bytes)
+    is_whole = (len(rest) == U64.size + stored_bytes and
+                rest[:U64.size] == U64.pack(xxh64(fixed + rest[U64.size:])))
+    return len(fixed) + len(rest) if is_whole else None
 
 
 class Reader:

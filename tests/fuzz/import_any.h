@@ -35,15 +35,15 @@ static inline void import_any(const struct import_format *format, const uint8_t 
 {
     char in[64], swt[80];
     struct error why = {.found = ""};
-    struct complaints complaints = {.count = 0};
+    struct import_report report = {.traces = 0};
     snprintf(in, sizeof in, "/dev/shm/fuzz-import-%ld", (long)getpid());
     snprintf(swt, sizeof swt, "%s.swt", in);
     FILE *file = fopen(in, "wb");
     require(file != NULL && fwrite(data, 1, size, file) == size && fclose(file) == 0);
-    if (trace_import(format, in, swt, options, &complaints, &why)) {
+    if (trace_import(format, in, swt, options, &report, &why)) {
         uint64_t hash = hash_of(swt);
-        require(complaints.count == 0);
-        require(trace_import(format, in, swt, options, &complaints, &why) && hash_of(swt) == hash);
+        require(report.complaints.count == 0);
+        require(trace_import(format, in, swt, options, &report, &why) && hash_of(swt) == hash);
         unlink(swt);
     } else {
         require(why.found[0] != '\0' && access(swt, F_OK) != 0);

@@ -208,6 +208,31 @@ def chosen_layers_are_those_of_the_whole_recording():
         assert chosen.header.source['model_layers'] == LAYERS
 
 
+def a_stopped_recording_goes_on_to_the_same_bytes():
+    """What a kill leaves: both tiles without the index, then one tile. Sampled tokens are drawn
+    again as well. An unfinished file of another model is refused and stays."""
+    for more in [], ['--sample', '--speculate', 'previous-layer']:
+        text, status = record('llama', 'whole.swt', *more)
+        assert status == 0, text
+        with open(path('whole.swt'), 'rb') as file:
+            whole = file.read()
+        for size in len(whole) - 10, len(whole) * 9 // 10:
+            with open(path('stopped.swt.part'), 'wb') as file:
+                file.write(whole[:size])
+            text, status = record('llama', 'stopped.swt', *more)
+            assert status == 0 and "stopped.swt.part' holds " in text, text
+            with open(path('stopped.swt'), 'rb') as file:
+                assert file.read() == whole
+    os.makedirs(path('other'))
+    os.rename(path('mistral'), path('other/llama'))
+    with open(path('stopped.swt.part'), 'wb') as file:
+        file.write(whole[:-10])
+    said, end = record('other/llama', 'stopped.swt', *more)
+    os.rename(path('other/llama'), path('mistral'))
+    assert "stopped.swt.part' is not of this recording" in str(end), said
+    assert os.path.exists(path('stopped.swt.part'))
+
+
 def what_cannot_be_recorded_is_refused():
     for model, more, reason in (
             ('none', [], "none' cannot be loaded: "),
@@ -226,6 +251,7 @@ TESTS = (rows_hold_the_best_of_plain_attention, queries_are_projections_turned_b
          the_layer_before_asks_for_what_its_input_says,
          speculation_is_not_what_the_layer_itself_asks_for, a_sliding_window_leaves_no_mass_outside,
          samples_depend_on_the_seed_alone, chosen_layers_are_those_of_the_whole_recording,
+         a_stopped_recording_goes_on_to_the_same_bytes,
          what_cannot_be_recorded_is_refused)
 TEXT = ' '.join(f'{i * i} squared is {i ** 4},' for i in range(12, 40))
 

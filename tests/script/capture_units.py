@@ -1,5 +1,5 @@
-"""Prints TAP: each test is a claim about units.py, rows.py, turn.py or recorder.py in
-traces/capture."""
+"""Prints TAP: each test is a claim about units.py, rows.py, turn.py, recorder.py, resume.py,
+progress.py or cost.py in traces/capture."""
 
 import argparse
 import contextlib
@@ -8,12 +8,16 @@ import os
 import sys
 import tempfile
 import traceback
+import types
 
 import numpy as np
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
+import cost
+import progress
 import recorder
+import resume
 import rows
 import swt
 import turn
@@ -206,13 +210,126 @@ def chosen_layers_must_be_there_and_alike():
     assert recorder.common_geometry(seen, 4, [3], 'm').kv_heads == 1
 
 
+# ---- a recording that is stopped and goes on -----------------------------------------------------
+
+
+RESUMED = dict(layers=2, steps=12, steps_per_tile=4, flags=swt.HAS_QUERIES)
+
+
+def record_made_up(path, seed=1, stop=None, error=KeyboardInterrupt):
+    """A recording of random attention, which is a function of the step. It is stopped before step
+    `stop`. Returns the steps that were recorded."""
+    seen = []
+    with contextlib.redirect_stderr(io.StringIO()), \
+            resume.Writer(path, make_header(**RESUMED)) as writer:
+        tape = recorder.Recorder(writer, units.Tokens(1, 10, 1, 2), [0, 1], writer.first_step)
+        for step in range(RESUMED['steps']):
+            if step == stop:
+                raise error
+            if step >= tape.first_step:
+                seen.append(step)
+                for layer in 0, 1:
+                    rng = np.random.default_rng([seed, step, layer])
+                    weights = rng.random((1, 11 + step))
+                    query = rng.random((1, 2), np.float32)
+                    tape.see(layer, query, weights / weights.sum(), 1, None)
+            tape.finish_step(step)
+    return seen
+
+
+def read_bytes(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def a_stopped_recording_goes_on_to_the_same_bytes():
+    """Whatever was written when it was killed: a part of the header, of a frame, of the index; and
+    whatever stands behind."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'x.swt')
+        assert record_made_up(path) == list(range(12))
+        whole, firsts = read_bytes(path), set()
+        for size in *range(0, len(whole), 5), len(whole) + 9:
+            os.unlink(path)
+            with open(path + '.part', 'wb') as file:
+                file.write((whole + 9 * b'?')[:size])
+            firsts.add(record_made_up(path)[0])
+            assert read_bytes(path) == whole, f'after {size} bytes of {len(whole)}'
+            assert os.listdir(folder) == ['x.swt']
+        assert firsts == {0, 4, 8}, firsts
+
+
+def an_interrupt_or_a_full_disk_keeps_whole_tiles():
+    for stop, error, is_kept in ((9, KeyboardInterrupt, True), (9, OSError(28, 'full'), True),
+                                 (3, KeyboardInterrupt, False), (9, recorder.Refusal('no'), False)):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'x.swt')
+            try:
+                record_made_up(path, stop=stop, error=error)
+            except (KeyboardInterrupt, OSError, recorder.Refusal):
+                pass
+            assert os.path.exists(path + '.part') == is_kept, (stop, error)
+            if is_kept:
+                with contextlib.suppress(KeyboardInterrupt):
+                    record_made_up(path, stop=2)  # before a tile is written once more
+            assert record_made_up(path)[0] == (4 if is_kept else 0)
+
+
+def another_recording_is_not_continued():
+    """Neither that of another text under the same name, nor one with another header."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'x.swt')
+        with contextlib.suppress(KeyboardInterrupt):
+            record_made_up(path, stop=9)
+        before = read_bytes(path + '.part')
+        try:
+            record_made_up(path, seed=2)
+        except recorder.Refusal as why:
+            assert 'x.swt.part' in str(why)
+        else:
+            raise AssertionError('not refused')
+        assert read_bytes(path + '.part') == before
+        with open(path + '.part', 'wb') as file:
+            file.write(make_header(**RESUMED | {'keep': 2}).encode() + before)
+        assert record_made_up(path)[0] == 0
+
+
+def without_a_terminal_progress_is_lines():
+    said, clock = io.StringIO(), iter([0, 10, 29, 31, 50, 62, 90])
+    real, progress.time = progress.time, types.SimpleNamespace(monotonic=lambda: next(clock))
+    try:
+        with contextlib.redirect_stderr(said):
+            progress.show_progress('record', range(1, 7), 6)
+    finally:
+        progress.time = real
+    lines = 'record: 3 of 6, 31 s left\nrecord: 5 of 6, 12 s left\n'
+    assert said.getvalue() == lines, said.getvalue()
+    assert [progress.duration(s) for s in (99, 100, 7200)] == ['99 s', '2 min', '2.0 h']
+
+
+def memory_is_that_of_the_shapes():
+    """Qwen2.5-7B in 4.7 GB at 32768 tokens: 28 layers, 4 KV heads of 128, 28 query heads. KV takes
+    2 · 28 · 4 · 128 · 2 bytes a token; the scores of a batch take 256 MiB at most."""
+    model = types.SimpleNamespace(layers=28, kv_heads=4, query_heads=28, key_size=128,
+                                  value_size=128, vocab_size=152064, weight_bytes=4.7e9,
+                                  batch_of=lambda tokens: 2 ** 28 // (4 * 28 * tokens))
+    parts = cost.memory_parts(model, 32768, 32000, False)
+    assert parts['KV'] == 57344 * 32768
+    assert .99 * 2 ** 28 < parts['a batch'] <= 2 ** 28
+    assert sum(parts.values()) < 8 * 2 ** 30
+    assert cost.memory_parts(model, 32768, 32000, True)['keys for the retrieval'] == 28672 * 32000
+
+
 TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
          pages_of_one_token_are_ranked_by_attention, keys_share_a_query_with_tokens_born_later,
          clusters_gather_keys_of_one_direction, segments_have_clusters_of_their_own,
          an_empty_cluster_is_never_asked_for, codes_count_equal_bits, a_row_keeps_what_has_mass,
          an_asked_row_keeps_the_order, a_turn_is_found_whatever_the_pairs,
          what_is_no_turn_is_not_taken_for_one, only_chosen_layers_are_recorded,
-         layers_that_never_see_the_first_token_are_told, chosen_layers_must_be_there_and_alike)
+         layers_that_never_see_the_first_token_are_told, chosen_layers_must_be_there_and_alike,
+         a_stopped_recording_goes_on_to_the_same_bytes,
+         an_interrupt_or_a_full_disk_keeps_whole_tiles, another_recording_is_not_continued,
+         without_a_terminal_progress_is_lines, memory_is_that_of_the_shapes)
 
 
 def main():

@@ -2,11 +2,13 @@
 
 import numpy as np
 
-import swt
+import cost
+import resume
 from gguf_model import Model
 from options import Refusal
+from progress import show_progress
 from recorder import (Recorder, check_length, common_geometry, make_header, make_units, read_text,
-                      say_sliding, say_written, show_progress)
+                      say_sliding, say_written)
 
 
 def check_model(model, tokens):
@@ -58,8 +60,8 @@ def record(model, next_token, recorder, speculation):
         recorder.see(attention.layer, attention.query, attention.weights, attention.kv_heads,
                      asking)
 
-    model.probe.see = see
     for step in range(recorder.header.steps):
+        model.probe.see = see if step >= recorder.first_step else None
         model.decode([next_token(step)])
         recorder.finish_step(step)
         yield step + 1
@@ -85,13 +87,15 @@ def capture(options):
         check_model(model, needed)
         tokens = model.tokenize(read_text(options.text, options.offset), options.context)
         check_length(tokens, options)
+        units, prefix = make_units(options), tokens[:options.context]
+        cost.say_memory(model, needed, options.context, units.asks)
         model.open_context(needed, options.threads)
         geometry = measure_geometry(model, tokens[0], options.layers)
-        units = make_units(options)
         speculation = make_speculation(options, model)
-        with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
-            prefix = tokens[:options.context]
-            recorder = Recorder(writer, units, geometry.layers)
+        header = make_header(options, geometry, units)
+        cost.say_time(model, prefix, header, units.asks)
+        with resume.Writer(options.output, header) as writer:
+            recorder = Recorder(writer, units, geometry.layers, writer.first_step)
             model.probe.see_keys = recorder.see_keys if units.asks else None
             show_progress('prefix', prefill(model, prefix), len(prefix))
             model.probe.see_keys = recorder.see_keys if units.keeps_born else None

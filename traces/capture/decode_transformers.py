@@ -13,9 +13,10 @@ import torch
 import transformers
 from transformers import AttentionInterface, AttentionMaskInterface
 
-import swt
+import resume
 from options import Refusal
-from recorder import (Bar, Recorder, check_length, common_geometry, make_header, make_units,
+from progress import Progress
+from recorder import (Recorder, check_length, common_geometry, make_header, make_units,
                       read_text, say_sliding, say_written)
 
 NAME = 'spillway'  # of the attention function
@@ -152,17 +153,18 @@ class Steps(transformers.LogitsProcessor):
         self.options, self.tokens, self.probe = options, tokens, probe
         self.recorder, self.units, self.speculation = recorder, units, speculation
         self.done = -1  # steps done; -1: the prefix is not done yet
-        self.bar = Bar('record', options.steps)
+        self.progress = Progress('record', options.steps)
 
     def __call__(self, _, scores):
         self.done += 1
         if self.done == 0:
             self.probe.see_keys = self.recorder.see_keys if self.units.keeps_born else None
             self.units.build()
-            self.probe.see = self.see
         else:
             self.recorder.finish_step(self.done - 1)
-            self.bar.draw(self.done)
+            self.progress.draw(self.done)
+        if self.done == self.recorder.first_step:
+            self.probe.see = self.see
         if self.options.method == 'forced' and self.done < self.options.steps:
             next_token = self.tokens[self.options.context + self.done]
             scores = torch.full_like(scores, -torch.inf)
@@ -209,13 +211,13 @@ def capture(options):
     geometry = measure_geometry(model, probe, tokens[0], options)
     units = make_units(options)
     speculation = PreviousLayer(model, probe) if options.speculate else None
-    with swt.Writer(options.output, make_header(options, geometry, units)) as writer:
-        recorder = Recorder(writer, units, geometry.layers)
+    with resume.Writer(options.output, make_header(options, geometry, units)) as writer:
+        recorder = Recorder(writer, units, geometry.layers, writer.first_step)
         probe.see_keys = recorder.see_keys if units.asks else None
         steps = Steps(options, tokens, probe, recorder, units, speculation)
         try:
             decode(model, tokens[:options.context], steps, options)
         finally:
-            steps.bar.close()
+            steps.progress.close()
     say_sliding(options, recorder)
     say_written(options, geometry)

@@ -183,19 +183,32 @@ class Model:
         self.kv_heads = llama.llama_model_n_head_kv(self.model)
         self.has_encoder = llama.llama_model_has_encoder(self.model)
         self.trained_context = llama.llama_model_n_ctx_train(self.model)
+        self.weight_bytes = llama.llama_model_size(self.model)
+        self.parameters = llama.llama_model_n_params(self.model)
+        self.vocab_size = llama.llama_vocab_n_tokens(self.vocab)
+        self.key_size, self.value_size = self.head_size('key'), self.head_size('value')
 
     def metadata(self, key):
         value = ctypes.create_string_buffer(256)
         size = llama.llama_model_meta_val_str(self.model, key.encode(), value, len(value))
         return value.value.decode(errors='replace') if size >= 0 else None
 
+    def head_size(self, kind):
+        """Of the keys or values of a head."""
+        stated = self.metadata(f"{self.metadata('general.architecture')}.attention.{kind}_length")
+        return int(stated or llama.llama_model_n_embd(self.model) // max(self.query_heads, 1))
+
+    def batch_of(self, tokens):
+        """Tokens of the prefix decoded at once. Their attention weights do not grow with `tokens`,
+        unless 16 tokens have more than WEIGHTS_BYTES."""
+        return max(16, min(BATCH, WEIGHTS_BYTES // (4 * tokens * max(self.query_heads, 1))))
+
     def open_context(self, tokens, threads):
         """Makes room for `tokens`, with every cell of every layer kept and flash attention off.
         `threads` None: one a core."""
-        batch = WEIGHTS_BYTES // (4 * tokens * max(self.query_heads, 1))
         params = llama.llama_context_default_params()
         params.n_ctx = tokens
-        params.n_batch = params.n_ubatch = max(16, min(BATCH, batch))
+        params.n_batch = params.n_ubatch = self.batch_of(tokens)
         params.n_threads = params.n_threads_batch = threads or len(os.sched_getaffinity(0))
         params.flash_attn_type = llama.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.swa_full = True
@@ -224,8 +237,8 @@ class Model:
 
     def logits(self):
         """The logits of the last decoded token."""
-        size = llama.llama_vocab_n_tokens(self.vocab)
-        return np.ctypeslib.as_array(llama.llama_get_logits_ith(self.context, -1), (size,))
+        return np.ctypeslib.as_array(llama.llama_get_logits_ith(self.context, -1),
+                                     (self.vocab_size,))
 
     def forget(self):
         llama.llama_memory_clear(llama.llama_get_memory(self.context), True)

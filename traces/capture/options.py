@@ -6,6 +6,7 @@ which packages are missing.
 
 import argparse
 import importlib.util
+import os
 import sys
 
 
@@ -134,4 +135,6 @@ def run(capture, options):
     except OSError as why:
         sys.exit(f"{options.program}: cannot write '{options.output}': {why.strerror}")
     except KeyboardInterrupt:
-        sys.exit(f'{options.program}: interrupted, nothing written')
+        kept = os.path.exists(f'{options.output}.part')
+        sys.exit(f'{options.program}: interrupted' +
+                 ('; the same command goes on from there' if kept else ', nothing written'))

@@ -6,9 +6,8 @@ keys of the prefix if units or a retrieval need them (units.py).
 
 import gzip
 import os
-import shlex
 import sys
-import time
+import shlex
 import zlib
 from dataclasses import dataclass
 
@@ -57,10 +56,11 @@ def common_geometry(seen, layers, chosen, name):
 
 
 class Recorder:
-    """Turns the attention of decoded tokens into frames of the `layers`. Holds a tile of packed
-    rows."""
+    """Turns the attention of decoded tokens into frames of the `layers`, from `first_step` on.
+    Holds a tile of packed rows."""
 
-    def __init__(self, writer, units, layers):
+    def __init__(self, writer, units, layers, first_step=0):
+        self.first_step = first_step
         self.writer = writer
         self.header = writer.header
         self.units = units
@@ -109,6 +109,8 @@ class Recorder:
         return units, born + rest
 
     def finish_step(self, step):
+        if step < self.first_step:
+            return
         if (step + 1) % self.header.steps_per_tile == 0 or step + 1 == self.header.steps:
             for layer in self.layers:
                 self.writer.put(by_head(self.rows[layer]), *self.queries_of(layer),
@@ -204,37 +206,6 @@ def make_header(options, geometry, units):
         raise Refusal(f'--keep of {header.units} units, {end - first} of them outside --sinks and '
                       '--recent, is less than one')
     return header
-
-
-class Bar:
-    """Shows progress on standard error, if that is a terminal."""
-
-    WIDTH = 30
-
-    def __init__(self, label, total):
-        self.label, self.total, self.start = label, total, time.monotonic()
-        self.is_seen = sys.stderr.isatty()
-
-    def draw(self, done):
-        if self.is_seen:
-            bar = '#' * (self.WIDTH * done // self.total)
-            left = (time.monotonic() - self.start) / done * (self.total - done)
-            print(f'\r{self.label} [{bar:{self.WIDTH}}] {done}/{self.total}, {left:.0f} s left   ',
-                  end='', file=sys.stderr, flush=True)
-
-    def close(self):
-        if self.is_seen:
-            print(file=sys.stderr)
-
-
-def show_progress(label, counts, total):
-    """Draws a bar while `counts` runs up to `total`."""
-    bar = Bar(label, total)
-    try:
-        for done in counts:
-            bar.draw(done)
-    finally:
-        bar.close()
 
 
 def say_sliding(options, recorder):

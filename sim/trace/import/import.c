@@ -3,21 +3,30 @@
 
 #include "base/name.h"
 #include "trace/csv/csv.h"
+#include "trace/import/import_bytes.h"
 #include "trace/import/import_sink.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 const char *const import_masses[] = {[IMPORT_EQUAL] = "equal", [IMPORT_RANK] = "rank", NULL};
 
 const struct import_format *const import_formats[] = {
-    &import_csv, &import_npy, &import_oracle_general, &import_u32, NULL,
+    &import_csv, &import_npy, &import_oracle_general, &import_sglang_indexer, &import_u32, NULL,
 };
+
+static bool import_exported(const struct import_format *format, const char *path,
+                            const char *out_path, const struct import_options *options,
+                            struct import_report *report, struct error *why)
+{
+    (void)format, (void)options;
+    return trace_import_csv(path, out_path, &report->complaints, why);
+}
 
 const struct import_format import_csv = {
     .name = "csv",
     .summary = "as 'trace export' writes it, or with --columns any table",
     .suffixes = {".csv"},
+    .whole = import_exported,
 };
 
 static const char *format_name(size_t index)
@@ -60,27 +69,24 @@ const struct import_format *import_format_of(const char *path, bool has_columns,
     return NULL;
 }
 
-/* A pipe can be read only once. */
 static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
 {
-    struct stat info;
-    if (stat(sink->path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, sink->path, 0, "not a regular file, but it must be read twice");
-    }
-    return sink->format->walk(sink, why) && import_sink_turn(sink, out_path, why) &&
-           sink->format->walk(sink, why) && import_sink_finish(sink, why);
+    return import_can_read_twice(sink->path, why) && sink->format->walk(sink, why) &&
+           import_sink_turn(sink, out_path, why) && sink->format->walk(sink, why) &&
+           import_sink_finish(sink, why);
 }
 
 bool trace_import(const struct import_format *format, const char *path, const char *out_path,
-                  const struct import_options *options, struct complaints *complaints,
+                  const struct import_options *options, struct import_report *report,
                   struct error *why)
 {
     struct import_sink sink;
-    if (format->walk == NULL) {
-        return trace_import_csv(path, out_path, complaints, why);
+    if (format->whole != NULL) {
+        return format->whole(format, path, out_path, options, report, why);
     }
-    bool ok = import_sink_init(&sink, format, path, options, complaints, why) &&
+    bool ok = import_sink_init(&sink, format, path, options, &report->complaints, why) &&
               read_twice(&sink, out_path, why);
     import_sink_release(&sink);
+    report->traces = ok;
     return ok;
 }

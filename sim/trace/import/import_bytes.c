@@ -5,6 +5,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+
+bool import_can_read_twice(const char *path, struct error *why)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode) ||
+           error_set(why, path, 0, "not a regular file, but it must be read twice");
+}
 
 bool import_bytes_open(struct import_bytes *bytes, const char *path, struct error *why)
 {

@@ -19,6 +19,9 @@ struct import_bytes {
     uint8_t block[IMPORT_BLOCK]; /* compressed */
 };
 
+/* A pipe can be read only once. */
+bool import_can_read_twice(const char *path, struct error *why);
+
 /* The caller owns the reader, which is large. A failed open leaves nothing to close. */
 bool import_bytes_open(struct import_bytes *bytes, const char *path, struct error *why);
 void import_bytes_close(struct import_bytes *bytes);

@@ -21,6 +21,9 @@ static char *describe(const struct import_sink *sink)
                                                              : "assumed: 1/rank in a row";
     json_t *source = json_pack("{s:s, s:s, s:s, s:o*}", "method", "imported", "format",
                                sink->format->name, "mass", mass, "model", name);
+    if (sink->request > 0) {
+        json_object_set_new(source, "request", json_integer(sink->request));
+    }
     char *text = json_dumps(source, 0);
     json_decref(source);
     return text;
@@ -39,6 +42,7 @@ bool import_header_make(struct import_sink *sink, struct error *why)
                          "%" PRIu64 " layers of %" PRIu64 " tokens are too many for a trace",
                          layers, context);
     }
+    uint32_t end = (uint32_t)(options->context > 0 ? sink->rule.end_unit : units);
     uint64_t step_bytes = (uint64_t)sink->heads * (12 + 3ull * sink->keep);
     uint64_t tile_steps = TILE_BYTES / step_bytes;
     sink->header = (struct trace_header){
@@ -49,8 +53,8 @@ bool import_header_make(struct import_sink *sink, struct error *why)
         .context = (uint32_t)context,
         .unit_kind = TRACE_POSITIONS,
         .unit_tokens = size,
-        .units = (uint32_t)(options->context > 0 ? sink->rule.end_unit : units),
-        .keep = sink->keep,
+        .units = end,
+        .keep = sink->keep < end ? sink->keep : end,
         .sequences = 1,
         .steps = sink->steps,
         .steps_per_tile = (uint32_t)(tile_steps > TILE_STEPS_MOST ? TILE_STEPS_MOST

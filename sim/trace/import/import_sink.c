@@ -250,9 +250,14 @@ static bool check_rows(const struct import_sink *sink, struct error *why)
     return true;
 }
 
+bool import_sink_survey(struct import_sink *sink, struct error *why)
+{
+    return sink->steps == 0 || end_step(sink, why);
+}
+
 bool import_sink_turn(struct import_sink *sink, const char *out_path, struct error *why)
 {
-    if (sink->steps > 0 && !end_step(sink, why)) {
+    if (!import_sink_survey(sink, why)) {
         return false;
     }
     if (sink->complaints->count > 0) {

@@ -16,6 +16,7 @@ struct import_sink {
     const struct import_format *format;
     const struct import_options *options;
     const char *path; /* of the file read */
+    uint32_t request; /* its number, if the file has several; else 0 */
     struct complaints *complaints;
     struct import_rule rule;
     struct import_step step; /* the one being read */
@@ -39,8 +40,9 @@ bool import_sink_init(struct import_sink *sink, const struct import_format *form
                       struct complaints *complaints, struct error *why);
 void import_sink_release(struct import_sink *sink);
 
-/* turn: after the first reading, begin the trace at `out_path`. finish: after the second, complete
- * it. */
+/* survey: end the last step of the first reading, so that all faults are known. turn: that too, and
+ * begin the trace at `out_path`. finish: complete it after the second reading. */
+bool import_sink_survey(struct import_sink *sink, struct error *why);
 bool import_sink_turn(struct import_sink *sink, const char *out_path, struct error *why);
 bool import_sink_finish(struct import_sink *sink, struct error *why);
 

@@ -83,7 +83,7 @@ static struct file compress(const struct file *file)
 
 /* ---- importing them ------------------------------------------------------------------- */
 
-static struct complaints complaints;
+static struct import_report report;
 
 static bool import(const struct import_format *format, const struct file *file,
                    const struct import_options *options, const char *swt, struct error *why)
@@ -93,8 +93,8 @@ static bool import(const struct import_format *format, const struct file *file,
     assert_non_null(out);
     assert_int_equal(fwrite(file->at, 1, file->size, out), file->size);
     assert_int_equal(fclose(out), 0);
-    complaints.count = 0;
-    bool ok = trace_import(format, path, swt, options, &complaints, why);
+    report = (struct import_report){.traces = 0};
+    bool ok = trace_import(format, path, swt, options, &report, why);
     unlink(path);
     return ok;
 }
@@ -300,7 +300,7 @@ static void wrong_arrays_are_refused(void **state)
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2, 2, 2)}", 12,
          ""}, /* items after the array */
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (12,)}", 12, "1"}, /* dimensions */
-        {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", 12, "0"}, /* dimensions */
+        {"{'descr': '<i4', 'fortran_order': False, 'shape': ()}", 12, "0"},    /* dimensions */
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0, 3)}", 0,
          "3"}, /* dimensions, no items */
         {"{'descr': '<i4', 'fortran_order': False, 'shape': (1, 1025, 1)}", 12,
@@ -338,10 +338,12 @@ static void impossible_indices_are_told_by_place(void **state)
     struct file file =
         npy_file(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2, 3)}", wrong, 12, 8);
     assert_refused(&import_npy, &file, &plain, 0, "3");
-    assert_int_equal(complaints.count, 3);
-    assert_string_equal(complaints.shown[0].found, "token 0, layer 1, item 0: index -7");
-    assert_string_equal(complaints.shown[1].found, "token 0, layer 1, item 2: index 1099511627776");
-    assert_string_equal(complaints.shown[2].found, "step 1: layer 0, head 0 wants unit 4 twice");
+    assert_int_equal(report.complaints.count, 3);
+    assert_string_equal(report.complaints.shown[0].found, "token 0, layer 1, item 0: index -7");
+    assert_string_equal(report.complaints.shown[1].found,
+                        "token 0, layer 1, item 2: index 1099511627776");
+    assert_string_equal(report.complaints.shown[2].found,
+                        "step 1: layer 0, head 0 wants unit 4 twice");
 }
 
 /* ---- tables --------------------------------------------------------------------------- */
@@ -386,19 +388,19 @@ static void malformed_lines_are_named(void **state)
         const char *facts;
     } cases[] = {
         {"step=s,unit=u", "s,u\n0,1\n0\n", 3, "1"}, /* fields */
-        {"step=s,unit=u", "s,u\n0,1\n\n", 3, "0"}, /* fields */
+        {"step=s,unit=u", "s,u\n0,1\n\n", 3, "0"},  /* fields */
         {"step=s,unit=u", "s,u\n0,x\n", 2, "'x'"},
         {"step=s,unit=u", "s,u\n-1,1\n", 2, "'-1'"},
         {"step=s,unit=u", "s,u\n0,4294967295\n", 2, "4294967295"},
-        {"step=s,unit=u", "s,u\n3,1\n5,1\n", 3, "5 3"}, /* step 5 after 3 */
-        {"step=s,unit=u", "s,u\n3,1\n4,1\n3,1\n", 4, "3 4"}, /* step 3 after 4 */
+        {"step=s,unit=u", "s,u\n3,1\n5,1\n", 3, "5 3"},        /* step 5 after 3 */
+        {"step=s,unit=u", "s,u\n3,1\n4,1\n3,1\n", 4, "3 4"},   /* step 3 after 4 */
         {"step=s,unit=u", "s,u\n3,1\n3,2\n3,1\n", 4, "0 0 1"}, /* layer 0, head 0: unit 1 twice */
-        {"step=s,unit=u", "s,u\n0,\"1\n", 2, ""}, /* libcsv's */
-        {"step=s,unit=u", "s,u\n", 0, ""}, /* no accesses */
+        {"step=s,unit=u", "s,u\n0,\"1\n", 2, ""},              /* libcsv's */
+        {"step=s,unit=u", "s,u\n", 0, ""},                     /* no accesses */
         {"step=s,unit=u", "s,v\n0,1\n", 1, "'u'"},
         {"unit=1,layer=2", "1,1024\n", 1, "1024 0 1024"}, /* layer 1024, head 0: at most 1024 */
-        {"unit=1,layer=2", "1,1\n", 0, "0 0"}, /* layer 0, head 0: no row */
-        {"unit=1,layer=2", "1\n", 1, "1"}, /* fields */
+        {"unit=1,layer=2", "1,1\n", 0, "0 0"},            /* layer 0, head 0: no row */
+        {"unit=1,layer=2", "1\n", 1, "1"},                /* fields */
         {"unit=1,mass=2", "1,2\n", 1, "'2'"},
         {"unit=1,mass=2,step=3", "1,.9,0\n2,.9,0\n", 1,
          "0 0 1.8"}, /* layer 0, head 0: sum of masses */
@@ -419,8 +421,8 @@ static void ten_faults_are_kept_and_all_are_counted(void **state)
     }
     struct file file = text_file(text);
     assert_refused(&import_columns, &file, &(struct import_options){.columns = "unit=1"}, 0, "13");
-    assert_int_equal(complaints_shown(&complaints), 10);
-    assert_int_equal(complaints.shown[9].line, 19);
+    assert_int_equal(complaints_shown(&report.complaints), 10);
+    assert_int_equal(report.complaints.shown[9].line, 19);
 }
 
 static void a_mapping_that_cannot_be_meant_is_refused(void **state)
@@ -429,7 +431,7 @@ static void a_mapping_that_cannot_be_meant_is_refused(void **state)
     const struct {
         const char *columns, *facts;
     } cases[] = {
-        {"", ""}, /* no unit */
+        {"", ""},       /* no unit */
         {"step=1", ""}, /* no unit */
         {"unit", "'unit'"},
         {"unit=", "'unit='"},
@@ -471,9 +473,9 @@ static void what_cannot_be_read_twice_is_refused(void **state)
     char swt[64];
     struct error why;
     make_path(folder, "x.swt", swt);
-    assert_false(trace_import(&import_u32, folder, swt, &plain, &complaints, &why));
+    assert_false(trace_import(&import_u32, folder, swt, &plain, &report, &why));
     assert_string_equal(why.found, "not a regular file, but it must be read twice");
-    assert_false(trace_import(&import_npy, swt, swt, &plain, &complaints, &why));
+    assert_false(trace_import(&import_npy, swt, swt, &plain, &report, &why));
     assert_string_equal(why.found, "cannot open: No such file or directory");
 }
 
