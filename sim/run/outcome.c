@@ -28,7 +28,7 @@ bool outcome_names(const struct setup *setup, struct result *result, struct erro
            result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
            result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
            result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
-           result_text(result, COLUMN_LOSSLESS, setup->system.lossless, why);
+           result_text(result, COLUMN_LOSSLESS, setup_lossless(setup), why);
 }
 
 bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
