@@ -386,8 +386,8 @@ static bool write_steps(const struct ledger *ledger, const struct timing *timing
         for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
             hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
         }
-        result->steps[s] =
-            (struct result_step){timing->step[s].ns, hit_ratio(&hits), timing->step[s].h2d_bytes};
+        result->steps[s] = (struct result_step){timing->step[s].ns, hit_ratio(&hits),
+                                                timing->step[s].h2d_bytes, NAN};
     }
     return true;
 }
