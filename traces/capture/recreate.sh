@@ -32,3 +32,17 @@ again smollm2-135m-speculated smollm2-135m "${policy[@]}" --steps 32 --keep 12% 
     --speculate previous-layer
 again qwen2.5-coder-0.5b qwen2.5-coder-0.5b "${policy[@]}" --steps 128 --keep 30%
 again gemma-3-270m gemma-3-270m "${policy[@]}" --steps 128 --keep 30% --layers 5,11,17
+
+# A text that comes back to its beginning: 1024 steps of which the last 460 ask about the prefix.
+part() { gzip -dcf "$text" | tail -c +$(($1 + 1)) | head -c "$2"; }
+question='Question: what does the text say at its very beginning? Answer: it says this.'
+(
+    set +o pipefail # the text goes on behind each part
+    part 30000 7400
+    part 120000 3000
+    printf '\n\n\n%s\n\n' "$question"
+    part 30000 2600
+    part 120000 3000
+) >"$work/back.txt"
+again smollm2-135m-return smollm2-135m --text "$work/back.txt" --context 1920 --steps 1024 \
+    --keep 30% --layers 11,21
