@@ -246,6 +246,17 @@ bool mechanisms_select(const struct mechanisms *mechanisms)
            mechanisms->selection_margin > 0;
 }
 
+/* A set that is used again, or that was asked for a layer ahead, is not the one that the model's
+ * indexer selects. */
+const char *mechanisms_lossless(const struct mechanisms *mechanisms)
+{
+    const struct policy_kind *policy = mechanisms->policy;
+    bool chooses = mechanisms_offload(mechanisms) && policy->chooses_own;
+    bool native = mechanisms->retrieval == RETRIEVAL_NATIVE && !chooses && !policy->needs_queries &&
+                  mechanisms->prefetch != PREFETCH_NEXT_LAYER;
+    return !mechanisms_select(mechanisms) && !chooses ? "exact" : native ? "native" : "lossy";
+}
+
 bool mechanisms_offload(const struct mechanisms *mechanisms)
 {
     return mechanisms->resident_heads != RESIDENT_ALL;

@@ -126,7 +126,7 @@ struct mechanisms {
     int merge;           /* hits are copied into an execution buffer, misses also into the cache */
     uint64_t hit_ctas;   /* for each (sequence, head), to copy hits; 0: mechanisms_share_ctas() */
     uint64_t admit_ctas; /* for each (sequence, head), to copy misses into the cache */
-    int repeat_kv; /* KV and entries are copied once per query head before they are read */
+    int repeat_kv;       /* KV and entries are copied once per query head before they are read */
     int prefetch;
     int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
     int sync;
@@ -200,11 +200,11 @@ struct system_info {
     char name[64];
     char summary[160];
     char paper[200];
-    char available[16]; /* vllm, sglang, code or paper */
-    char lossless[16];  /* exact, native or lossy */
-    char baseline[64];  /* system that it is compared with; "": all of the KV in HBM */
-    char engine[32];    /* that runs it as a server (serve/server_engine.h), or "" */
-    char command[640];  /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
+    char available[16];   /* vllm, sglang, code or paper */
+    const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */
+    char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
+    char engine[32];      /* that runs it as a server (serve/server_engine.h), or "" */
+    char command[640];    /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 
 /* Read the preset `name` (scenarios/systems/NAME.yaml, or a path), apply `overrides` and check it.
@@ -221,6 +221,11 @@ const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const 
 
 /* True when a head attends to a part of the context only, if the context is long enough. */
 bool mechanisms_select(const struct mechanisms *mechanisms);
+
+/* How close attention is to the model's own: "exact" when heads attend to all tokens; "native" when
+ * they attend to what the indexer of a model selects that has one; else "lossy". In a given setup:
+ * setup_lossless(). */
+const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);

@@ -36,6 +36,36 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
            model_layer_local(&setup->model, layer);
 }
 
+bool setup_attends_own(const struct setup *setup, uint32_t layer)
+{
+    return setup_attends_all(setup, layer) ||
+           (setup_indexes(setup) && strcmp(mechanisms_lossless(&setup->mechanisms), "native") == 0);
+}
+
+/* Does the policy that chooses what is attended to have room for all of it? */
+static bool chooses_all(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct amount *budget = &m->budget;
+    double share = budget->unit == UNIT_TOKENS  ? budget->value / (double)setup->context
+                   : budget->unit == UNIT_SHARE ? budget->value
+                                                : 0;
+    return m->policy->chooses_own && !budget->rest && share >= 1 && !setup_selects(setup);
+}
+
+const char *setup_lossless(const struct setup *setup)
+{
+    bool exact = true, own = true;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup at = setup_at(setup, setup_cohort(setup, i).context);
+        for (uint32_t l = 0; l < setup->model.layer_count && !chooses_all(&at); l++) {
+            exact = exact && setup_attends_all(&at, l);
+            own = own && setup_attends_own(&at, l);
+        }
+    }
+    return exact ? "exact" : own ? "native" : "lossy";
+}
+
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;

@@ -67,6 +67,15 @@ struct setup setup_at(const struct setup *setup, uint64_t context);
  * sliding-window attention. */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
+/* Does attention in this layer read all that the model's own does? It does when it reads all, and
+ * when the model's own indexer selects what it reads. */
+bool setup_attends_own(const struct setup *setup, uint32_t layer);
+
+/* How close attention is to the model's own, at all contexts: "exact", it reads all that the model
+ * would; "native", it reads what the model's own indexer selects; else "lossy". The attention mass
+ * of a system that is not lossy is 1. */
+const char *setup_lossless(const struct setup *setup);
+
 /* Is this layer's KV loaded whole? Its order is known, so it crosses the link a layer ahead. */
 bool setup_loads_whole(const struct setup *setup, uint32_t layer);
 

@@ -9,11 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keys of a preset file that are not mechanisms, and the values that two of them may have. */
-static const char *const info_keys[] = {"summary",  "paper",   "available", "lossless",
-                                        "baseline", "command", "engine",    NULL};
+/* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
+static const char *const info_keys[] = {"summary", "paper",  "available", "baseline",
+                                        "command", "engine", NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
-static const char *const lossless_values[] = {"exact", "native", "lossy", NULL};
 
 #define MOST_KEYS 96
 
@@ -139,14 +138,14 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "lossy", "", "", ""}; /* in the order of info_keys */
+    const char *texts[] = {"", "", "paper", "", "", ""}; /* in the order of info_keys */
     int index;
     for (size_t i = 0; info_keys[i] != NULL; i++) {
         if (!node_text(file, info_keys[i], &texts[i], why)) {
             return false;
         }
     }
-    if (strlen(texts[5]) >= sizeof out->command) {
+    if (strlen(texts[4]) >= sizeof out->command) {
         return node_error(node_get(file, "command"), why, "'command' has more than %zu bytes",
                           sizeof out->command - 1);
     }
@@ -154,12 +153,10 @@ static bool read_info(const struct node *file, const char *name, struct system_i
     snprintf(out->summary, sizeof out->summary, "%s", texts[0]);
     snprintf(out->paper, sizeof out->paper, "%s", texts[1]);
     snprintf(out->available, sizeof out->available, "%s", texts[2]);
-    snprintf(out->lossless, sizeof out->lossless, "%s", texts[3]);
-    snprintf(out->baseline, sizeof out->baseline, "%s", texts[4]);
-    snprintf(out->command, sizeof out->command, "%s", texts[5]);
-    snprintf(out->engine, sizeof out->engine, "%s", texts[6]);
-    return node_word(file, "available", available_values, &index, why) &&
-           node_word(file, "lossless", lossless_values, &index, why);
+    snprintf(out->baseline, sizeof out->baseline, "%s", texts[3]);
+    snprintf(out->command, sizeof out->command, "%s", texts[4]);
+    snprintf(out->engine, sizeof out->engine, "%s", texts[5]);
+    return node_word(file, "available", available_values, &index, why);
 }
 
 /* Refuse unknown keys in a preset (which has description keys, too) or in overrides. */
@@ -229,6 +226,7 @@ bool system_load(struct files *files, const char *name, const struct node *at,
                 read_info(file, name, info, why) && lay_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
                 check_sense(out, name, overrides, file, why);
+    info->lossless = good ? mechanisms_lossless(out) : "";
     if (good && merged != NULL) {
         *merged = file;
     } else {

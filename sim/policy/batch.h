@@ -45,7 +45,7 @@ batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_t
     outcome->lookups = demand->wanted;
     outcome->updates = outcome->hit;
     outcome->inserts = admitted;
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
 }
 
 #endif

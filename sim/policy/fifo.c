@@ -89,7 +89,7 @@ static void fifo_access(struct policy *policy, const struct demand *demand, stru
         fifo_batch((struct fifo *)policy, demand->units + end - batch, batch, outcome);
     }
     outcome->lookups = demand->wanted;
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
 }
 
 static bool fifo_holds(const struct policy *policy, uint32_t block)

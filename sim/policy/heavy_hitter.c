@@ -7,13 +7,23 @@
  * the demand wants, and a dropped block never comes back. So every access hits and nothing misses:
  * the cost of the policy is lost attention mass.
  *
+ *     position    first | dropped, some heavy ones kept | recent: the last blocks | born
+ *     a step on   first | dropped, some heavy ones kept    | recent               | born
+ *                                                     ^ this block joins the heavy ones, and the
+ *                                                       lightest of all these is dropped
+ *
  * H2O adds attention up from the first token of the prompt and drops blocks as it goes. A trace
- * begins where the prompt has ended, and its context does not grow, so the warm-up stands for the
- * prompt. During the warm-up all blocks are there, and the blocks that a row records are fetched
- * and added up. At its end (without a warm-up: after the first access) the cache is chosen; among
- * blocks of equal sums the latest position comes first. Then it does not change: the tokens born in
- * decode are in the window, outside of any demand. Blocks that a row does not record add nothing:
- * what the sums miss is below what the trace keeps.
+ * begins where the prompt has ended, so the warm-up stands for the prompt: all blocks are there,
+ * and the blocks that a row records are fetched and added up. At its end (without a warm-up: after
+ * the first access) the cache is chosen; among blocks of equal sums the latest position comes
+ * first. Blocks that a row does not record add nothing: what the sums miss is below what the trace
+ * keeps.
+ *
+ * The cache does not grow. Tokens born in decode are its most recent ones, so block after block
+ * leaves the recent ones and has to be heavy to stay (`born: 0`: born tokens stay beside the
+ * cache, which then never changes, as in SnapKV; Y. Li et al., NeurIPS 2024). When more tokens are
+ * born than the recent share holds, born ones have to be heavy, too. A trace has one mass for all
+ * of them, so the outcome only says which share of them may be lost.
  */
 #include "base/array.h"
 #include "policy/kinds.h"
@@ -21,10 +31,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RECENT };
+enum { RECENT, BORN };
 
 static const struct policy_param heavy_hitter_params[] = {
     {"recent", 0.5, 0, 1, "share of the cache for the last blocks by position"},
+    {"born", 1, 0, 1, "1: tokens born in decode take places in the cache; 0: they stay beside it"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -37,10 +48,15 @@ struct heavy_hitter {
     struct policy base;
     uint32_t first, end; /* blocks outside the window */
     uint32_t count;      /* blocks of them that will be held */
-    uint32_t recent;     /* blocks of these that are held by position */
+    uint32_t recent;     /* places of these for the last blocks by position */
+    uint32_t last;       /* first of the last blocks that are held by position; `end`: none is */
     uint32_t listens;    /* accesses until the cache is chosen */
-    struct weighed *sum; /* [end - first]; sorted when chosen */
-    bool *kept;          /* [blocks] */
+    uint32_t accesses;
+    double each, born;     /* blocks born in an access, and up to now */
+    double *sum;           /* [blocks] */
+    struct weighed *order; /* [end - first] scratch */
+    bool *kept;            /* [blocks] */
+    uint32_t kept_count;
 };
 
 static void heavy_hitter_destroy(struct policy *policy)
@@ -48,6 +64,7 @@ static void heavy_hitter_destroy(struct policy *policy)
     struct heavy_hitter *heavy = (struct heavy_hitter *)policy;
     if (heavy) {
         free(heavy->sum);
+        free(heavy->order);
         free(heavy->kept);
         free(heavy);
     }
@@ -56,24 +73,28 @@ static void heavy_hitter_destroy(struct policy *policy)
 static struct policy *heavy_hitter_create(const double *values, const struct policy_env *env,
                                           struct error *why)
 {
+    if (values[BORN] != floor(values[BORN])) {
+        error_usage(why, NULL, 0, "policy 'heavy-hitter' has born %g", values[BORN]);
+        error_expect(why, "0 or 1");
+        return NULL;
+    }
     struct heavy_hitter *heavy = array_zeroed(1, sizeof *heavy, why);
     if (!heavy) {
         return NULL;
     }
     uint32_t outside = policy_outside(env);
     heavy->first = env->sinks;
-    heavy->end = env->sinks + outside;
+    heavy->last = heavy->end = env->sinks + outside;
     heavy->count = env->capacity < outside ? env->capacity : outside;
     heavy->recent = (uint32_t)lround(values[RECENT] * heavy->count);
     heavy->listens = env->warmup > 0 ? env->warmup : 1;
-    heavy->sum = array_zeroed(outside, sizeof *heavy->sum, why);
-    heavy->kept = heavy->sum ? array_zeroed(env->blocks, sizeof *heavy->kept, why) : NULL;
-    if (!heavy->kept) {
+    heavy->each =
+        env->capacity < outside ? values[BORN] * env->born : 0; /* all KV: with those born */
+    if (!(heavy->sum = array_zeroed(env->blocks, sizeof *heavy->sum, why)) ||
+        !(heavy->order = array_zeroed(outside, sizeof *heavy->order, why)) ||
+        !(heavy->kept = array_zeroed(env->blocks, sizeof *heavy->kept, why))) {
         heavy_hitter_destroy(&heavy->base);
         return NULL;
-    }
-    for (uint32_t i = 0; i < outside; i++) {
-        heavy->sum[i].block = heavy->first + i;
     }
     return &heavy->base;
 }
@@ -81,7 +102,7 @@ static struct policy *heavy_hitter_create(const double *values, const struct pol
 static void add_up(struct heavy_hitter *heavy, const struct demand *demand)
 {
     for (uint32_t i = 0; i < demand->recorded; i++) {
-        heavy->sum[demand->units[i] - heavy->first].sum += (double)trace_mass[demand->mass[i]];
+        heavy->sum[demand->units[i]] += (double)trace_mass[demand->mass[i]];
     }
 }
 
@@ -91,37 +112,80 @@ static int heaviest_first(const void *a, const void *b)
     return x->sum != y->sum ? (x->sum < y->sum ? 1 : -1) : (x->block < y->block ? 1 : -1);
 }
 
-/* Choose the last blocks, then the heaviest of the others. */
-static void choose(struct heavy_hitter *heavy, struct outcome *outcome)
+/* The first of the blocks that are recent by position, now that some places have born tokens. */
+static uint32_t first_recent(const struct heavy_hitter *heavy)
 {
-    uint32_t old = heavy->end - heavy->first - heavy->recent;
-    for (uint32_t block = heavy->end - heavy->recent; block < heavy->end; block++) {
+    double left = fmax(0, heavy->recent - floor(heavy->born));
+    return heavy->end - (uint32_t)left;
+}
+
+/* Choose the last blocks, then the heaviest of the others. */
+static void choose(struct heavy_hitter *heavy)
+{
+    heavy->last = first_recent(heavy);
+    for (uint32_t block = heavy->last; block < heavy->end; block++) {
         heavy->kept[block] = true;
     }
-    qsort(heavy->sum, old, sizeof *heavy->sum, heaviest_first);
-    for (uint32_t i = 0; i < heavy->count - heavy->recent; i++) {
-        heavy->kept[heavy->sum[i].block] = true;
+    uint32_t old = heavy->last - heavy->first, most = heavy->count - heavy->recent;
+    for (uint32_t i = 0; i < old; i++) {
+        uint32_t block = heavy->first + i;
+        heavy->order[i] = (struct weighed){heavy->sum[block], block};
     }
-    heavy->base.held = outcome->admitted = heavy->count;
+    qsort(heavy->order, old, sizeof *heavy->order, heaviest_first);
+    for (uint32_t i = 0; i < most && i < old; i++) {
+        heavy->kept[heavy->order[i].block] = true;
+    }
+    heavy->kept_count = most + heavy->end - heavy->last;
+}
+
+/* Drop the lightest block of those that are not recent; of equals the earliest. */
+static void drop_lightest(struct heavy_hitter *heavy)
+{
+    uint32_t lightest = heavy->last;
+    for (uint32_t block = heavy->first; block < heavy->last; block++) {
+        bool lighter = lightest == heavy->last || heavy->sum[block] < heavy->sum[lightest];
+        lightest = heavy->kept[block] && lighter ? block : lightest;
+    }
+    heavy->kept[lightest] = false;
+    heavy->kept_count--;
+}
+
+/* Blocks leave the recent ones as tokens are born. */
+static void move_on(struct heavy_hitter *heavy)
+{
+    uint32_t first = first_recent(heavy);
+    while (heavy->last < first) {
+        heavy->last++;
+        drop_lightest(heavy);
+    }
 }
 
 static void heavy_hitter_access(struct policy *policy, const struct demand *demand,
                                 struct outcome *outcome)
 {
     struct heavy_hitter *heavy = (struct heavy_hitter *)policy;
+    heavy->born = ++heavy->accesses * heavy->each;
     if (heavy->listens > 0) {
         outcome->missed = demand->wanted;
-        outcome->mass = demand->wanted_mass;
+        outcome->attended = demand_wanted(demand);
+        outcome->attended.unrecorded = demand->tail_units; /* all blocks are there */
         add_up(heavy, demand);
         if (--heavy->listens == 0) {
-            choose(heavy, outcome);
+            choose(heavy);
+            heavy->base.held = outcome->admitted = heavy->count;
         }
         return;
     }
+    move_on(heavy);
     outcome->hit = heavy->count;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        outcome->mass += heavy->kept[demand->units[i]] ? trace_mass[demand->mass[i]] : 0;
-    }
+    outcome->attended = demand_set(demand, heavy->kept, heavy->kept_count);
+    outcome->born_lost = heavy->born > heavy->recent ? (float)(1 - heavy->recent / heavy->born) : 0;
+    add_up(heavy, demand);
+}
+
+static double heavy_hitter_passes(const double *values)
+{
+    return values[BORN] * values[RECENT];
 }
 
 const struct policy_kind policy_heavy_hitter = {
@@ -129,6 +193,7 @@ const struct policy_kind policy_heavy_hitter = {
     .summary = "blocks with the most attention so far and the last ones stay; others are dropped",
     .params = heavy_hitter_params,
     .chooses_own = true,
+    .passes = heavy_hitter_passes,
     .create = heavy_hitter_create,
     .access = heavy_hitter_access,
     .destroy = heavy_hitter_destroy,

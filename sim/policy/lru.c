@@ -131,7 +131,7 @@ static void lru_access(struct policy *policy, const struct demand *demand, struc
         lru_batch((struct lru *)policy, demand->units + end - batch, batch, outcome);
     }
     outcome->lookups = demand->wanted;
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
 }
 
 static bool lru_holds(const struct policy *policy, uint32_t block)

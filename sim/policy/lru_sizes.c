@@ -237,7 +237,7 @@ void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand, struct
             .lookups = demand->wanted,
             .updates = promoted,
             .inserts = touched - promoted,
-            .mass = demand->wanted_mass,
+            .attended = demand_wanted(demand),
         };
     }
 }

@@ -16,7 +16,7 @@ static void none_access(struct policy *policy, const struct demand *demand, stru
 {
     (void)policy;
     outcome->missed = demand->wanted;
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
 }
 
 static void none_destroy(struct policy *policy)

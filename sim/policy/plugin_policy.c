@@ -106,16 +106,6 @@ static void check_answer(struct spillway_cache *cache, const struct spillway_ans
     }
 }
 
-/* A lower bound of the attention mass of the held blocks: the row does not record all units. */
-static float held_mass(const struct spillway_cache *cache, const struct demand *demand)
-{
-    float sum = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        sum += cache->held[demand->units[i]] ? trace_mass[demand->mass[i]] : 0;
-    }
-    return sum;
-}
-
 /* Call the plug-in for units[first, first + wanted) of a demand. For a whole demand it also sees
  * the other recorded units. */
 static void ask(struct spillway_cache *cache, const struct demand *demand, uint32_t first,
@@ -160,7 +150,8 @@ void plugin_access(struct policy *policy, const struct demand *demand, struct ou
     } while (first > 0);
     outcome->missed = demand->wanted - outcome->hit;
     outcome->inserts = outcome->admitted;
-    outcome->mass = outcome->reused ? held_mass(cache, demand) : demand->wanted_mass;
+    outcome->attended =
+        outcome->reused ? demand_set(demand, cache->held, cache->base.held) : demand_wanted(demand);
 }
 
 bool plugin_holds(const struct policy *policy, uint32_t block)

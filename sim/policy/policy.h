@@ -37,6 +37,7 @@ struct policy_env {
     enum policy_order order;
     uint32_t sinks, recent; /* first and last blocks, which no demand asks for and others keep */
     uint32_t warmup;        /* accesses before the reported ones */
+    double born;            /* blocks that each access adds behind the last, outside any demand */
     uint32_t query_heads;   /* of the group; 0: the trace has no queries */
     uint32_t head_dim;
     const float *importance; /* [query_heads of the group] 0 ... 1; NULL: all 1 */
@@ -72,7 +73,8 @@ struct outcome {
     uint32_t lookups, updates, inserts; /* work of the cache's manager, in blocks (if the policy
                                            needs queries: in query heads, except inserts) */
     bool reused; /* the cached set was used as it is: no block looked up, none fetched */
-    float mass;  /* attention mass of the recorded blocks attended to, window excluded */
+    struct unit_set attended; /* blocks attended to, window excluded */
+    float born_lost; /* share of the tokens born while decoding that may be out of the cache */
 };
 
 /* The start of every instance; each policy file appends its own state. */
@@ -93,7 +95,10 @@ struct policy_kind {
     bool names_for_cpu; /* it chooses its own and also names units for the CPU */
     bool by_position;   /* a block's position tells whether it is held */
     bool draws_lots;    /* the seed may change its decisions */
-    uint64_t content;   /* of a plug-in: hash of its file; 0 for a row of the table */
+    /* The share of the cache through which tokens pass on their way out, for these parameters: all
+     * that the policy will drop is dropped when as many tokens have been born. NULL: none pass. */
+    double (*passes)(const double *values);
+    uint64_t content; /* of a plug-in: hash of its file; 0 for a row of the table */
     /* Called by policy_create(), which has checked `values` and `env` and fills the `struct policy`
      * of the instance. The instance starts empty. */
     struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);

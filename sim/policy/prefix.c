@@ -37,7 +37,7 @@ static void prefix_access(struct policy *policy, const struct demand *demand,
     }
     outcome->missed = demand->wanted - outcome->hit;
     outcome->admitted = prefix->count - policy->held; /* all blocks, at the first access */
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
     policy->held = prefix->count;
 }
 

@@ -52,8 +52,8 @@ struct qsac {
     int8_t *label;         /* [query_heads][head_dim] */
     double *label_squared; /* [query_heads] squared length */
     bool labelled;
-    uint32_t *set;   /* [held] the set as fetched */
-    uint8_t *in_set; /* [blocks] */
+    uint32_t *set; /* [held] the set as fetched */
+    bool *in_set;  /* [blocks] */
 };
 
 static double aggregate_harmonic(const double *cosine, const double *weight, uint32_t count)
@@ -237,25 +237,12 @@ static void labels_set(struct qsac *qsac, const struct demand *demand)
 static void set_replace(struct qsac *qsac, const struct demand *demand)
 {
     for (uint32_t i = 0; i < qsac->base.held; i++) {
-        qsac->in_set[qsac->set[i]] = 0;
+        qsac->in_set[qsac->set[i]] = false;
     }
     for (uint32_t i = 0; i < demand->wanted; i++) {
-        qsac->in_set[qsac->set[i] = demand->units[i]] = 1;
+        qsac->in_set[qsac->set[i] = demand->units[i]] = true;
     }
     qsac->base.held = demand->wanted;
-}
-
-/* Attention mass of the cached set at this step: a lower bound, as the row does not record all
- * units. */
-static float set_mass(const struct qsac *qsac, const struct demand *demand)
-{
-    float sum = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        if (qsac->in_set[demand->units[i]]) {
-            sum += trace_mass[demand->mass[i]];
-        }
-    }
-    return sum;
 }
 
 static void qsac_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
@@ -266,13 +253,13 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
     if (labels_match(qsac, demand)) {
         outcome->reused = true;
         outcome->hit = demand->wanted;
-        outcome->mass = set_mass(qsac, demand);
+        outcome->attended = demand_set(demand, qsac->in_set, policy->held);
         return;
     }
     outcome->missed = outcome->admitted = outcome->inserts = demand->wanted;
     outcome->evicted = policy->held;
     outcome->updates = qsac->query_heads;
-    outcome->mass = demand->wanted_mass;
+    outcome->attended = demand_wanted(demand);
     labels_set(qsac, demand);
     set_replace(qsac, demand);
 }

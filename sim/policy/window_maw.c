@@ -154,8 +154,10 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
     for (uint32_t i = 0; i < demand->recorded; i++) {
         uint32_t block = demand->units[i];
         bool attended = block >= maw->window || is_for_cpu(maw, block, all);
-        outcome->mass += attended ? trace_mass[demand->mass[i]] : 0;
+        outcome->attended.mass += attended ? trace_mass[demand->mass[i]] : 0;
+        outcome->attended.recorded += attended;
     }
+    outcome->attended.unrecorded = outcome->hit + outcome->for_cpu - outcome->attended.recorded;
     outcome->admitted = outcome->hit - policy->held; /* only at the first access */
     policy->held = outcome->hit;
     average_weights(maw, demand, all);

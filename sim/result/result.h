@@ -66,6 +66,7 @@ struct result_step {
     int64_t ns;
     double hit_ratio; /* NaN: null */
     int64_t h2d_bytes;
+    double mass_recall; /* of all heads at this step of their recording; NaN: null */
 };
 
 /* A request of a server's workload; times since the first arrival; negative: it never happened. */

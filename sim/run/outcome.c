@@ -28,7 +28,7 @@ bool outcome_names(const struct setup *setup, struct result *result, struct erro
            result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
            result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
            result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
-           result_text(result, COLUMN_LOSSLESS, setup->system.lossless, why);
+           result_text(result, COLUMN_LOSSLESS, setup_lossless(setup), why);
 }
 
 bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
@@ -402,8 +402,8 @@ static bool write_steps(const struct ledger *ledger, const struct timing *timing
         for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
             hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
         }
-        result->steps[s] =
-            (struct result_step){timing->step[s].ns, hit_ratio(&hits), timing->step[s].h2d_bytes};
+        result->steps[s] = (struct result_step){timing->step[s].ns, hit_ratio(&hits),
+                                                timing->step[s].h2d_bytes, NAN};
     }
     return true;
 }

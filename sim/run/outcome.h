@@ -2,6 +2,7 @@
 #ifndef RUN_OUTCOME_H
 #define RUN_OUTCOME_H
 
+#include "decode/plan/mass.h"
 #include "decode/plan/plan.h"
 #include "decode/time/pipeline.h"
 #include "result/result.h"
@@ -20,6 +21,11 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
 
 /* Hits; nothing if `ledger` is NULL. */
 void outcome_cache(const struct ledger *ledger, struct result *result);
+
+/* Attention mass, also of the steps that outcome_time() wrote; nothing if it is not known. A note
+ * says if it is a lower bound, or if the run is too short for a policy that drops KV. */
+void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
+                  struct result *result);
 
 /* The part that the CPU attends to; nothing if there is none. */
 void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,

@@ -225,15 +225,13 @@ bool run_expect(const struct setup *setup, const struct run_context *context, st
 
 static bool course_mass(struct course *course, struct result *result, struct error *why)
 {
-    bool known;
-    double recall;
-    if (!mass_recall(course->setup, &course->plan, course->used, course->context->threads, &known,
-                     &recall, why)) {
+    struct mass mass;
+    if (!mass_recall(course->setup, &course->plan, course->used, course->context->threads, &mass,
+                     why)) {
         return false;
     }
-    if (known) {
-        result_real(result, COLUMN_MASS_RECALL, recall);
-    }
+    outcome_mass(course->setup, &course->plan, &mass, result);
+    mass_release(&mass);
     return true;
 }
 
@@ -277,8 +275,8 @@ static bool course_run(struct course *course, struct result *result, struct erro
                 outcome_setup(course->setup, &course->plan, result, why) &&
                 outcome_memory(course->setup, &course->plan, result, why);
     if (good && course->plan.fits) {
-        good = course_replay(course, why) && course_mass(course, result, why) &&
-               course_time(course, result, why);
+        good = course_replay(course, why) && course_time(course, result, why) &&
+               course_mass(course, result, why);
     }
     if (!good) {
         result_release(result);

@@ -104,15 +104,21 @@ static bool read_run(const struct store *store, sqlite3_stmt *row, const char *r
     return read_texts(row, result) || damaged(store, run, "its texts", why);
 }
 
+static double read_share(sqlite3_stmt *row, int column)
+{
+    bool null = sqlite3_column_type(row, column) == SQLITE_NULL;
+    return null ? NAN : sqlite3_column_double(row, column);
+}
+
 static bool read_detail(sqlite3_stmt *row, struct result_step *out)
 {
-    bool null = sqlite3_column_type(row, 1) == SQLITE_NULL;
-    out->hit_ratio = null ? NAN : sqlite3_column_double(row, 1);
+    out->hit_ratio = read_share(row, 1);
     out->h2d_bytes = sqlite3_column_int64(row, 2);
+    out->mass_recall = read_share(row, 3);
     return cell_read_ns(sqlite3_column_double(row, 0), 1e3, &out->ns);
 }
 
-/* Layers have the same fields as steps, and are read as steps. */
+/* Layers have the fields of steps but the mass, and are read as steps. */
 static bool get_detail(struct store *store, const char *sql, const char *run,
                        struct result_step **rows, uint32_t *count, struct error *why)
 {
@@ -136,9 +142,10 @@ static bool get_detail(struct store *store, const char *sql, const char *run,
 static bool get_steps(struct store *store, const char *run, struct result *result,
                       struct error *why)
 {
-    return get_detail(store,
-                      "SELECT us, hit_ratio, h2d_bytes FROM steps WHERE run = ? ORDER BY step", run,
-                      &result->steps, &result->step_count, why);
+    return get_detail(
+        store,
+        "SELECT us, hit_ratio, h2d_bytes, mass_recall FROM steps WHERE run = ? ORDER BY step", run,
+        &result->steps, &result->step_count, why);
 }
 
 static bool get_layers(struct store *store, const char *run, struct result *result,
@@ -146,10 +153,11 @@ static bool get_layers(struct store *store, const char *run, struct result *resu
 {
     struct result_step *rows = NULL;
     uint32_t count = 0;
-    bool ok = get_detail(store,
-                         "SELECT us, hit_ratio, h2d_bytes FROM layers WHERE run = ? ORDER BY layer",
-                         run, &rows, &count, why) &&
-              (result->layers = array_zeroed(count, sizeof *result->layers, why)) != NULL;
+    bool ok =
+        get_detail(store,
+                   "SELECT us, hit_ratio, h2d_bytes, NULL FROM layers WHERE run = ? ORDER BY layer",
+                   run, &rows, &count, why) &&
+        (result->layers = array_zeroed(count, sizeof *result->layers, why)) != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
         result->layers[i] = (struct result_layer){rows[i].ns, rows[i].hit_ratio, rows[i].h2d_bytes};
         result->layer_count = i + 1;

@@ -124,6 +124,7 @@ static void bind_step(sqlite3_stmt *statement, const struct result *result, uint
     sqlite3_bind_double(statement, 3, (double)step->ns / 1e3);
     bind_number(statement, 4, step->hit_ratio);
     sqlite3_bind_int64(statement, 5, step->h2d_bytes);
+    bind_number(statement, 6, step->mass_recall);
 }
 
 static void bind_ms(sqlite3_stmt *statement, int at, int64_t ns)
@@ -185,7 +186,7 @@ static const struct {
     {"INSERT INTO parts VALUES (?,?,?)", COUNT(part), bind_part},
     {"INSERT INTO stalls VALUES (?,?,?)", COUNT(stall), bind_stall},
     {"INSERT INTO layers VALUES (?,?,?,?,?)", COUNT(layer), bind_layer},
-    {"INSERT INTO steps VALUES (?,?,?,?,?)", COUNT(step), bind_step},
+    {"INSERT INTO steps VALUES (?,?,?,?,?,?)", COUNT(step), bind_step},
     {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
     {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
     {series_sql, COUNT(bin), bind_bin},

@@ -29,7 +29,7 @@ const char schema_tables[] =
     "CREATE TABLE layers (run TEXT, layer INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
     "  PRIMARY KEY (run, layer)) WITHOUT ROWID;\n"
     "CREATE TABLE steps (run TEXT, step INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
-    "  PRIMARY KEY (run, step)) WITHOUT ROWID;\n"
+    "  mass_recall REAL, PRIMARY KEY (run, step)) WITHOUT ROWID;\n"
     "CREATE TABLE requests (run TEXT, request INTEGER, replica INTEGER, prompt INTEGER,\n"
     "  output INTEGER, gpu_tokens INTEGER, host_tokens INTEGER, preemptions INTEGER,\n"
     "  arrived_ms REAL, scheduled_ms REAL, first_token_ms REAL, end_ms REAL,\n"

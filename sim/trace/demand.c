@@ -40,19 +40,18 @@ uint32_t demand_codes(double margin)
 struct span {
     const struct trace_rows *rows;
     uint32_t from, to;
-    float window_mass; /* of the other units, and of born tokens */
 };
 
-static struct span find_span(const struct trace_rows *rows, uint32_t row, float born,
+static struct span find_span(const struct trace_rows *rows, uint32_t row,
                              const struct demand_shape *shape)
 {
     const uint32_t *units = rows->units;
-    struct span span = {rows, rows->start[row], rows->start[row + 1], born};
-    for (; span.from < span.to && units[span.from] < shape->first_unit; span.from++) {
-        span.window_mass += trace_mass[rows->mass[span.from]];
+    struct span span = {rows, rows->start[row], rows->start[row + 1]};
+    while (span.from < span.to && units[span.from] < shape->first_unit) {
+        span.from++;
     }
-    for (; span.from < span.to && units[span.to - 1] >= shape->end_unit; span.to--) {
-        span.window_mass += trace_mass[rows->mass[span.to - 1]];
+    while (span.from < span.to && units[span.to - 1] >= shape->end_unit) {
+        span.to--;
     }
     return span;
 }
@@ -82,19 +81,25 @@ static uint32_t count_wanted(const struct span *known, const struct demand_shape
     return most < shape->wanted ? most : shape->wanted;
 }
 
-/* Sort into the buffer, after its first `at` units. Returns the mass of the best `wanted`. */
-static float sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
-                          struct demand_buffer *buffer)
+/* The mass of the best units of a span, and of all. */
+struct sorted {
+    float wanted, all;
+};
+
+/* Sort into the buffer, after its first `at` units. */
+static struct sorted sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
+                                  struct demand_buffer *buffer)
 {
     uint32_t place[256] = {0};
-    float wanted_mass = 0;
+    struct sorted mass = {0, 0};
     const uint8_t *code = span->rows->mass;
     for (uint32_t i = span->from; i < span->to; i++) {
         place[code[i]]++;
     }
     for (uint32_t c = 0, before = 0; c < 256; c++) {
         uint32_t here = place[c], left = before < wanted ? wanted - before : 0;
-        wanted_mass += trace_mass[c] * (float)(here < left ? here : left);
+        mass.wanted += trace_mass[c] * (float)(here < left ? here : left);
+        mass.all += trace_mass[c] * (float)here;
         place[c] = at + before;
         before += here;
     }
@@ -103,7 +108,40 @@ static float sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
         buffer->units[to] = span->rows->units[i];
         buffer->mass[to] = code[i];
     }
-    return wanted_mass;
+    return mass;
+}
+
+/* The most mass that an unrecorded unit can have: that of the lightest unit which the row chose, at
+ * the upper end of its code. Units of the recording's own window are at both ends of the row,
+ * however light. */
+static float most_unrecorded(const struct trace_header *header, const struct trace_rows *rows,
+                             uint32_t row)
+{
+    static const double half_code = 1.0352649238413776; /* 2^(1/20) */
+    uint32_t first, end;
+    trace_window(header, header->sinks, header->recent, &first, &end);
+    uint32_t from = rows->start[row] + first, to = rows->start[row + 1] - (header->units - end);
+    uint8_t lightest = 0;
+    for (uint32_t i = from; i < to; i++) {
+        lightest = rows->mass[i] > lightest ? rows->mass[i] : lightest;
+    }
+    return from < to ? (float)(half_code * (double)trace_mass[lightest]) : 1;
+}
+
+/* What the row leaves to the window, and what it says about the units that it does not record.
+ * `known` is the span of the true row. */
+static void account(const struct trace_header *header, const struct trace_frame *frame,
+                    uint32_t row, const struct demand_shape *shape, const struct span *known,
+                    struct demand *out)
+{
+    uint32_t count = known->to - known->from, outside = shape->end_unit - shape->first_unit;
+    uint32_t all = known->rows->start[row + 1] - known->rows->start[row];
+    out->born_mass = frame->born[row];
+    out->tail = frame->tail[row];
+    out->tail_each = most_unrecorded(header, known->rows, row);
+    out->tail_units = outside - count;
+    out->tail_window = header->units - outside - (all - count);
+    out->window_mass = fmaxf(0, 1 - out->tail - out->recorded_mass);
 }
 
 static bool reserve(struct demand_buffer *buffer, uint32_t units, struct error *why)
@@ -135,7 +173,7 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
                        struct demand_buffer *buffer, struct demand *out, struct error *why)
 {
     uint32_t row = head * frame->steps + step;
-    struct span span = find_span(&frame->rows, row, frame->born[row], shape);
+    struct span span = find_span(&frame->rows, row, shape);
     uint32_t recorded = span.to - span.from;
     if (!reserve(buffer, recorded, why)) {
         return false;
@@ -143,8 +181,10 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
     *out = describe(header, frame, head, step, buffer);
     out->wanted = count_wanted(&span, shape, recorded);
     out->recorded = recorded;
-    out->wanted_mass = sort_by_code(&span, out->wanted, 0, buffer);
-    out->window_mass = span.window_mass;
+    struct sorted mass = sort_by_code(&span, out->wanted, 0, buffer);
+    out->wanted_mass = mass.wanted;
+    out->recorded_mass = mass.all;
+    account(header, frame, row, shape, &span, out);
     return true;
 }
 
@@ -189,24 +229,66 @@ bool demand_from_approximate(const struct trace_header *header, const struct tra
                              struct demand_buffer *buffer, struct demand *out, struct error *why)
 {
     uint32_t row = head * frame->steps + step;
-    struct span asked = find_span(&frame->approximate, row, 0, shape);
-    struct span known = find_span(&frame->rows, row, frame->born[row], shape);
+    struct span asked = find_span(&frame->approximate, row, shape);
+    struct span known = find_span(&frame->rows, row, shape);
     uint32_t count = asked.to - asked.from, known_count = known.to - known.from;
     if (!reserve(buffer, count + known_count, why)) {
         return false;
     }
     *out = describe(header, frame, head, step, buffer);
     out->wanted = count_wanted(&known, shape, count);
-    out->window_mass = known.window_mass;
     sort_by_code(&asked, 0, 0, buffer);
-    sort_by_code(&known, 0, count, buffer);
+    out->recorded_mass = sort_by_code(&known, 0, count, buffer).all;
     uint32_t last = out->wanted > 0 ? buffer->units[out->wanted - 1] : 0;
     uint32_t code = out->wanted > 0 ? buffer->mass[out->wanted - 1] : 0;
     out->recorded = keep_unasked(&asked, last, code, count, known_count, out->wanted, buffer);
     for (uint32_t i = 0; i < out->wanted; i++) {
         uint32_t worth = find_code(&known, buffer->units[i]);
         buffer->mass[i] = worth == UNKNOWN ? 255 : (uint8_t)worth;
-        out->wanted_mass += trace_mass[buffer->mass[i]];
+        out->wanted_mass += worth == UNKNOWN ? 0 : trace_mass[worth];
+        out->wanted_tail += worth == UNKNOWN;
     }
+    account(header, frame, row, shape, &known, out);
     return true;
+}
+
+/* ---- mass ---- */
+
+struct unit_set demand_wanted(const struct demand *demand)
+{
+    return (struct unit_set){.mass = demand->wanted_mass,
+                             .recorded = demand->wanted - demand->wanted_tail,
+                             .unrecorded = demand->wanted_tail};
+}
+
+/* Among the units of an approximate demand, code 255 marks those that the row does not record. A
+ * recorded unit of that code has no mass to speak of. */
+struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint32_t size)
+{
+    struct unit_set set = {0};
+    for (uint32_t i = 0; i < demand->recorded; i++) {
+        bool tail = i < demand->wanted && demand->wanted_tail > 0 && demand->mass[i] == 255;
+        if (is_in[demand->units[i]] && !tail) {
+            set.mass += trace_mass[demand->mass[i]];
+            set.recorded++;
+        }
+    }
+    uint32_t others = size > set.recorded ? size - set.recorded : 0;
+    set.unrecorded = others < demand->tail_units ? others : demand->tail_units;
+    return set;
+}
+
+struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set)
+{
+    bool all = set->recorded == demand->recorded - demand->wanted_tail;
+    uint32_t some = set->unrecorded < demand->tail_units ? set->unrecorded : demand->tail_units;
+    uint32_t out = demand->tail_units - some, in = demand->tail_window + some;
+    double left = all ? 0 : fmax(0, (double)demand->recorded_mass - (double)set->mass);
+    if (out == 0) {
+        return (struct mass_bounds){fmax(0, 1 - left), fmax(0, 1 - left)};
+    }
+    double tail = (double)demand->tail, each = (double)demand->tail_each;
+    double known = fmax(0, 1 - left - tail);
+    return (struct mass_bounds){.least = known + fmax(0, tail - out * each),
+                                .most = known + fmin(tail, in * each)};
 }

@@ -5,6 +5,12 @@
  * follow, so that the attention mass of any other set can be computed. A system may ask only for
  * units near the heaviest, as InfiniGen does (OSDI 2024): the demand then has fewer units, those
  * whose mass is at least a given share of the heaviest outside the window.
+ *
+ * Mass adds up. A row says how much attention its units have, and how much (`tail`) all units have
+ * together that it does not record; the rest of 1 belongs to the window and to tokens born while
+ * decoding. None of the unrecorded units has more mass than any unit that the row chose. So the
+ * mass of a set with unrecorded units lies between two bounds, which meet when the set has all of
+ * these units or none (demand_attended()).
  */
 #ifndef TRACE_DEMAND_H
 #define TRACE_DEMAND_H
@@ -17,8 +23,16 @@ struct demand {
     const uint32_t *units; /* best first: [0, wanted) is asked for, [wanted, recorded) is not */
     const uint8_t *mass;   /* the mass code of each */
     uint32_t wanted, recorded;
-    float wanted_mass;    /* sum over [0, wanted) */
-    float window_mass;    /* mass of sinks, recent and born tokens: always attended to */
+    float wanted_mass;   /* sum over [0, wanted) */
+    float recorded_mass; /* of the units outside the window that the row records */
+    float window_mass;   /* mass of sinks, recent and born tokens: always attended to. It is what
+                            the tail and the other units leave of 1, less what the window has of
+                            the tail. */
+    float born_mass;     /* of that, mass of the tokens born while decoding */
+    float tail;          /* mass of all units that the row does not record */
+    float tail_each;     /* most mass that one of these can have */
+    uint32_t tail_units, tail_window; /* of these, outside the window and in it */
+    uint32_t wanted_tail;             /* units of [0, wanted) that the row does not record */
     const float *scale;   /* a query head of the group at a time: scale[q * steps] ... */
     const int8_t *query;  /* ... and query[q * steps * head_dim + i]; NULL without queries */
     uint32_t query_heads; /* of the group */
@@ -66,5 +80,21 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
 bool demand_from_approximate(const struct trace_header *header, const struct trace_frame *frame,
                              uint32_t head, uint32_t step, const struct demand_shape *shape,
                              struct demand_buffer *buffer, struct demand *out, struct error *why);
+
+/* A set of units outside the window: `recorded` ones, which have `mass`, and others. */
+struct unit_set {
+    float mass;
+    uint32_t recorded, unrecorded;
+};
+
+/* The units that the demand asks for; and a set of `size` units, `is_in` [units of the trace]. */
+struct unit_set demand_wanted(const struct demand *demand);
+struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint32_t size);
+
+/* The attention mass of a set together with the window. Exactly 1 if the set leaves nothing out. */
+struct mass_bounds {
+    double least, most;
+};
+struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set);
 
 #endif

@@ -115,7 +115,8 @@ static void add_demand(const struct measurement *all, struct scratch *scratch,
     double units = all->header->units;
     add_overlap(means, scratch->wanted + (size_t)head * all->header->units, demand,
                 scratch->frame.first_step + step);
-    add(&means[TRACE_FRESH_MASS], (double)demand->window_mass + (double)demand->wanted_mass);
+    struct unit_set wanted = demand_wanted(demand);
+    add(&means[TRACE_FRESH_MASS], demand_attended(demand, &wanted).least);
     const uint32_t *start = scratch->frame.rows.start + head * scratch->frame.steps + step;
     add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
     if (demand->recorded > 0) {
@@ -144,7 +145,8 @@ static bool add_asked(const struct measurement *all, struct scratch *scratch, ui
     if (exact > 0) {
         add(&means[TRACE_RECALL], (double)both / exact);
     }
-    add(&means[TRACE_ASKED_MASS], (double)asked.window_mass + (double)asked.wanted_mass);
+    struct unit_set set = demand_wanted(&asked);
+    add(&means[TRACE_ASKED_MASS], demand_attended(&asked, &set).least);
     return true;
 }
 

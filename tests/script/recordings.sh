@@ -52,7 +52,7 @@ every_system_runs() {
 widest_and_coldest_run() { # 25 % of this context; queries; a cache of 30 %
     systems "$(printf '%s-code,' "${families[@]}")qwen2.5-coder-0.5b" hisparse,clo,retroinfer
 }
-longs_run() { systems "$(printf '%s-long,' "${families[@]}" | sed 's/,$//')" h2o,retroinfer; }
+longs_run() { systems smollm2-135m-return,qwen2.5-coder-0.5b-long,gemma-3-270m-long h2o,retroinfer; }
 
 echo 1..6
 check 'the table of traces/README.md has each recording, its size and hash' table_is_true

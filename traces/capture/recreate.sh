@@ -23,10 +23,10 @@ again() {
 }
 
 prepare
-text=$(find_text debian-policy /usr/share/doc/debian-policy/policy.txt.gz)
-policy=(--text "$text" --offset 30000)
-text=$(find_text libjs-jquery /usr/share/javascript/jquery/jquery.js)
-code=(--text "$text" --offset 20000)
+manual=$(find_text debian-policy /usr/share/doc/debian-policy/policy.txt.gz)
+source=$(find_text libjs-jquery /usr/share/javascript/jquery/jquery.js)
+policy=(--text "$manual" --offset 30000)
+code=(--text "$source" --offset 20000)
 wide=(--context 3840 --steps 128 --keep 30%)
 long=(--context 1920 --steps 1024 --keep 30% --no-queries)
 
@@ -36,10 +36,22 @@ again smollm2-135m-clusters smollm2-135m "${policy[@]}" --context 3840 --steps 7
 again smollm2-135m-speculated smollm2-135m "${policy[@]}" --context 3840 --steps 32 --keep 12% \
     --speculate previous-layer
 again smollm2-135m-code smollm2-135m "${code[@]}" "${wide[@]}" --layers 2,7,12,17,22,27
-again smollm2-135m-long smollm2-135m "${policy[@]}" "${long[@]}" --layers 11
 again qwen2.5-coder-0.5b qwen2.5-coder-0.5b "${policy[@]}" "${wide[@]}"
 again qwen2.5-coder-0.5b-code qwen2.5-coder-0.5b "${code[@]}" "${wide[@]}" --layers 2,7,12,17,22
 again qwen2.5-coder-0.5b-long qwen2.5-coder-0.5b "${policy[@]}" "${long[@]}" --layers 18
 again gemma-3-270m gemma-3-270m "${policy[@]}" "${wide[@]}" --layers 5,11,17
 again gemma-3-270m-code gemma-3-270m "${code[@]}" "${wide[@]}" --layers 5,11,17
 again gemma-3-270m-long gemma-3-270m "${policy[@]}" "${long[@]}" --layers 5,11,17
+
+# A text that comes back to its beginning: 1024 steps of which the last 460 ask about the prefix.
+part() { gzip -dcf "$manual" | tail -c +$(($1 + 1)) | head -c "$2"; }
+question='Question: what does the text say at its very beginning? Answer: it says this.'
+(
+    set +o pipefail # the text goes on behind each part
+    part 30000 7400
+    part 120000 3000
+    printf '\n\n\n%s\n\n' "$question"
+    part 30000 2600
+    part 120000 3000
+) >"$work/back.txt"
+again smollm2-135m-return smollm2-135m --text "$work/back.txt" "${long[@]}" --layers 11

@@ -262,7 +262,8 @@ static bool print_findings(const struct ablation *ablation, FILE *out, struct er
     if (!ablate_trades(ablation, out, why)) {
         return false;
     }
-    if (strcmp(ablation->base.lossless, "lossy") == 0) {
+    const struct cell *lossless = &ablation_result(ablation, 0)->cells[COLUMN_LOSSLESS];
+    if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
                 ablation->base.name);
     }

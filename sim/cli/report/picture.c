@@ -22,6 +22,8 @@ const struct picture_kind picture_kinds[] = {
      "hit ratio by system, along the budget or context if it is swept"},
     {"reuse", of_runs, "runs with policy qsac", "line", 16, true,
      "reuse against attention mass, along the threshold of qsac"},
+    {"mass", of_runs, "runs whose attention mass is known", "line", 7, true,
+     "attention mass by step, one line per run: what dropping KV costs as a run goes on"},
     {"pareto", of_runs, "runs of several batches", "line", 24, false,
      "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
     {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,

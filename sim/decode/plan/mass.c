@@ -26,15 +26,6 @@ struct view {
     uint32_t threads;
 };
 
-static double rows_mass(const struct plan *plan, const struct ledger_row *rows, uint32_t layer)
-{
-    double mass = 0;
-    for (uint32_t s = 0; s < plan->steps; s++) {
-        mass += rows[(size_t)s * plan->layers + layer].mass;
-    }
-    return mass;
-}
-
 /* The mass of fresh demands of the resident heads: the same replay without a cache. */
 static bool replay_resident(const struct view *view, struct ledger *ledger, struct error *why)
 {
@@ -49,7 +40,7 @@ static bool replay_resident(const struct view *view, struct ledger *ledger, stru
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t layer = (uint32_t)(i / plan->kv_heads);
-        heads[i].offloaded = !plan->heads[i].offloaded && !setup_attends_all(view->setup, layer);
+        heads[i].offloaded = !plan->heads[i].offloaded && !setup_attends_own(view->setup, layer);
     }
     replay.heads = heads;
     replay.policy_values = NULL;
@@ -67,20 +58,40 @@ static uint64_t count_selecting(const struct view *view)
     const struct plan *plan = view->plan;
     uint64_t heads = 0;
     for (uint32_t l = 0; l < plan->layers; l++) {
-        heads += setup_attends_all(view->setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
+        heads += setup_attends_own(view->setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
     }
     return heads;
 }
 
-/* Add the mass of a cohort's pairs over steps and layers. */
-static bool add_mass(const struct view *view, const struct ledger *ledger, double *mass,
+/* Add the mass of `pairs` heads that attend to everything to each step. */
+static void add_whole(double pairs, uint32_t steps, struct mass *out)
+{
+    for (uint32_t s = 0; s < steps; s++) {
+        out->at_step[s] += pairs;
+        out->most += pairs;
+    }
+}
+
+/* Add the mass of a layer's rows; nothing if there are none. */
+static void add_rows(const struct plan *plan, const struct ledger_row *rows, uint32_t layer,
+                     struct mass *out)
+{
+    for (uint32_t s = 0; rows != NULL && s < plan->steps; s++) {
+        const struct ledger_row *row = &rows[(size_t)s * plan->layers + layer];
+        out->at_step[s] += row->mass;
+        out->most += row->mass_most;
+    }
+}
+
+/* Add the mass of a cohort's pairs. */
+static bool add_mass(const struct view *view, const struct ledger *ledger, struct mass *out,
                      struct error *why)
 {
     const struct plan *plan = view->plan;
     const struct ledger_row *rows = ledger != NULL ? ledger_part(ledger, view->cohort) : NULL;
     bool chooses = rows != NULL && view->setup->mechanisms.policy->chooses_own;
-    double heads = (double)plan->cohorts[view->cohort].sequences * plan->steps;
-    bool selecting = heads > 0 && count_selecting(view) > 0;
+    uint32_t sequences = plan->cohorts[view->cohort].sequences;
+    bool selecting = sequences > 0 && count_selecting(view) > 0;
     struct ledger resident;
     ledger_init(&resident);
     if (selecting && !replay_resident(view, &resident, why)) {
@@ -88,13 +99,14 @@ static bool add_mass(const struct view *view, const struct ledger *ledger, doubl
         return false;
     }
     for (uint32_t l = 0; l < plan->layers; l++) {
-        if (setup_attends_all(view->setup, l)) {
-            double own = chooses ? (double)plan->offloaded[l] * heads : 0;
-            *mass += plan->kv_heads * heads - own + (chooses ? rows_mass(plan, rows, l) : 0);
+        if (setup_attends_own(view->setup, l)) {
+            uint32_t own = chooses ? plan->offloaded[l] : 0;
+            add_whole((double)(plan->kv_heads - own) * sequences, plan->steps, out);
+            add_rows(plan, chooses ? rows : NULL, l, out);
             continue;
         }
-        *mass += rows != NULL ? rows_mass(plan, rows, l) : 0;
-        *mass += selecting ? rows_mass(plan, resident.rows, l) : 0;
+        add_rows(plan, rows, l, out);
+        add_rows(plan, selecting ? resident.rows : NULL, l, out);
     }
     ledger_release(&resident);
     return true;
@@ -107,24 +119,46 @@ static bool any_selects(const struct setup *setup, const struct plan *plan)
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         for (uint32_t l = 0; l < plan->layers; l++) {
-            selects = selects || !setup_attends_all(&own, l);
+            selects = selects || !setup_attends_own(&own, l);
         }
     }
     return selects;
 }
 
-bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 uint32_t threads, bool *known, double *recall, struct error *why)
+/* Sums over heads and sequences become means. */
+static void finish(const struct plan *plan, struct mass *out)
 {
-    double pairs = (double)plan->kv_heads * plan->batch * plan->steps, mass = 0;
-    *known = mass_is_measured(setup) || !any_selects(setup, plan);
-    for (uint32_t i = 0; *known && i < plan->cohort_count; i++) {
+    double pairs = (double)plan->kv_heads * plan->batch * plan->layers;
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        out->least += out->at_step[s];
+        out->at_step[s] /= pairs;
+    }
+    out->least /= pairs * plan->steps;
+    out->most /= pairs * plan->steps;
+}
+
+bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 uint32_t threads, struct mass *out, struct error *why)
+{
+    *out = (struct mass){.known = mass_is_measured(setup) || !any_selects(setup, plan)};
+    out->at_step = array_zeroed(plan->steps, sizeof *out->at_step, why);
+    if (out->at_step == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; out->known && i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         own.trace = setup_cohort(setup, i).trace;
-        if (!add_mass(&(struct view){&own, plan, i, threads}, ledger, &mass, why)) {
+        if (!add_mass(&(struct view){&own, plan, i, threads}, ledger, out, why)) {
+            mass_release(out);
             return false;
         }
     }
-    *recall = mass / (pairs * plan->layers);
+    finish(plan, out);
     return true;
+}
+
+void mass_release(struct mass *mass)
+{
+    free(mass->at_step);
+    *mass = (struct mass){0};
 }

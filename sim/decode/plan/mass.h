@@ -9,13 +9,22 @@
  * trace derives them from its profile, and an importer assumes masses that its file lacks. */
 bool mass_is_measured(const struct setup *setup);
 
-/* The mean mass over steps, layers, KV heads and sequences.
- *   offloaded heads             from `ledger` (NULL when nothing is offloaded)
+/* Means over layers, KV heads and sequences. Where a set has units that the recording does not
+ * keep, the mass lies between a least and a most (trace/demand.h).
+ *   offloaded heads             from the ledger
  *   resident heads that select  the mass of a fresh demand, replayed here
- *   other heads                 1: they attend to everything
- *   known                       out: false when a trace with measured masses is needed and missing;
- *                               published traces say which units are wanted, not their masses */
+ *   other heads                 1: they attend to all that the model would. So do heads of a model
+ *                               whose own indexer selects. */
+struct mass {
+    bool known;         /* false when a trace with measured masses is needed and missing: published
+                        traces say which units are wanted, not their masses */
+    double *at_step;    /* [steps of the plan] the least by step of the recording; owned */
+    double least, most; /* over all steps */
+};
+
+/* `ledger` is NULL when nothing is offloaded. The caller calls mass_release() after success. */
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 uint32_t threads, bool *known, double *recall, struct error *why);
+                 uint32_t threads, struct mass *out, struct error *why);
+void mass_release(struct mass *mass);
 
 #endif

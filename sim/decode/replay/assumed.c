@@ -113,6 +113,7 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
         .fetching_heads = missed > 0,
         .offloaded_heads = 1,
         .mass = 1,
+        .mass_most = 1,
     };
 }
 
@@ -127,6 +128,7 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
         .updates = rounded((double)held / plan->manager_unit),
         .offloaded_heads = 1,
         .mass = 1,
+        .mass_most = 1,
     };
 }
 
@@ -178,6 +180,7 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
             struct ledger_row row = plan->policy->chooses_own ? kept_row(plan, held, wanted - hit)
                                                               : assumed_row(plan, wanted, hit);
             ledger_add(&ledger->rows[layer], &row, plan->batch);
+            ledger_add_mass(&ledger->rows[layer], &row, plan->batch);
             ledger->demand_wanted += row.wanted * plan->batch * plan->steps;
             ledger->demand_hit += row.hit * plan->batch * plan->steps;
         }

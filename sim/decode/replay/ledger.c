@@ -77,6 +77,7 @@ void ledger_keep(struct ledger *ledger, double share)
         keep_row(row, share);
         if (ledger->parts > 0) {
             ledger_add(&ledger->rows[i % count], row, 1);
+            ledger_add_mass(&ledger->rows[i % count], row, 1);
         }
     }
 }
@@ -87,6 +88,7 @@ void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger)
     memcpy(sum->rows + part_start(sum, part), ledger->rows, count * sizeof *sum->rows);
     for (size_t i = 0; i < count; i++) {
         ledger_add(&sum->rows[i], &ledger->rows[i], 1);
+        ledger_add_mass(&sum->rows[i], &ledger->rows[i], 1);
     }
     sum->demand_wanted += ledger->demand_wanted;
     sum->demand_hit += ledger->demand_hit;
@@ -118,6 +120,7 @@ void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, 
                 .fetching_heads = missed > 0 ? pairs : 0,
                 .offloaded_heads = pairs,
                 .mass = pairs,
+                .mass_most = pairs,
             };
         }
     }
@@ -143,5 +146,10 @@ void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t 
     row->fetching_heads += times * pair->fetching_heads;
     row->reused_heads += times * pair->reused_heads;
     row->offloaded_heads += times * pair->offloaded_heads;
+}
+
+void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times)
+{
     row->mass += times * pair->mass;
+    row->mass_most += times * pair->mass_most;
 }

@@ -31,7 +31,10 @@ struct ledger_row {
     uint32_t fetching_heads;   /* pairs with a miss */
     uint32_t reused_heads;     /* pairs that reused their set unchanged */
     uint32_t offloaded_heads;  /* pairs */
-    double mass; /* attention mass attended to, window included; a pair's is at most 1 */
+    /* Attention mass attended to, window included; a pair's is at most 1. The least and the most
+     * that it may be (demand_attended()). Of the pairs at this step of their recording: a shift
+     * moves all else in a row, not these. */
+    double mass, mass_most;
 };
 
 struct ledger {
@@ -68,7 +71,8 @@ void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, 
  * its manager sees them. */
 void ledger_keep(struct ledger *ledger, double share);
 
-/* Add `times` pairs with this row to a layer's row. */
+/* Add `times` pairs with this row to a layer's row: all but the mass, and the mass. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
+void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 
 #endif

@@ -14,7 +14,8 @@
 enum answer { STATS, HITS, REUSES, MASS };
 
 /* The source of a figure: a statistic, or `policy`, with a cache of `setting` of the context (HITS)
- * or with `setting` as its threshold (REUSES, MASS). */
+ * or with `setting` as its threshold (REUSES, MASS). Without a cache every set is fresh: its mass
+ * is over the same steps as that of reused sets. */
 static const struct source {
     enum answer answer;
     enum trace_figure figure;
@@ -27,7 +28,7 @@ static const struct source {
     {STATS, TRACE_COSINE_1, NULL, 0},
     {STATS, TRACE_COSINE_4, NULL, 0},
     {STATS, TRACE_COSINE_16, NULL, 0},
-    {STATS, TRACE_FRESH_MASS, NULL, 0},
+    {MASS, 0, "none", 0},
     {HITS, 0, "lru", 0.1},
     {HITS, 0, "lru", 0.2},
     {HITS, 0, "lru", 0.3},
@@ -154,7 +155,7 @@ static void ask_policies(struct layer *layer, uint32_t head, const struct demand
             layer->got[i] += is_hits ? outcome.hit
                              : sources[f].answer == REUSES
                                  ? outcome.reused
-                                 : (double)demand->window_mass + (double)outcome.mass;
+                                 : demand_attended(demand, &outcome.attended).least;
         }
     }
 }

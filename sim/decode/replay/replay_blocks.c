@@ -31,7 +31,7 @@ struct wish {
 struct wishes {
     size_t first;
     uint32_t blocks; /* wishes[first, first + blocks) */
-    float mass, window_mass;
+    struct mass_bounds mass;
 };
 
 /* A source layer and the target layers [first, end) that read it. */
@@ -129,9 +129,8 @@ static bool add_wishes(struct layer *layer, uint32_t head, uint32_t step,
                        const struct demand *demand, struct error *why)
 {
     struct wishes *wishes = &layer->wishes[(size_t)head * layer->total + step];
-    *wishes = (struct wishes){.first = layer->wish_count,
-                              .mass = demand->wanted_mass,
-                              .window_mass = demand->window_mass};
+    struct unit_set wanted = demand_wanted(demand);
+    *wishes = (struct wishes){.first = layer->wish_count, .mass = demand_attended(demand, &wanted)};
     if (!array_reserve(&layer->wish, &layer->wish_capacity, layer->wish_count + demand->wanted,
                        sizeof *layer->wish, why)) {
         return false;
@@ -213,7 +212,7 @@ static const struct wishes *wishes_of(const struct layer *layer, uint32_t target
 static struct outcome look_up(struct layer *layer, const struct policy *policy,
                               const struct wishes *wishes, uint32_t *touched)
 {
-    struct outcome outcome = {.mass = wishes->mass};
+    struct outcome outcome = {0};
     for (uint32_t i = 0; i < wishes->blocks; i++) {
         struct wish wish = layer->wish[wishes->first + i];
         bool hit = policy->kind->holds(policy, wish.block);
@@ -271,7 +270,7 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
         missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
-                replay_row(layer->job, wishes->window_mass, &outcome);
+                replay_row(layer->job, &outcome);
             layer->wanted += outcome.hit + outcome.missed;
             layer->hit += outcome.hit;
         }
@@ -321,6 +320,19 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
     return good;
 }
 
+/* The mass of a head's rows, which is not shifted. */
+static void take_mass(struct layer *layer, uint32_t target, uint32_t head)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    uint32_t shift, source_head = source_of(layer, target, head, &shift);
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        struct ledger_row *row = &layer->rows[(size_t)head * plan->steps + s];
+        size_t at = (size_t)source_head * layer->total + plan->warmup + s;
+        row->mass = layer->wishes[at].mass.least;
+        row->mass_most = layer->wishes[at].mass.most;
+    }
+}
+
 /* ---- a layer ---- */
 
 /* Play a cache for the sequence and add its rows to the target layer. */
@@ -340,6 +352,7 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
     }
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
+            take_mass(layer, group->target, head);
             replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
                               0, sequence);
         }

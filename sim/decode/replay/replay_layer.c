@@ -247,6 +247,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
                              .sinks = job->shape.first_unit,
                              .recent = header->units - job->shape.end_unit,
                              .warmup = job->plan->warmup,
+                             .born = 1 / job->tokens,
                              .query_heads = header->has_queries ? group : 0,
                              .head_dim = header->head_dim,
                              .importance = layer->importance};
@@ -277,8 +278,7 @@ static uint64_t rounded(double value)
     return (uint64_t)(value + 0.5);
 }
 
-struct ledger_row replay_row(const struct replay_job *job, float window_mass,
-                             const struct outcome *outcome)
+struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome)
 {
     double managed = job->tokens / job->plan->manager_unit;
     double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads do not scale */
@@ -297,7 +297,6 @@ struct ledger_row replay_row(const struct replay_job *job, float window_mass,
         .fetching_heads = missed > 0,
         .reused_heads = outcome->reused,
         .offloaded_heads = 1,
-        .mass = fmin((double)window_mass + (double)outcome->mass, 1),
     };
 }
 
@@ -306,6 +305,18 @@ uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most)
     uint64_t grown = held > *most ? held - *most : 0;
     *most = held > *most ? held : *most;
     return grown < missed ? grown : missed;
+}
+
+/* The attention mass of a policy's answer. Of the tokens born while decoding, the least is without
+ * those that the policy may have dropped: a row has one mass for all of them. It is assumed that
+ * the older ones do not have more of it than the later ones. */
+static void take_mass(const struct demand *demand, const struct outcome *outcome,
+                      struct ledger_row *row)
+{
+    struct mass_bounds mass = demand_attended(demand, &outcome->attended);
+    double lost = (double)outcome->born_lost * (double)demand->born_mass;
+    row->mass = fmax(0, mass.least - lost);
+    row->mass_most = mass.most;
 }
 
 static void replay_step(struct layer *layer, struct instance *instance, uint32_t step,
@@ -319,7 +330,9 @@ static void replay_step(struct layer *layer, struct instance *instance, uint32_t
         uint64_t cold =
             replay_cold(policy_sizes_held(instance->caches, size), outcome->missed, &record->most);
         if (step >= job->plan->warmup) {
-            record->rows[step - job->plan->warmup] = replay_row(job, demand->window_mass, outcome);
+            struct ledger_row *row = &record->rows[step - job->plan->warmup];
+            *row = replay_row(job, outcome);
+            take_mass(demand, outcome, row);
             record->wanted += outcome->hit + outcome->missed + outcome->for_cpu;
             record->hit += outcome->hit;
             record->cold += cold;
@@ -481,6 +494,10 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
             ledger_add(&part->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
                        times);
         }
+    }
+    for (uint32_t s = 0; s < steps; s++) {
+        ledger_add_mass(&part->ledger->rows[(size_t)s * layers + target], &rows[s],
+                        readers.end - readers.first);
     }
 }
 

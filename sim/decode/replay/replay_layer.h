@@ -38,13 +38,12 @@ struct replay_job {
     struct replay_scratch *scratch; /* [threads] */
 };
 
-/* The ledger row of one pair with this outcome, in the target's tokens. */
-struct ledger_row replay_row(const struct replay_job *job, float window_mass,
-                             const struct outcome *outcome);
+/* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
+struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
 
 /* Add a target layer's `rows` [steps], moved by `shift`, once for each sequence of the part that
  * reads recorded sequence `sequence`. Of the `copies` sequences of the whole batch that read it,
- * number c is shifted by another floor(c * steps / copies). */
+ * number c is shifted by another floor(c * steps / copies). The mass is not moved. */
 void replay_add_copies(const struct replay_part *part, uint32_t target,
                        const struct ledger_row *rows, uint32_t shift, uint32_t sequence);
 

@@ -154,9 +154,9 @@ void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options)
 {
     bool native = strcmp(setup->system.lossless, "native") == 0;
-    if (!options->allow_lossy && native && setup->model.index_topk == 0) {
+    if (!options->allow_lossy && strcmp(setup_lossless(setup), "lossy") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out,
-                 "lossy here: the model has no indexer of its own");
+                 native ? "lossy here: the model has no indexer of its own" : "lossy");
     }
 }
 

@@ -2,9 +2,8 @@
  *
  * The systems, and the machines, are a list of names (or paths) separated by commas, `all` that
  * ship, or what the scenario says. Two kinds of systems are left out unless the options allow them:
- * systems that exist on paper only, and lossy systems, whose output differs from that of full
- * attention. A system with `lossless: native` is exact on a model that has an indexer of its own,
- * and lossy on other models.
+ * systems that exist on paper only, and lossy systems, which attend to less than the model would
+ * (setup_lossless()).
  */
 #ifndef STUDY_PLAN_CANDIDATES_H
 #define STUDY_PLAN_CANDIDATES_H
@@ -28,7 +27,7 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
                        struct candidate **out, uint32_t *count, struct error *why);
 void candidates_destroy(struct candidate *candidates, uint32_t count);
 
-/* Leave a native system out if the model of its resolved setup has no indexer. */
+/* Leave a system out that is lossy in its resolved setup. */
 void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options);
 

@@ -74,7 +74,7 @@ static struct trace *open_hand_trace(enum trace_unit_kind unit_kind)
         frame.rows.units[2 * row + 1] = (uint32_t)(letters[sorted ? 1 : 0] - 'A');
         frame.rows.mass[2 * row] = frame.rows.mass[2 * row + 1] = 20;
         frame.born[row] = .25f;
-        frame.tail[row] = 0;
+        frame.tail[row] = .25f;
     }
     frame.rows.start[HAND_HEADS * HAND_STEPS] = 2 * HAND_HEADS * HAND_STEPS;
     make_check(trace_writer_put(writer, &frame, &why), &why);
@@ -211,10 +211,10 @@ static struct replay_plan random_plan(const char *policy, uint64_t seed, struct 
                                 .steps = STEPS};
 }
 
-/* Wanted tokens of each block, by a head of the target at a step of the replay; returns the masses
- * wanted and of the window. */
-static double naive_wishes(const struct trace *trace, uint32_t sequence, uint32_t layer,
-                           uint32_t head, uint32_t step, uint32_t *count)
+/* Wanted tokens of each block, by a head of the target at a step of the replay; adds their mass and
+ * that of the window at the step of the recording, if that is reported. */
+static void naive_wishes(const struct trace *trace, uint32_t sequence, uint32_t layer,
+                         uint32_t head, uint32_t step, uint32_t *count, struct ledger_row *rows)
 {
     struct error why;
     const struct trace_header *header = trace_header(trace);
@@ -235,10 +235,12 @@ static double naive_wishes(const struct trace *trace, uint32_t sequence, uint32_
     for (uint32_t i = 0; i < demand.wanted; i++) {
         count[demand.units[i] * BLOCKS / 20]++;
     }
-    double mass = fmin(1, (double)demand.wanted_mass + (double)demand.window_mass);
+    struct unit_set wanted = demand_wanted(&demand);
+    if (step >= WARMUP) {
+        rows[at - WARMUP].mass += demand_attended(&demand, &wanted).least;
+    }
     demand_buffer_release(&buffer);
     trace_frame_release(&frame);
-    return mass;
 }
 
 /* The wanted blocks, most wanted first; those given out are forgotten. */
@@ -286,7 +288,7 @@ static void naive_group(const struct trace *trace, const struct replay_plan *pla
             if (!plan->heads[layer * HEADS + head].offloaded) {
                 continue;
             }
-            row->mass += naive_wishes(trace, sequence, layer, head, step, count);
+            naive_wishes(trace, sequence, layer, head, step, count, rows);
             for (uint32_t block = 0; block < BLOCKS; block++) {
                 all[block] += count[block];
                 wanted += count[block];
@@ -345,7 +347,7 @@ static void naive_layer(const struct trace *trace, const struct replay_plan *pla
             sum->lookups += row->lookups;
             sum->updates += row->updates;
             sum->inserts += row->inserts;
-            sum->mass += row->mass;
+            sum->mass += rows[s].mass;
         }
     }
 }

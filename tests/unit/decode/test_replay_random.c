@@ -140,6 +140,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
                              .sinks = 2,
                              .recent = 3,
                              .warmup = WARMUP,
+                             .born = 1 / 16.65,
                              .query_heads = 2,
                              .head_dim = 3,
                              .importance = importances,
@@ -159,6 +160,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
         uint64_t wanted = (uint64_t)llround(16.65 * (outcome.hit + outcome.missed));
         uint64_t missed = (uint64_t)llround(16.65 * outcome.missed);
         uint64_t for_cpu = (uint64_t)llround(16.65 * outcome.for_cpu);
+        double mass = demand_attended(&demand, &outcome.attended).least;
         double compared = plan->policy->needs_queries ? 1 : 5.55;
         rows[step - WARMUP] = (struct ledger_row){
             .wanted = wanted + for_cpu,
@@ -170,7 +172,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
             .inserts = (uint64_t)llround(5.55 * outcome.inserts),
             .fetching_heads = outcome.missed > 0,
             .reused_heads = outcome.reused,
-            .mass = fmin(1, (double)outcome.mass + (double)demand.window_mass),
+            .mass = fmax(0, mass - (double)outcome.born_lost * (double)demand.born_mass),
         };
     }
     policy_destroy(policy);
@@ -202,7 +204,7 @@ static void add_naively(struct trace *const *alone, const struct replay_plan *pl
             sum->fetching_heads += row->fetching_heads;
             sum->reused_heads += row->reused_heads;
             sum->offloaded_heads++;
-            sum->mass += row->mass;
+            sum->mass += rows[s].mass; /* no shift moves it */
         }
     }
 }

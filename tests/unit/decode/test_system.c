@@ -206,7 +206,7 @@ static void overrides_win_over_the_preset(void **state)
     struct system_info info;
     struct node *merged;
     struct error why;
-    assert_true(load_system("summary: s\npaper: p\navailable: sglang\nlossless: native\n"
+    assert_true(load_system("summary: s\npaper: p\navailable: sglang\n"
                             "policy: {name: qsac, eta: 0.7}\nsinks: 5tok\nrecent: 6tok\n",
                             "{sinks: 7tok, policy: {eta: 0.6}, launch: graph}", &m, &info, &merged,
                             &why));
@@ -219,7 +219,6 @@ static void overrides_win_over_the_preset(void **state)
     assert_string_equal(info.summary, "s");
     assert_string_equal(info.paper, "p");
     assert_string_equal(info.available, "sglang");
-    assert_string_equal(info.lossless, "native");
     assert_string_equal(node_get(merged, "sinks")->text, "7tok");
     assert_string_equal(node_get(merged, "recent")->text, "6tok");
     node_destroy(merged);
@@ -241,7 +240,7 @@ static void what_a_preset_leaves_out_is_assumed(void **state)
     struct error why;
     assert_true(load_system("recent: 6tok\n", NULL, &m, &info, NULL, &why));
     assert_string_equal(info.available, "paper");
-    assert_string_equal(info.lossless, "lossy");
+    assert_string_equal(info.lossless, "exact");
     assert_string_equal(info.summary, "");
 }
 
@@ -253,7 +252,7 @@ static const struct {
 } refused[] = {
     {"granularty: 8tok\n", NULL,
      "x.yaml:1: unknown key 'granularty' in 'system'\n"
-     "  expected: summary, paper, available, lossless, baseline, command, ...   nearest: 'granularity'"},
+     "  expected: summary, paper, available, baseline, command, engine, ...   nearest: 'granularity'"},
     {"", "{sunc: gpu}",
      "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
      "  expected: policy, budget, ...   nearest: 'sync'"},
@@ -304,8 +303,6 @@ static const struct {
      "  expected: false, true, no, yes, off, on"},
     {"available: shop\n", NULL,
      "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},
-    {"lossless: lossless\n", NULL,
-     "x.yaml:1: unknown value 'lossless' of 'lossless'\n  expected: exact, native, lossy"},
     {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
     {"[merge]\n", NULL, NULL}, /* no map */
     {"word\n", NULL, NULL},

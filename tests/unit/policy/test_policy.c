@@ -400,7 +400,7 @@ static void fetching_attends_to_the_mass_that_is_wanted(void **state)
         for (uint32_t step = 0; step < 3; step++) {
             struct outcome outcome;
             policy_access(policy, &demand, &outcome);
-            assert_float_equal(outcome.mass, .875, 1e-6);
+            assert_float_equal(outcome.attended.mass, .875, 1e-6);
         }
         policy_destroy(policy);
     }
@@ -429,12 +429,12 @@ static void reuse_attends_to_the_mass_of_the_old_set(void **state)
                             .query_stride = 1};
     struct outcome outcome;
     policy_access(policy, &demand, &outcome);
-    assert_float_equal(outcome.mass, .875, 1e-6);
+    assert_float_equal(outcome.attended.mass, .875, 1e-6);
     demand.units = now;
     demand.recorded = 5;
     policy_access(policy, &demand, &outcome);
     assert_true(outcome.reused);
-    assert_float_equal(outcome.mass, .25 + .125, 1e-6);
+    assert_float_equal(outcome.attended.mass, .25 + .125, 1e-6);
     policy_destroy(policy);
 }
 
@@ -444,16 +444,20 @@ struct weight_step {
     const char *letters, *weights;
     uint32_t wanted;
     uint32_t expected[4]; /* hit, missed, for the CPU, held */
-    double mass;
+    double mass, born_lost;
 };
 
-static void weigh_steps(const char *name, const double *values, uint32_t capacity,
+static void weigh_steps(const char *name, const double *values, uint32_t capacity, double born,
                         const struct weight_step *steps, size_t count)
 {
-    struct policy *policy = create(
-        name, values,
-        (struct policy_env){
-            .blocks = 6, .capacity = capacity, .wanted = 3, .sinks = 1, .recent = 1, .warmup = 2});
+    struct policy *policy = create(name, values,
+                                   (struct policy_env){.blocks = 6,
+                                                       .capacity = capacity,
+                                                       .wanted = 3,
+                                                       .sinks = 1,
+                                                       .recent = 1,
+                                                       .warmup = 2,
+                                                       .born = born});
     for (size_t s = 0; s < count; s++) {
         uint32_t units[ROW_MOST], length = (uint32_t)strlen(steps[s].letters), most;
         uint8_t mass[ROW_MOST];
@@ -474,7 +478,8 @@ static void weigh_steps(const char *name, const double *values, uint32_t capacit
                          steps[s].expected[i]);
             }
         }
-        assert_float_equal(out.mass, steps[s].mass, 1e-6);
+        assert_float_equal(out.attended.mass, steps[s].mass, 1e-6);
+        assert_float_equal(out.born_lost, steps[s].born_lost, 1e-6);
     }
     policy_destroy(policy);
 }
@@ -483,14 +488,43 @@ static void weigh_steps(const char *name, const double *values, uint32_t capacit
 static void heavy_hitters_stay_and_the_rest_is_gone(void **state)
 {
     (void)state;
-    const double values[] = {.5};
+    const double values[] = {.5, 1};
     const struct weight_step steps[] = {
-        {"BC", "ab", 2, {0, 2, 0, 0}, .75},
-        {"CD", "bc", 1, {0, 1, 0, 2}, .25},
-        {"BCE", "abc", 3, {2, 0, 0, 2}, .375},
-        {"BDC", "aac", 2, {2, 0, 0, 2}, .125},
+        {"BC", "ab", 2, {0, 2, 0, 0}, .75, 0},
+        {"CD", "bc", 1, {0, 1, 0, 2}, .25, 0},
+        {"BCE", "abc", 3, {2, 0, 0, 2}, .375, 0},
+        {"BDC", "aac", 2, {2, 0, 0, 2}, .125, 0},
     };
-    weigh_steps("heavy-hitter", values, 2, steps, 4);
+    weigh_steps("heavy-hitter", values, 2, 0, steps, 4);
+}
+
+/* Room for three, of which two places are for the last; half a block is born at each step. At the
+ * end of the warm-up one of these places has born tokens, the other E. C weighs as much as B and
+ * comes later: it stays. Two steps on, both places have born tokens: E has to be heavier than C,
+ * and goes. Then more are born than two places hold: of 2 1/2 blocks, 1/2 may be lost. */
+static void tokens_born_push_out_the_last_ones(void **state)
+{
+    (void)state;
+    const double values[] = {.67, 1}, beside[] = {.67, 0};
+    const struct weight_step steps[] = {
+        {"BC", "ab", 2, {0, 2, 0, 0}, .75, 0},     {"CD", "bb", 2, {0, 2, 0, 3}, .5, 0},
+        {"BCE", "abc", 3, {3, 0, 0, 3}, .375, 0},  {"CEB", "aab", 3, {3, 0, 0, 3}, .5, 0},
+        {"EDC", "abc", 3, {3, 0, 0, 3}, .125, .2},
+    };
+    weigh_steps("heavy-hitter", values, 3, .5, steps, 5);
+    const struct weight_step stay[] = {
+        {"BC", "ab", 2, {0, 2, 0, 0}, .75, 0},    {"CD", "bb", 2, {0, 2, 0, 3}, .5, 0},
+        {"BCE", "abc", 3, {3, 0, 0, 3}, .375, 0}, {"CEB", "aab", 3, {3, 0, 0, 3}, 1, 0},
+        {"EDC", "abc", 3, {3, 0, 0, 3}, .875, 0},
+    };
+    weigh_steps("heavy-hitter", beside, 3, .5, stay, 5);
+    const struct weight_step all[] = {
+        {"BC", "ab", 2, {0, 2, 0, 0}, .75, 0},
+        {"CD", "bb", 2, {0, 2, 0, 4}, .5, 0},
+        {"BCE", "abc", 3, {4, 0, 0, 4}, .875, 0},
+        {"CEB", "aab", 3, {4, 0, 0, 4}, 1.25, 0},
+    };
+    weigh_steps("heavy-hitter", values, 4, .5, all, 4); /* nothing is dropped */
 }
 
 /* D and E are the window: what the CPU keeps weighs over 1/2. First it attends to B and C alone,
@@ -503,11 +537,11 @@ static void the_cpu_keeps_what_weighs_enough(void **state)
     (void)state;
     const double values[] = {.5, 1, 2};
     const struct weight_step steps[] = {
-        {"BC", "ab", 2, {2, 0, 2, 2}, .75},    {"CD", "ab", 2, {2, 0, 2, 2}, .75},
-        {"BDC", "bcc", 3, {2, 0, 1, 2}, .25},  {"BE", "ac", 1, {2, 0, 2, 2}, .625},
-        {"BCE", "abc", 2, {2, 0, 1, 2}, .625},
+        {"BC", "ab", 2, {2, 0, 2, 2}, .75, 0},    {"CD", "ab", 2, {2, 0, 2, 2}, .75, 0},
+        {"BDC", "bcc", 3, {2, 0, 1, 2}, .25, 0},  {"BE", "ac", 1, {2, 0, 2, 2}, .625, 0},
+        {"BCE", "abc", 2, {2, 0, 1, 2}, .625, 0},
     };
-    weigh_steps("window-maw", values, 2, steps, 5);
+    weigh_steps("window-maw", values, 2, 0, steps, 5);
 }
 
 static void footprint_remembers_its_most(void **state)
@@ -619,6 +653,7 @@ int main(void)
         cmocka_unit_test(fetching_attends_to_the_mass_that_is_wanted),
         cmocka_unit_test(reuse_attends_to_the_mass_of_the_old_set),
         cmocka_unit_test(heavy_hitters_stay_and_the_rest_is_gone),
+        cmocka_unit_test(tokens_born_push_out_the_last_ones),
         cmocka_unit_test(the_cpu_keeps_what_weighs_enough),
         cmocka_unit_test(footprint_remembers_its_most),
         cmocka_unit_test(impossible_settings_are_refused),

@@ -125,6 +125,7 @@ static void play_start(struct play *play, const struct policy_kind *kind, uint64
     stream_start(&play->stream, seed, BLOCKS_MOST);
     play->env = random_env(play->stream.random, play->importance);
     play->env.seed = seed;
+    play->env.born = 0.4 * (double)(seed % 4);
     random_values(play->stream.random, kind, play->values);
     uint32_t outside = policy_outside(&play->env);
     play->stream.blocks = outside;
@@ -175,10 +176,11 @@ static void compare_step(struct policy *policy, struct twin *twin, struct play *
     uint32_t held = twin->held.count + twin->held_2.count;
     if (found.hit != expected.hit || found.missed != expected.missed ||
         found.for_cpu != expected.for_cpu || found.reused != expected.reused || now != held ||
-        fabs((double)found.mass - (double)expected.mass) > 1e-4) {
+        fabs((double)found.attended.mass - (double)expected.attended.mass) > 1e-4) {
         fail_msg("%s: hit %u missed %u for the CPU %u held %u mass %g, twin %u %u %u %u %g", where,
-                 found.hit, found.missed, found.for_cpu, now, (double)found.mass, expected.hit,
-                 expected.missed, expected.for_cpu, held, (double)expected.mass);
+                 found.hit, found.missed, found.for_cpu, now, (double)found.attended.mass,
+                 expected.hit, expected.missed, expected.for_cpu, held,
+                 (double)expected.attended.mass);
     }
     for (uint32_t block = 0; policy->kind->holds && block < env->blocks; block++) {
         bool holds = list_has(&twin->held, block) || list_has(&twin->held_2, block);

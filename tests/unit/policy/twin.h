@@ -34,6 +34,7 @@ struct twin {
     double weight[BLOCKS_MOST]; /* heavy hitters: sum of attention; window: its average */
     struct list cpu;            /* window: what the CPU keeps */
     uint32_t accesses;          /* of these two, up to now */
+    uint32_t born;              /* heavy hitters: tokens born that are held */
     gsl_rng *random;
 };
 
@@ -464,25 +465,47 @@ static uint32_t heaviest(const struct twin *twin)
     return found;
 }
 
+/* Tokens born while decoding are held as blocks of their own, far behind the last. One more takes a
+ * place among the recent ones: the first of these has to be heavy, and the lightest goes. */
+static void twin_bear(struct twin *twin, uint32_t recent)
+{
+    uint32_t lightest = NO_BLOCK, end = twin_end(twin) - (recent - twin->born - 1);
+    for (uint32_t block = twin->env.sinks; block < end; block++) {
+        bool lighter = lightest == NO_BLOCK || twin->weight[block] < twin->weight[lightest];
+        lightest = list_has(&twin->held, block) && lighter ? block : lightest;
+    }
+    list_remove(&twin->held, lightest);
+    list_push(&twin->held, 1000 + twin->born++);
+}
+
 static void twin_heavy_hitter(struct twin *twin, const struct demand *demand,
                               struct outcome *outcome)
 {
+    uint32_t outside = twin_end(twin) - twin->env.sinks, capacity = twin->env.capacity;
+    uint32_t count = capacity < outside ? capacity : outside;
+    uint32_t recent = (uint32_t)lround(twin->values[0] * count);
+    double each = capacity < outside ? twin->values[1] * twin->env.born : 0;
+    double born = fmin(floor((twin->accesses + 1) * each), recent);
     uint32_t listens = (uint32_t)fmax(1, twin->env.warmup);
     bool listening = twin->accesses++ < listens;
-    for (uint32_t block = twin->env.sinks; listening && block < twin_end(twin); block++) {
-        twin->weight[block] += twin_weight(demand, block);
-    }
     outcome->missed = listening ? demand->wanted : 0;
     if (!listening) {
+        while (twin->born < born) {
+            twin_bear(twin, recent);
+        }
         outcome->hit = twin->held.count;
-        outcome->mass = (float)twin_own_mass(twin, demand);
+        outcome->attended.mass = (float)twin_own_mass(twin, demand);
+    }
+    for (uint32_t block = twin->env.sinks; block < twin_end(twin); block++) {
+        twin->weight[block] += twin_weight(demand, block);
     }
     if (twin->accesses == listens) {
-        uint32_t capacity = twin->env.capacity, outside = twin_end(twin) - twin->env.sinks;
-        uint32_t count = capacity < outside ? capacity : outside;
-        twin->env.capacity = (uint32_t)lround(twin->values[0] * count);
+        twin->env.capacity = recent - (uint32_t)born;
         hold_range(twin, twin->env.sinks, twin_end(twin), true);
         twin->env.capacity = capacity;
+        while (twin->born < born) {
+            list_push(&twin->held, 1000 + twin->born++);
+        }
         while (twin->held.count < count) {
             list_push(&twin->held, heaviest(twin));
         }
@@ -544,7 +567,7 @@ static void twin_window_maw(struct twin *twin, const struct demand *demand, stru
     }
     outcome->hit = twin->held.count;
     outcome->for_cpu = twin->cpu.count;
-    outcome->mass = (float)twin_own_mass(twin, demand);
+    outcome->attended.mass = (float)twin_own_mass(twin, demand);
     if (all) {
         twin->cpu = kept;
     }
@@ -610,7 +633,7 @@ static void twin_qsac(struct twin *twin, const struct demand *demand, struct out
     if (twin->labelled && twin_reuses(twin, demand)) {
         outcome->hit = demand->wanted;
         outcome->reused = true;
-        outcome->mass = (float)twin_own_mass(twin, demand);
+        outcome->attended.mass = (float)twin_own_mass(twin, demand);
         return;
     }
     outcome->missed = demand->wanted;
@@ -665,7 +688,8 @@ static const struct twin_kind *twin_find(const char *policy)
 static void twin_access(struct twin *twin, const struct twin_kind *kind,
                         const struct demand *demand, struct outcome *outcome)
 {
-    outcome->mass = demand->wanted_mass; /* unless the policy attends to what it chose itself */
+    outcome->attended.mass =
+        demand->wanted_mass; /* unless the policy attends to what it chose itself */
     if (kind->access) {
         kind->access(twin, demand, outcome);
     } else {

@@ -75,7 +75,7 @@ static void fill(struct result *result, const char *run, int salt)
     result->layers[1] = (struct result_layer){7, 0.93, 1LL << 40};
     result->step_count = 1;
     result->steps = calloc(1, sizeof *result->steps);
-    result->steps[0] = (struct result_step){123, 0.5, 17};
+    result->steps[0] = (struct result_step){123, 0.5, 17, 0.875};
     strcpy(result->scenario_hash, "0123456789abcdef");
     strcpy(result->plan_hash, "fedcba9876543210");
     strcpy(result->scenario, "batch: 1\nmodel: x\n");
@@ -353,7 +353,7 @@ static void a_killed_writer_is_rolled_back_by_a_reader(void **state)
         sqlite3_exec(database,
                      "PRAGMA cache_size = 1; BEGIN; UPDATE runs SET message = 'torn';"
                      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)"
-                     "INSERT INTO steps SELECT 'torn', i, 0, 0, 0 FROM n",
+                     "INSERT INTO steps SELECT 'torn', i, 0, 0, 0, 0 FROM n",
                      NULL, NULL, NULL);
         kill(getpid(), SIGKILL);
     }

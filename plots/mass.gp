@@ -1,0 +1,35 @@
+# Attention mass by step: what a system that drops KV loses as it goes on, beside those that keep it.
+rows = ARG1; picture = ARG2; format = ARG3
+load ARG4."/style.gp"
+
+title = ""; source = ""; lines = 0; longest = 0; first = 1e300; last = 0; least = 100
+stats rows using ( \
+    (is("title") ? (title = strcol(6)) : ""), \
+    (is("source") ? (source = strcol(6)) : ""), \
+    (is("point") && $3 < first ? (first = $3) : 0), \
+    (is("point") && $3 > last ? (last = $3) : 0), \
+    (is("point") && $4 < least ? (least = $4) : 0), \
+    (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
+    (is("line") ? (lines = $2) : 0), 0) nooutput
+array names[lines]
+stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
+
+height = 440
+eval start(WIDTH, height)
+set output picture
+
+set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
+set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set tmargin at screen 1 - 45.0 / height
+set bmargin at screen 90.0 / height
+set lmargin 9
+set rmargin lines == 1 ? 3 : longest + 6
+if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
+set xlabel "steps since the prompt" offset 0, 0.4
+set ylabel "attention mass attended to (%)" offset 0.5, 0
+set xrange [first - 1:last + 1]
+# No share is above 100.
+set yrange [5 * floor((least - 1) / 5):least > 95 ? 100.2 : 101]
+
+plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
+    with lines lc rgb color(i) lw wide(i) title names[i]

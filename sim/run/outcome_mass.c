@@ -1,0 +1,47 @@
+/* Attention mass in a result, and whether the run is long enough to judge it by. */
+#include "run/outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A policy that drops KV has dropped all that it will only when tokens have passed through the
+ * whole part of its cache that holds the last ones. */
+static void note_horizon(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
+    uint64_t cache = longest->sizes.cache_tokens, run = (uint64_t)plan->warmup + plan->steps;
+    char note[200];
+    if (!mechanisms_offload(m) || m->policy->passes == NULL || cache >= longest->context) {
+        return;
+    }
+    uint64_t needed = (uint64_t)ceil(m->policy->passes(m->policy_values) * (double)cache);
+    if (run < needed) {
+        snprintf(note, sizeof note,
+                 "the run is short for its policy: %s goes on dropping KV for %llu steps, warm-up "
+                 "and run have %llu",
+                 m->policy->name, (unsigned long long)needed, (unsigned long long)run);
+        result_note(result, note);
+    }
+}
+
+void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
+                  struct result *result)
+{
+    note_horizon(setup, plan, result);
+    if (!mass->known) {
+        return;
+    }
+    result_real(result, COLUMN_MASS_RECALL, mass->least);
+    if (mass->most > mass->least) {
+        result_real(result, COLUMN_MASS_MOST, mass->most);
+    }
+    if (llround(1000 * mass->most) > llround(1000 * mass->least)) {
+        result_note(result,
+                    "attention mass is the least that it can be: the recording does not keep "
+                    "all units that were attended to");
+    }
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        result->steps[s].mass_recall = mass->at_step[s];
+    }
+}
