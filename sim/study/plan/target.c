@@ -42,6 +42,10 @@ static enum unit unit_of(enum column column)
         {"context", UNIT_TOKENS},
         {"_tokens", UNIT_TOKENS},
     };
+    for (size_t i = 0; i < RANGE_COUNT; i++) { /* an end of a range has the range's unit */
+        const struct column_range *range = &column_ranges[i];
+        column = column == range->low || column == range->high ? range->column : column;
+    }
     const char *name = column_kinds[column].name;
     if (time_scale(column) > 0) {
         return UNIT_NS;
