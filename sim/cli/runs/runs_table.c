@@ -4,13 +4,13 @@
 #include "base/units.h"
 #include "cli/frame/drawn.h"
 #include "cli/frame/figures.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/contest.h"
 #include "cli/runs/families_verdict.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_served.h"
 #include "cli/runs/sweep_keys.h"
-#include "result/range.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -151,24 +151,11 @@ static bool add_drawn(const struct result *result, const char **figures,
     return drawn_span(result, DRAWN_DECODE_RATE, 1, room[SPAN], &figures[SPAN], why);
 }
 
-/* The figures of a run of several families have their range. Returns false for another run. */
-static bool add_ranges(const struct result *result, const char **figures,
-                       char room[FIGURES][RANGE_TEXT])
-{
-    static const struct {
-        enum figure figure;
-        enum column column;
-        double scale;
-    } ranged[] = {{HIT, COLUMN_HIT_RATIO, 100}, {MASS, COLUMN_MASS_RECALL, 100},
-                  {STEP, COLUMN_STEP, 1e-3},    {RATE, COLUMN_DECODE_RATE, 1},
-                  {E2E, COLUMN_E2E_RATE, 1},    {COST, COLUMN_COST, 1}};
-    for (size_t i = 0; i < sizeof ranged / sizeof ranged[0]; i++) {
-        enum figure figure = ranged[i].figure;
-        const char *text = range_text(result, ranged[i].column, ranged[i].scale, room[figure]);
-        figures[figure] = text != NULL ? text : figures[figure];
-    }
-    return result->family_count > 0;
-}
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {STEP, COLUMN_STEP, 1e-3},
+    {RATE, COLUMN_DECODE_RATE, 1}, {E2E, COLUMN_E2E_RATE, 1},       {COST, COLUMN_COST, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
 
 /* The cells after batch, for a run that has a time; NULL for a figure that does not apply. */
 static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
@@ -177,7 +164,7 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
     const struct cell *cells = result->cells;
     char cache[FIGURE], hit[FIGURE], mass[FIGURE], prefill[FIGURE], step[FIGURE], rate[FIGURE];
     char e2e[FIGURE], cost[FIGURE], stalled[FIGURE],
-        stalls[FIGURE_STALLS] = "", drawn[FIGURES][DRAWN_TEXT], ranges[FIGURES][RANGE_TEXT];
+        stalls[FIGURE_STALLS] = "", drawn[FIGURES][DRAWN_TEXT], ranges[RANGED][RANGE_TEXT];
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
     if (cells[COLUMN_CACHE_BYTES].set && cells[COLUMN_CACHE_BYTES].integer > 0) {
@@ -198,7 +185,8 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
         figure_stalls(result, stalls);
     }
     figures[STALLS] = stalls;
-    if (add_ranges(result, figures, ranges)) {
+    ranges_put(result, ranged, RANGED, figures, ranges);
+    if (result->family_count > 0) {
         table_keep(runs->table, at + MASS); /* what hits cost in quality is as uncertain as hits */
     }
     return add_drawn(result, figures, drawn, why) &&

@@ -2,10 +2,10 @@
 
 #include "base/units.h"
 #include "cli/frame/figures.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/whatif/whatif_text.h"
-#include "result/range.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -73,24 +73,13 @@ static bool batch_varies(const struct whatif *whatif)
     return varies && strcmp(whatif->axes[0].key, "batch") != 0;
 }
 
-/* Figures over several families of recordings have their range. */
-static void add_ranges(const struct result *result, const char **texts,
-                       char room[COLUMNS][RANGE_TEXT])
-{
-    static const struct {
-        int place;
-        enum column column;
-        double scale;
-    } ranged[] = {{HIT, COLUMN_HIT_RATIO, 100},
-                  {MASS, COLUMN_MASS_RECALL, 100},
-                  {STEP, COLUMN_STEP, 1e-3},
-                  {RATE, COLUMN_DECODE_RATE, 1}};
-    for (size_t i = 0; i < sizeof ranged / sizeof ranged[0]; i++) {
-        int place = ranged[i].place;
-        const char *text = range_text(result, ranged[i].column, ranged[i].scale, room[place]);
-        texts[place] = text != NULL ? text : texts[place];
-    }
-}
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},
+    {MASS, COLUMN_MASS_RECALL, 100},
+    {STEP, COLUMN_STEP, 1e-3},
+    {RATE, COLUMN_DECODE_RATE, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
 
 static bool add_point(const struct whatif *whatif, const struct whatif_findings *findings,
                       uint32_t point, struct table *table, struct error *why)
@@ -100,7 +89,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     const char *texts[COLUMNS] = {NULL};
     char value[TEXT], batch[TEXT], cache[TEXT], hit[FIGURE], mass[FIGURE], step[FIGURE];
     char rate[FIGURE], stalled[FIGURE], link[FIGURE], marks[TEXT];
-    char ranges[COLUMNS][RANGE_TEXT];
+    char ranges[RANGED][RANGE_TEXT];
     texts[VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
     if (cells[COLUMN_BATCH].set && batch_varies(whatif)) {
         snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
@@ -118,7 +107,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     texts[STALLED] = figure_stalled(result, stalled);
     texts[LINK] = link;
     texts[MARKS] = whatif_mark(whatif, findings, point, marks);
-    add_ranges(result, texts, ranges);
+    ranges_put(result, ranged, RANGED, texts, ranges);
     return table_add(table, texts, COLUMNS, why);
 }
 
