@@ -2,14 +2,15 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; source = ""; axis = ""; lines = 0; longest = 0; least = 100
+title = ""; source = ""; axis = ""; lines = 0; longest = 0; least = 100; ranges = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
     (is("axis") ? (axis = strcol(6)) : ""), \
     (is("line") ? (lines = $2) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
-    (is("point") && $4 < least ? (least = $4) : 0), 0) nooutput
+    (is("range") ? (ranges = 1) : 0), \
+    ((is("point") || is("range")) && $4 < least ? (least = $4) : 0), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
@@ -19,7 +20,7 @@ eval start(WIDTH, height)
 set output picture
 
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 source.(ranges ? "; bars: range over families" : "") at screen 0.015, screen 14.0 / height left tc rgb GREY
 set tmargin at screen 1 - 45.0 / height
 
 if (bars) {
@@ -36,7 +37,9 @@ if (bars) {
     plot rows using (is("point") ? $4 / 2 : NaN):2:(0):4:($2 - 0.36):($2 + 0.36) \
             with boxxyerror lc rgb COLORS[1] notitle, \
         rows using (is("point") ? 0 : NaN):2:6 with labels right offset -0.7, 0 notitle, \
-        rows using (is("point") ? $4 : NaN):2:(sprintf("%.1f", $4)) \
+        for [i = 1:ranges] rows using (is("range") ? $4 / 2 + $5 / 2 : NaN):2:4:5 \
+            with xerrorbars lc rgb GREY lw 1.4 pt 0 notitle, \
+        rows using (is("point") ? $5 : NaN):2:(sprintf(ranges ? "%.0f" : "%.1f", $4)) \
             with labels left offset 0.5, 0 notitle
 } else {
     set bmargin at screen 90.0 / height
@@ -46,6 +49,8 @@ if (bars) {
     set yrange [10 * floor(least / 10):100]
     set xlabel axis eq "budget" ? "HBM for the cache (GiB)" : "context (K tokens)" offset 0, 0.4
     if (axis eq "budget") { set xrange [0:*] } else { set logscale x 2 }
-    plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
+    plot for [i = 1:lines * ranges] rows using (is("range") && $2 == i ? $3 : NaN):($4 / 2 + $5 / 2):4:5 \
+        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+        for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i]
 }

@@ -10,7 +10,7 @@ variant(id, text) AS (
   FROM (SELECT * FROM word WHERE path <> (SELECT path FROM axis) ORDER BY id, path) GROUP BY id
 ),
 point AS (
-  SELECT ok.id, 100 * hit_ratio AS hit,
+  SELECT ok.id, 100 * hit_ratio AS hit, 100 * hit_ratio_low AS low, 100 * hit_ratio_high AS high,
          CASE (SELECT name FROM axis) WHEN 'budget' THEN budget_bytes / 1073741824.0
                                       WHEN 'context' THEN context / 1024.0 ELSE 0 END AS x,
          system || COALESCE(', ' || variant.text, '') AS series
@@ -24,4 +24,6 @@ UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NU
 UNION ALL SELECT 'axis', 0, 0, 0, 0, name, '' FROM axis
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT * FROM (
-  SELECT 'point', place, x, hit, 0, series, '' FROM point JOIN line USING (series) ORDER BY place, x);
+  SELECT 'point', place, x, hit, COALESCE(high, hit), series, '' FROM point JOIN line USING (series) ORDER BY place, x)
+UNION ALL SELECT * FROM (
+  SELECT 'range', place, x, low, high, '', '' FROM point JOIN line USING (series) WHERE low < high ORDER BY place, x);

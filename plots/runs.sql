@@ -83,5 +83,6 @@ title(text) AS (
 ),
 source(text) AS (
   SELECT 'hit ratios: ' || group_concat(trace_source, '; ')
-  FROM (SELECT DISTINCT trace_source FROM ok WHERE trace_source IS NOT NULL)
+  FROM (SELECT DISTINCT CASE trace WHEN 'ensemble' THEN 'the median of three recordings' ELSE trace_source END AS trace_source
+        FROM ok WHERE trace_source IS NOT NULL)
 )

@@ -46,7 +46,10 @@ point AS (
                           ELSE CASE WHEN hashed_blocks IS NOT NULL THEN 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END END AS rate,
          figure.name = 'requests a second in time'
            OR (COALESCE(queue_grows, 0) = 0 AND COALESCE(short.tokens, 0) <= COALESCE((SELECT MIN(tokens) FROM short), 0)) AS sound,
-         COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit, queue_grows, ttft_p99_ms, e2e_p50_ms,
+         COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit,
+         CASE figure.name WHEN 'tokens a second' THEN decode_tokens_per_s_low END AS rate_low,
+         CASE figure.name WHEN 'tokens a second' THEN decode_tokens_per_s_high END AS rate_high,
+         100 * hit_ratio_low AS hit_low, 100 * hit_ratio_high AS hit_high, queue_grows, ttft_p99_ms, e2e_p50_ms,
          system || COALESCE(', ' || variant.text, '') AS series
   FROM value JOIN axis ON axis.path = value.axis JOIN ok ON ok.id = value.id JOIN figure
   LEFT JOIN variant ON variant.axis = value.axis AND variant.id = ok.id LEFT JOIN short ON short.id = ok.id

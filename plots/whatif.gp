@@ -3,7 +3,7 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; longest = 0
+title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; ranges = 0; longest = 0
 least = 1e300; most = 0; peak = 0; lowest = 1e300; points = 0; places = ""; marks = ""
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
@@ -15,6 +15,7 @@ stats rows using ( \
     (is("tick") ? (ticks = ticks.sprintf("%s\"%s\" %g", ticks eq "" ? "" : ", ", strcol(6), $3), \
         bare = bare.sprintf("%s\"\" %g", bare eq "" ? "" : ", ", $3)) : ""), \
     (is("point") && $5 >= 0 ? (hits = 1) : 0), \
+    (is("range") ? (ranges = 1) : 0), \
     (is("point") && strcol(7) eq "knee" ? (ringed = 1) : 0), \
     (is("point") && $3 < least ? (least = $3) : 0), \
     (is("point") && $3 > most ? (most = $3) : 0), \
@@ -31,7 +32,8 @@ eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
-        (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "") \
+        (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : ""). \
+        (ranges ? "; bars: range over families" : "") \
     at screen 0.015, screen 14.0 / height left tc rgb GREY
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
@@ -63,7 +65,10 @@ if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set y
 eval panel(height - 45, hits ? height / 2 + 30 : 90)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
-plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
+span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
+plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):(span(i, "rate", $4 / 2 + $5 / 2)):(span(i, "rate", $4)):(span(i, "rate", $5)) \
+        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+    for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
         with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle, \
@@ -85,7 +90,9 @@ if (hits) {
         set yrange [*:*]
     }
     eval panel(height / 2, 90)
-    plot for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
+    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(span(i, "hit", $4 / 2 + $5 / 2)):(span(i, "hit", $4)):(span(i, "hit", $5)) \
+        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+        for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
         with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 notitle
 }
 unset multiplot

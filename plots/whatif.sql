@@ -12,4 +12,10 @@ UNION ALL SELECT 'line', dense_rank() OVER (ORDER BY first_id), 0, 0, 0, series,
 UNION ALL SELECT * FROM (
   SELECT 'point', dense_rank() OVER (ORDER BY first_id) AS line, x, rate, COALESCE(hit, -1), series,
          CASE WHEN knee THEN 'knee' ELSE '-' END
-  FROM walk WHERE rank = 1 ORDER BY line, x);
+  FROM walk WHERE rank = 1 ORDER BY line, x)
+UNION ALL SELECT * FROM (
+  SELECT 'range', dense_rank() OVER (ORDER BY first_id) AS line, x, rate_low, rate_high, '', 'rate'
+  FROM walk WHERE rank = 1 ORDER BY line, x) WHERE rate_low < rate_high
+UNION ALL SELECT * FROM (
+  SELECT 'range', dense_rank() OVER (ORDER BY first_id) AS line, x, hit_low, hit_high, '', 'hit'
+  FROM walk WHERE rank = 1 ORDER BY line, x) WHERE hit_low < hit_high;

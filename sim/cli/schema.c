@@ -12,6 +12,7 @@
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
+#include "scenario/ensemble.h"
 #include "scenario/scenario.h"
 
 #include <math.h>
@@ -194,7 +195,9 @@ static json_t *trace_schema(struct error *why)
     json_t *names =
         schema_either(schema_name("traces", "swt", why), schema_name("traces", "yaml", why));
     json_t *paths = schema_either(schema_path("swt"), schema_path("yaml"));
-    return schema_either(schema_either(names, schema_pattern("^assumed:hit=")), paths);
+    json_t *others =
+        schema_either(schema_pattern("^assumed:hit="), schema_pattern("^" ENSEMBLE_NAME "$"));
+    return schema_either(schema_either(names, others), paths);
 }
 
 /* A list of contexts, or a map of them to sequences or shares. */

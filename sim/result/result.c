@@ -14,6 +14,32 @@ const struct column_kind column_kinds[COLUMN_COUNT] = {
 #undef COLUMN
 };
 
+const struct column_range column_ranges[RANGE_COUNT] = {
+#define COLUMN(id, name, type, what)
+#define RANGED(id, name, type, what) {COLUMN_##id, COLUMN_##id##_LOW, COLUMN_##id##_HIGH},
+#include "result/columns.def"
+#undef COLUMN
+};
+
+bool column_is_end(enum column column)
+{
+    bool end = false;
+    for (size_t i = 0; i < RANGE_COUNT; i++) {
+        end = end || column_ranges[i].low == column || column_ranges[i].high == column;
+    }
+    return end;
+}
+
+const struct column_range *column_range_of(enum column column)
+{
+    for (size_t i = 0; i < RANGE_COUNT; i++) {
+        if (column_ranges[i].column == column) {
+            return &column_ranges[i];
+        }
+    }
+    return NULL;
+}
+
 const enum column drawn_columns[DRAWN_COUNT] = {
 #define DRAWN(id, name) COLUMN_##id,
 #include "result/drawn.def"

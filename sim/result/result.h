@@ -19,6 +19,15 @@ enum column {
     COLUMN_COUNT
 };
 
+/* The columns with a range (RANGED in columns.def), in order. */
+enum {
+#define COLUMN(id, name, type, what)
+#define RANGED(id, name, type, what) RANGE_##id,
+#include "result/columns.def"
+#undef COLUMN
+    RANGE_COUNT
+};
+
 enum column_type {
     COLUMN_TYPE_TEXT,
     COLUMN_TYPE_INTEGER,
@@ -36,6 +45,17 @@ struct column_kind {
     const char *what;
 };
 extern const struct column_kind column_kinds[COLUMN_COUNT];
+
+struct column_range {
+    enum column column, low, high;
+};
+extern const struct column_range column_ranges[RANGE_COUNT];
+
+/* Is it the low or the high end of a range? */
+bool column_is_end(enum column column);
+
+/* The range of a column; NULL if it has none. */
+const struct column_range *column_range_of(enum column column);
 
 struct cell {
     bool set;
@@ -115,6 +135,13 @@ struct result_draws {
 
 enum { RESULT_BANDS = COLUMN_TPOT_BAND - COLUMN_ERROR_BAND + 1 };
 
+/* What one family of recordings gave, where several were replayed (serving/families.h). */
+struct result_family {
+    char name[RESULT_NAME];     /* of the recording */
+    double values[RANGE_COUNT]; /* in the units of the columns' names; NaN: null */
+};
+enum { RESULT_MOST_FAMILIES = 8 };
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
@@ -131,6 +158,8 @@ struct result {
     struct result_bin *bins;         /* owned; as requests */
     uint32_t request_count, wait_count, bin_count;
     struct result_draws draws;
+    struct result_family families[RESULT_MOST_FAMILIES];
+    uint32_t family_count; /* 0: there is one trace, or hits need none */
     /* Hashes of the inputs, as 16 hex digits; stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */

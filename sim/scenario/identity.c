@@ -81,9 +81,27 @@ void profile_hash(const struct profile *profile, char text[17])
     write_hash(hash_profile(profile), text);
 }
 
-/* Hash the traces of all cohorts, if there are any. */
-static bool hash_traces(const struct setup *setup, uint64_t *hash, struct error *why)
+/* Hash the recordings of all families, in order. */
+static bool hash_families(const struct point *point, uint64_t *hash, struct error *why)
 {
+    *hash = 0;
+    for (uint32_t i = 0; i < point->family_count; i++) {
+        uint64_t next;
+        if (!trace_hash(point->families[i].trace, &next, why)) {
+            return false;
+        }
+        *hash = hash_numbers(&next, sizeof next, *hash);
+    }
+    return true;
+}
+
+/* Hash the traces of all cohorts or families, if there are any. */
+static bool hash_traces(const struct point *point, uint64_t *hash, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    if (point->family_count > 0) {
+        return hash_families(point, hash, why);
+    }
     *hash = 0;
     if (setup->trace == NULL || !trace_hash(setup->trace, hash, why)) {
         return setup->trace == NULL;
@@ -102,7 +120,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
 {
     const struct setup *setup = &point->setup;
     uint64_t trace;
-    if (!hash_traces(setup, &trace, why)) {
+    if (!hash_traces(point, &trace, why)) {
         return false;
     }
     uint64_t scenario = hash_text(point->scenario, 0);

@@ -1,9 +1,12 @@
 #include "scenario/point.h"
 
+#include "base/array.h"
 #include "decode/time/pipeline.h"
 #include "model/parallel.h"
+#include "scenario/resolve_trace.h"
 #include "scenario/sources.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +16,58 @@ void point_init(struct point *point)
     setup_init(&point->setup);
 }
 
+void point_close_families(struct point *point)
+{
+    for (uint32_t i = 0; i < point->family_count; i++) {
+        trace_close(point->families[i].trace);
+    }
+    point->family_count = 0;
+}
+
 void point_release(struct point *point)
 {
+    point_close_families(point);
     setup_release(&point->setup);
     sources_release(point->sources);
     free(point->scenario);
     free(point->decode_scenario);
     point_init(point);
+}
+
+uint32_t point_views(const struct point *point)
+{
+    return point->family_count > 0 ? point->family_count : 1;
+}
+
+bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why)
+{
+    struct setup *setup = &view->setup;
+    *view = *point;
+    if (point->family_count == 0) {
+        return true;
+    }
+    view->family_count = 0;
+    setup->trace = point->families[family].trace;
+    snprintf(setup->trace_name, sizeof setup->trace_name, "%s", point->families[family].name);
+    if (setup->cohorts != NULL) {
+        setup->cohorts = array_zeroed(setup->cohort_count, sizeof *setup->cohorts, why);
+        if (setup->cohorts == NULL) {
+            return false;
+        }
+        memcpy(setup->cohorts, point->setup.cohorts, setup->cohort_count * sizeof *setup->cohorts);
+    }
+    for (uint32_t i = 0; i < setup->cohort_count; i++) {
+        setup->cohorts[i].trace = setup->trace;
+    }
+    resolve_trace_source(setup);
+    return true;
+}
+
+void point_view_release(const struct point *point, struct point *view)
+{
+    if (view->setup.cohorts != point->setup.cohorts) {
+        free(view->setup.cohorts);
+    }
 }
 
 bool point_serves(const struct point *point)

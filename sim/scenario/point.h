@@ -13,12 +13,24 @@
 
 struct sources;
 
+/* A recording of several that a point is run with (scenario/ensemble.h). */
+struct point_family {
+    const char *name; /* of the recording; static */
+    struct trace *trace;
+};
+enum { POINT_MOST_FAMILIES = 8 };
+
 struct point {
     struct setup setup;
     struct workload workload;
     const struct requests *requests; /* as in the workload's file; owned by `sources`. NULL: no
                                         workload */
     struct sources *sources;         /* a reference; NULL: none */
+
+    /* Owned references; the setup's own trace is the first of them. The answer to the point is made
+     * of a run with each. */
+    struct point_family families[POINT_MOST_FAMILIES];
+    uint32_t family_count; /* 0: there is one trace, the setup's, or none */
 
     /* How far published figures of such systems or servers lie from predicted ones, as shares:
      * -0.1, 0.3. */
@@ -34,6 +46,18 @@ struct point {
 
 void point_init(struct point *point);
 void point_release(struct point *point);
+
+/* Close the families' traces; the point has none any more. */
+void point_close_families(struct point *point);
+
+/* The number of views of the point: its families, or 1. */
+uint32_t point_views(const struct point *point);
+
+/* A view of the point with the trace of one family; of a point without families, of the point as it
+ * is. It borrows what the point owns, except for cohorts of its own. The caller calls
+ * point_view_release() after success. */
+bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);
+void point_view_release(const struct point *point, struct point *view);
 
 /* Does the point simulate a server, rather than steps of one batch? */
 bool point_serves(const struct point *point);

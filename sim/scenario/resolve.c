@@ -491,7 +491,7 @@ static bool resolve(const struct node *root, struct node **merged, struct point 
         return false;
     }
     resolve_engine(root, out);
-    return resolve_bands(out, why) && resolve_trace(root, out->sources, setup, why) &&
+    return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
            check_scores(*merged, setup, why) && write_scenario(root, &said, *merged, out, why);
 }
 

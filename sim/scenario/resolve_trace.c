@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/named.h"
+#include "scenario/ensemble.h"
 #include "trace/generate/generate.h"
 #include "trace/source.h"
 
@@ -77,7 +78,7 @@ static bool is_recording_of(const struct trace_header *header, const struct trac
            (!source->twin || source->fitted_context == header->context);
 }
 
-static void note_source(struct setup *out)
+void resolve_trace_source(struct setup *out)
 {
     struct trace_source source;
     out->trace_is_model = true;
@@ -260,9 +261,10 @@ static bool open_named(const struct node *root, const struct node *node, const c
     return out->trace != NULL;
 }
 
-static bool open_default(const struct node *root, struct sources *sources, struct setup *out,
+static bool open_default(const struct node *root, struct sources *sources, struct point *point,
                          struct error *why)
 {
+    struct setup *out = &point->setup;
     char path[PATH_SIZE];
     if (find_shipped(out->model.name, "swt", path)) {
         return open_named(root, NULL, out->model.name, sources, out, why);
@@ -277,9 +279,10 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
 }
 
-bool resolve_trace(const struct node *root, struct sources *sources, struct setup *out,
+bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
                    struct error *why)
 {
+    struct setup *out = &point->setup;
     const struct node *node = node_get(root, "trace");
     const char *name = NULL;
     if (!node_text(root, "trace", &name, why)) {
@@ -289,18 +292,21 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct setu
         snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
         return read_assumed(node, name, out, why);
     }
-    if (!(name != NULL ? open_named(root, node, name, sources, out, why)
-                       : open_default(root, sources, out, why))) {
+    bool ensemble = name != NULL && strcmp(name, ENSEMBLE_NAME) == 0;
+    if (!(ensemble       ? ensemble_open(sources, point, why)
+          : name != NULL ? open_named(root, node, name, sources, out, why)
+                         : open_default(root, sources, point, why))) {
         return false;
     }
-    note_source(out);
+    resolve_trace_source(out);
     return true;
 }
 
 bool resolve_trace_named(const struct node *node, struct error *why)
 {
     char path[PATH_SIZE];
-    return is_assumed(node->text) || find_profile(node->text, path) ||
+    return is_assumed(node->text) || strcmp(node->text, ENSEMBLE_NAME) == 0 ||
+           find_profile(node->text, path) ||
            named_file(node->text, "traces", "swt", "trace", node->file, node->line, path,
                       sizeof path, why);
 }

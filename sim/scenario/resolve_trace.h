@@ -6,19 +6,23 @@
 #include "scenario/point.h"
 #include "scenario/sources.h"
 
-/* Open the trace of `root` into `out`. Reads the model, mechanisms, context, steps, warm-up and
- * seed of `out`. The key `trace` is one of
+/* Open the trace of `root` into `point`. Reads the model, mechanisms, context, steps, warm-up and
+ * seed of its setup. The key `trace` is one of
  *
  *   - a recording, by name or path
  *   - a trace profile, by path (.yaml), by shipped NAME.yaml or, if no recording has the name, by
  *     name
  *   - assumed:hit=H,spread=S
+ *   - ensemble: the recordings of scenario/ensemble.h
  *
  * If the key is absent: a shipped recording of the model, else its shipped profile, else another
  * model's recording, with `trace_note` set. Files and traces are opened through `sources` (NULL:
  * nothing is shared). */
-bool resolve_trace(const struct node *root, struct sources *sources, struct setup *out,
+bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
                    struct error *why);
+
+/* Set `trace_basis` and `trace_is_model` from the setup's traces. */
+void resolve_trace_source(struct setup *out);
 
 /* Does the trace named by the scalar `node` exist? Paths and assumed traces are accepted unchecked.
  * */

@@ -2,7 +2,9 @@
 
 #include "base/array.h"
 #include "run/outcome.h"
+#include "scenario/ensemble.h"
 #include "scenario/identity.h"
+#include "serving/families.h"
 #include "serving/serving.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_ranges.h"
@@ -12,10 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A run with the trace of one family, or with the only trace. */
+struct member {
+    struct point view;
+    struct run *run;      /* NULL: a server, of which nothing is kept */
+    struct result result; /* of families; that of the answer was handed over */
+};
+
 struct answer {
     const struct point *point;
     const struct run_context *context;
-    struct run *run; /* NULL: a server, of which nothing is kept */
+    struct member members[POINT_MOST_FAMILIES];
+    uint32_t count;
+    uint32_t chosen; /* the member whose result is the answer's */
 };
 
 /* Only times have a band, and none stands on assumptions alone, or under a server that holds
@@ -66,6 +77,109 @@ static bool finish(const struct point *point, struct result *result, struct erro
     return good;
 }
 
+/* ---- families ---- */
+
+/* Say which family failed. */
+static bool name_failed(const char *name, struct error *why)
+{
+    char found[sizeof why->found];
+    memcpy(found, why->found, sizeof found);
+    snprintf(why->found, sizeof why->found, "ensemble, with '%s': %.200s", name, found);
+    return false;
+}
+
+static bool open_member(struct answer *answer, uint32_t family, struct error *why)
+{
+    const struct point *point = answer->point;
+    struct member *member = &answer->members[family];
+    if (!point_view(point, family, &member->view, why)) {
+        return false;
+    }
+    bool serves = point_serves(point);
+    member->run =
+        serves ? NULL : run_open(&member->view.setup, answer->context, &member->result, why);
+    bool good = serves ? serving_run(&member->view, answer->context, &member->result, why)
+                       : member->run != NULL;
+    if (!good) {
+        point_view_release(point, &member->view);
+        return point->family_count > 0 ? name_failed(point->families[family].name, why) : false;
+    }
+    answer->count = family + 1;
+    return true;
+}
+
+/* Do hits or masses of a finished run depend on the trace? If not, other families have the same
+ * result. */
+static bool needs_others(const struct result *result)
+{
+    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    bool ok = status->set && strcmp(status->text, "ok") == 0;
+    return !ok || result->cells[COLUMN_TRACE_SOURCE].set || (mass->set && mass->real < 1);
+}
+
+static bool open_members(struct answer *answer, struct error *why)
+{
+    uint32_t views = point_views(answer->point);
+    for (uint32_t i = 0; i < views; i++) {
+        if (!open_member(answer, i, why)) {
+            return false;
+        }
+        if (i == 0 && !needs_others(&answer->members[0].result)) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
+static void note_threshold(const struct point *point, struct result *result)
+{
+    size_t used = strlen(result->message);
+    if (point->setup.mechanisms.policy->needs_queries) {
+        snprintf(
+            result->message + used, sizeof result->message - used,
+            "%sQSAC's threshold does not carry between models: at the same one, families reuse "
+            "different shares of their sets",
+            used > 0 ? "; " : "");
+    }
+}
+
+static bool describe_ensemble(const struct point *point, struct result *result, struct error *why)
+{
+    char text[256];
+    ensemble_describe(point, text, sizeof text);
+    return result_text(result, COLUMN_TRACE, point->setup.trace_name, why) &&
+           ((!result->cells[COLUMN_TRACE_SOURCE].set && result->family_count == 0) ||
+            result_text(result, COLUMN_TRACE_SOURCE, text, why));
+}
+
+/* The answer's result of those of its members. */
+static bool combine(struct answer *answer, struct result *out, struct error *why)
+{
+    const struct point *point = answer->point;
+    struct result results[POINT_MOST_FAMILIES]; /* shallow copies */
+    const char *names[POINT_MOST_FAMILIES];
+    for (uint32_t i = 0; i < answer->count; i++) {
+        results[i] = answer->members[i].result;
+        names[i] = point->families[i].name;
+    }
+    answer->chosen = families_middle(results, answer->count);
+    *out = results[answer->chosen];
+    result_init(&answer->members[answer->chosen].result);
+    if (answer->count > 1) {
+        families_write(results, names, answer->count, out);
+        note_threshold(point, out);
+    }
+    if (point->family_count > 0 && !describe_ensemble(point, out, why)) {
+        result_release(out);
+        return false;
+    }
+    return true;
+}
+
+/* ---- an answer ---- */
+
 struct answer *answer_open(const struct point *point, const struct run_context *context,
                            struct result *result, struct error *why)
 {
@@ -73,11 +187,10 @@ struct answer *answer_open(const struct point *point, const struct run_context *
     if (answer == NULL) {
         return NULL;
     }
-    *answer = (struct answer){.point = point, .context = context};
-    bool serves = point_serves(point);
-    answer->run = serves ? NULL : run_open(&point->setup, context, result, why);
-    bool good = serves ? serving_run(point, context, result, why) : answer->run != NULL;
-    if (!good || !finish(point, result, why)) {
+    answer->point = point;
+    answer->context = context;
+    if (!open_members(answer, why) || !combine(answer, result, why) ||
+        !finish(point, result, why)) {
         answer_close(answer);
         return NULL;
     }
@@ -86,10 +199,13 @@ struct answer *answer_open(const struct point *point, const struct run_context *
 
 void answer_close(struct answer *answer)
 {
-    if (answer != NULL) {
-        run_close(answer->run);
-        free(answer);
+    for (uint32_t i = 0; answer != NULL && i < answer->count; i++) {
+        struct member *member = &answer->members[i];
+        run_close(member->run);
+        result_release(&member->result);
+        point_view_release(answer->point, &member->view);
     }
+    free(answer);
 }
 
 bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
@@ -100,11 +216,64 @@ bool answer_run(const struct point *point, const struct run_context *context, st
     return answer != NULL;
 }
 
-bool answer_again(const struct answer *answer, const struct point *point, struct result *result,
-                  struct error *why)
+/* Of a point whose hits need no trace, one family was run for all. */
+static const struct member *member_of(const struct answer *answer, uint32_t family)
 {
-    return answer->run != NULL ? run_again(answer->run, &point->setup, result, why)
-                               : serving_again(point, answer->context, result, why);
+    return &answer->members[answer->count > 1 ? family : 0];
+}
+
+bool answer_again(const struct answer *answer, uint32_t family, const struct point *view,
+                  struct result *result, struct error *why)
+{
+    const struct member *member = member_of(answer, family);
+    return member->run != NULL ? run_again(member->run, &view->setup, result, why)
+                               : serving_again(view, answer->context, result, why);
+}
+
+const struct result *answer_planned(const struct answer *answer, uint32_t family)
+{
+    const struct member *member = member_of(answer, family);
+    return member == &answer->members[answer->chosen] ? NULL : &member->result;
+}
+
+bool answer_view(const struct point *point, const struct run_context *context, struct point *view,
+                 struct error *why)
+{
+    struct result result;
+    struct answer *answer = NULL;
+    if (point->family_count > 0) {
+        answer = answer_open(point, context, &result, why);
+        if (answer == NULL) {
+            return false;
+        }
+        result_release(&result);
+    }
+    bool good = point_view(point, answer != NULL ? answer->chosen : 0, view, why);
+    answer_close(answer);
+    return good;
+}
+
+static bool ranges_of(const struct point *point, double by, const struct run_context *context,
+                      struct result *result, struct run_ranges *ranges, struct error *why)
+{
+    return point_serves(point) ? serving_ranges(point, by, context, result, ranges, why)
+                               : run_setup_ranges(&point->setup, by, context, result, ranges, why);
+}
+
+/* The answer of all families, with the ranges of the run whose result it has. */
+static bool family_ranges(const struct point *point, double by, const struct run_context *context,
+                          struct result *result, struct run_ranges *ranges, struct error *why)
+{
+    struct result unused;
+    struct answer *answer = answer_open(point, context, result, why);
+    if (answer == NULL) {
+        return false;
+    }
+    const struct point *view = &answer->members[answer->chosen].view;
+    bool good = ranges_of(view, by, context, &unused, ranges, why);
+    result_release(good ? &unused : result);
+    answer_close(answer);
+    return good;
 }
 
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
@@ -115,8 +284,10 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
                     "ranges are found for decode steps, and the point has a 'workload'");
         return error_expect(why, "a scenario without 'workload'");
     }
-    if (point_serves(point) ? !serving_ranges(point, by, context, result, ranges, why)
-                            : !run_setup_ranges(&point->setup, by, context, result, ranges, why)) {
+    if (point->family_count > 0) {
+        return family_ranges(point, by, context, result, ranges, why);
+    }
+    if (!ranges_of(point, by, context, result, ranges, why)) {
         return false;
     }
     if (!finish(point, result, why)) {

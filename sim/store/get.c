@@ -166,6 +166,48 @@ static bool get_layers(struct store *store, const char *run, struct result *resu
     return ok;
 }
 
+static const char select_families[] = "SELECT family"
+#define COLUMN(id, name, type, what)
+#define RANGED(id, name, type, what) ", " name
+#include "result/columns.def"
+#undef COLUMN
+                                      " FROM families WHERE run = ? ORDER BY place";
+
+static bool read_family(sqlite3_stmt *row, struct result *result)
+{
+    const char *name = (const char *)sqlite3_column_text(row, 0);
+    if (name == NULL || strlen(name) >= RESULT_NAME ||
+        result->family_count == RESULT_MOST_FAMILIES) {
+        return false;
+    }
+    struct result_family *family = &result->families[result->family_count++];
+    memcpy(family->name, name, strlen(name) + 1);
+    for (int i = 0; i < RANGE_COUNT; i++) {
+        int type = sqlite3_column_type(row, 1 + i);
+        if (type != SQLITE_NULL && type != SQLITE_FLOAT) {
+            return false;
+        }
+        family->values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, 1 + i);
+    }
+    return true;
+}
+
+static bool get_families(struct store *store, const char *run, struct result *result,
+                         struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    bool ok = database_prepare(store, select_families, &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+    }
+    while (ok && (ok = database_step(store, statement, &row, why)) && row) {
+        ok = read_family(statement, result) || damaged(store, run, "its families", why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
 /* SELECT run, ..., error_band, scenario_hash, ...: read_run() relies on this order. */
 static const char select_run[] =
     "SELECT "
@@ -194,7 +236,8 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
     result_init(result);
     result->names = array_zeroed(3 * RESULT_MOST_ITEMS, sizeof *result->names, why);
     bool ok = result->names != NULL && get_run(store, run, result, why) &&
-              get_steps(store, run, result, why) && get_layers(store, run, result, why);
+              get_steps(store, run, result, why) && get_layers(store, run, result, why) &&
+              get_families(store, run, result, why);
     if (!ok) {
         result_release(result);
     }

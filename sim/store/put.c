@@ -170,12 +170,29 @@ static void bind_bin(sqlite3_stmt *statement, const struct result *result, uint3
     }
 }
 
+static void bind_family(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_family *family = &result->families[index];
+    sqlite3_bind_int64(statement, 2, index);
+    sqlite3_bind_text(statement, 3, family->name, -1, SQLITE_STATIC);
+    for (int i = 0; i < RANGE_COUNT; i++) {
+        bind_number(statement, 4 + i, family->values[i]);
+    }
+}
+
 /* Columns with INTEGER affinity store whole numbers as integers. */
 #define COLUMN(name, type, what) ",?"
 static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
 #include "result/series.def"
                                  ")";
 #undef COLUMN
+
+static const char families_sql[] = "INSERT INTO families VALUES (?,?,?"
+#define COLUMN(id, name, type, what)
+#define RANGED(id, name, type, what) ",?"
+#include "result/columns.def"
+#undef COLUMN
+                                   ")";
 
 static const struct {
     const char *sql;
@@ -190,6 +207,7 @@ static const struct {
     {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
     {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
     {series_sql, COUNT(bin), bind_bin},
+    {families_sql, COUNT(family), bind_family},
 #undef COUNT
 };
 

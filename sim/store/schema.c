@@ -46,6 +46,12 @@ const char schema_tables[] =
 #include "result/drawn.def"
 #undef DRAWN
     "  PRIMARY KEY (run, ranges, replication)) WITHOUT ROWID;\n"
+    "CREATE TABLE families (run TEXT, place INTEGER, family TEXT,\n"
+#define COLUMN(id, name, type, what)
+#define RANGED(id, name, type, what) "  " name " REAL,\n"
+#include "result/columns.def"
+#undef COLUMN
+    "  PRIMARY KEY (run, place)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
     "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
     "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"

@@ -112,6 +112,11 @@ bool table_set(struct table *table, uint32_t row, uint32_t column, const char *t
     return true;
 }
 
+void table_keep(struct table *table, uint32_t column)
+{
+    table->column[column].drop = 0;
+}
+
 /* ---- layout ---- */
 
 /* Does the last text of a row fill the rest of the line? */

@@ -37,6 +37,9 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
 bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
                struct error *why);
 
+/* From now on the column is not left out, however wide the table. */
+void table_keep(struct table *table, uint32_t column);
+
 /* Print head and rows; without titles there is no head. */
 void table_print(const struct table *table, FILE *out);
 

@@ -102,6 +102,9 @@ static bool put_value(json_t *object, const struct planning *planning,
                result->draws.count > 0 ? json_integer(targets_count_met(targets, result))
                                        : json_null(),
                why) &&
+           (result->family_count == 0 ||
+            put(object, "families_met", json_integer(targets_count_families(targets, result)),
+                why)) &&
            put_scenario(object, planning, quest, value, why);
 }
 

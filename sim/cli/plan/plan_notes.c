@@ -58,6 +58,31 @@ static void print_verdicts(const struct planning *planning, const struct targets
     }
 }
 
+/* ---- families of recordings ---- */
+
+/* A target is met if the median family meets it; say where others do not. */
+static void print_families(const struct planning *planning, const struct targets *targets,
+                           FILE *out)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        char name[PLAN_NAME], line[LINE];
+        if (quest->found == PLANNING_NONE) {
+            continue;
+        }
+        const struct result *result = &quest->results[quest->found];
+        uint32_t count = result->family_count, met = targets_count_families(targets, result);
+        if (met < count) {
+            plan_name_quest(planning, quest, name);
+            snprintf(line, sizeof line,
+                     "%s meets the targets with the demands of the median family, but only for %u "
+                     "of %u families",
+                     name, met, count);
+            table_line("note: ", line, out);
+        }
+    }
+}
+
 /* ---- attention mass ---- */
 
 static void print_mass(const struct planning *planning, const struct targets *targets,
@@ -135,6 +160,7 @@ void plan_notes_print(const struct planning *planning, const struct targets *tar
         const struct quest *missed = &planning->quests[planning->nearest];
         print_verdicts(planning, targets, missed, missed->nearest, out);
     }
+    print_families(planning, targets, out);
     print_extended(planning, out);
     print_draw(planning, out);
 }

@@ -2,6 +2,7 @@
 
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
@@ -105,6 +106,12 @@ static bool make_table(struct report *report, struct error *why)
     return report->table != NULL;
 }
 
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {TPOT, COLUMN_TPOT, 1},
+    {RATE, COLUMN_DECODE_RATE, 1}, {COST, COLUMN_COST, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
+
 static bool add_met(const struct report *report, const struct quest *quest, const char **texts,
                     struct error *why)
 {
@@ -114,6 +121,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     char value[TEXT], batch[TEXT], cache[FIGURE], hbm[FIGURE], hit[FIGURE], mass[FIGURE],
         tpot[FIGURE];
     char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
+    char ranges[RANGED][RANGE_TEXT];
     uint32_t count = FIXED_COLUMNS;
     texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
@@ -125,6 +133,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    ranges_put(result, ranged, RANGED, texts, ranges);
     for (uint32_t i = 0; i < report->judged_count; i++) {
         texts[count++] = target_format(report->judged[i], result, judged[i]);
     }

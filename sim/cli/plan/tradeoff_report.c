@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
@@ -18,9 +19,9 @@ static const struct table_column columns[COLUMNS] = {
     [HARDWARE] = {.title = "hardware"},
     [BUDGET] = {.title = "budget", .right = true, .optional = true},
     [BATCH] = {.title = "batch", .right = true},
-    [CACHE] = {.title = "cache", .right = true, .optional = true},
+    [CACHE] = {.title = "cache", .right = true, .optional = true, .drop = 1},
     [HBM] = {.title = "HBM", .right = true},
-    [HIT] = {.title = "hit %", .right = true, .optional = true},
+    [HIT] = {.title = "hit %", .right = true, .optional = true, .drop = 2},
     [MASS] = {.title = "mass %", .right = true, .optional = true},
     [TPOT] = {.title = "tpot ms", .right = true},
     [RATE] = {.title = "tok/s", .right = true},
@@ -37,13 +38,19 @@ static const char *label_budget(const struct tradeoff *tradeoff, const struct tr
                : NULL;
 }
 
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {TPOT, COLUMN_TPOT, 1},
+    {RATE, COLUMN_DECODE_RATE, 1}, {COST, COLUMN_COST, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
+
 static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
                     struct table *table, struct error *why)
 {
     const struct cell *cells = run->result->cells;
     const char *texts[COLUMNS] = {NULL};
     char budget[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE];
-    char tpot[FIGURE], rate[FIGURE], cost[FIGURE];
+    char tpot[FIGURE], rate[FIGURE], cost[FIGURE], ranges[RANGED][RANGE_TEXT];
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
     texts[SYSTEM] = cells[COLUMN_SYSTEM].text;
     texts[HARDWARE] = cells[COLUMN_HARDWARE].text;
@@ -59,6 +66,7 @@ static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *
     texts[TPOT] = figure_ms(cells[COLUMN_TPOT].integer, tpot);
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    ranges_put(run->result, ranged, RANGED, texts, ranges);
     return table_add(table, texts, COLUMNS, why);
 }
 

@@ -45,6 +45,7 @@ static const struct report_kind plans[] = {
 };
 static const struct report_kind figures[] = {
     {"runs", of_runs, false, 200, "Runs of decode steps"},
+    {"families", of_runs, false, 200, "The same runs with each family of recordings"},
     {"served", of_runs, false, 200, "Runs of a server"},
     {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)"},
     {"stalls", of_runs, true, 100,

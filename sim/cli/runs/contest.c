@@ -34,6 +34,7 @@ struct contest {
     uint32_t least, most; /* draws of a run */
     double precision;     /* the requested precision; 0: none */
     bool serves;
+    bool ranged; /* some runs are of several families of recordings */
 };
 
 static void append(char text[ROOM], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -113,6 +114,7 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
     bool first = contest->most == 0;
     contest->least = first || runner.count < contest->least ? runner.count : contest->least;
     contest->most = runner.count > contest->most ? runner.count : contest->most;
+    contest->ranged = contest->ranged || result->family_count > 0;
     contest->serves = replication_main(result) == DRAWN_TTFT;
     enum drawn drawn = contest->serves ? DRAWN_TTFT : DRAWN_DECODE_RATE;
     if (isnan(drawn_value(result, drawn))) {
@@ -197,10 +199,12 @@ void contest_print(struct contest *contest, FILE *out)
         text,
         "%" PRIu32 "%s draws of the machine's figures, each within its range (a figure without a "
         "range stays fixed); all runs share the draws. Whatever is generated gets a new seed per "
-        "draw; recordings stay the same. ± is the 95 %% interval of the mean over draws (Student's "
+        "draw; %s. ± is the 95 %% interval of the mean over draws (Student's "
         "t)%s; other columns use the machine's profile as it is. Draws show the effect of unknown "
         "figures of the machine; the error band shows the error of the model.",
         contest->least, contest->least < contest->most ? " or more" : "",
+        contest->ranged ? "each draw takes the recording of one family"
+                        : "recordings stay the same",
         contest->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
     fputc('\n', out);
     table_line("replications: ", text, out);

@@ -127,6 +127,7 @@ struct runs_notes {
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
     bool decodes;                       /* some runs are of decode steps, not of a server */
+    bool ranged;                        /* some runs are of several families of recordings */
 };
 
 struct runs_notes *runs_notes_create(struct error *why)
@@ -262,6 +263,7 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     }
     notes->runs++;
     notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
+    notes->ranged = notes->ranged || result->family_count > 0;
     if (!result->cells[COLUMN_BASIS].set) { /* a server that was not timed */
         return note_message(notes, result->message, system, why);
     }
@@ -280,13 +282,19 @@ static const char *runs_or_run(uint32_t count)
 
 static void print_sources(const struct runs_notes *notes, FILE *out)
 {
-    static const char label[] = "hit ratio: ", below[] = "           ";
+    const char *label = notes->ranged ? "demands: " : "hit ratio: ";
+    const char *below = notes->ranged ? "         " : "           ";
     const struct remarks *sources = &notes->sources;
     if (sources->count == 0 && notes->decodes) {
         table_line(label, "needs no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
-        table_line(i == 0 ? label : below, sources->items[i].text, out);
+        char line[LINE];
+        snprintf(line, sizeof line, "%s%s", sources->items[i].text,
+                 notes->ranged && i + 1 == sources->count
+                     ? "; figures are the median family's, in brackets the range over families"
+                     : "");
+        table_line(i == 0 ? label : below, line, out);
     }
     if (sources->other_runs > 0) {
         fprintf(out, "%sothers, of %u %s\n", below, sources->other_runs,

@@ -4,8 +4,10 @@
 #include "base/units.h"
 #include "cli/frame/drawn.h"
 #include "cli/frame/figures.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/contest.h"
+#include "cli/runs/families_verdict.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_served.h"
 #include "cli/runs/sweep_keys.h"
@@ -68,6 +70,7 @@ struct runs_table {
     size_t count, capacity;
     struct runs_notes *notes;
     struct contest *contest;
+    struct families_verdict *verdict;
 };
 
 /* ---- the table ---- */
@@ -104,7 +107,9 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     runs->notes = runs_notes_create(why);
     runs->contest = contest_create(precision, why);
     runs->table = table_create(columns, 1 + runs->key_count + figures, why);
-    if (runs->notes == NULL || runs->contest == NULL || runs->table == NULL) {
+    runs->verdict = families_verdict_create(why);
+    if (runs->notes == NULL || runs->contest == NULL || runs->verdict == NULL ||
+        runs->table == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
@@ -117,6 +122,7 @@ void runs_table_destroy(struct runs_table *runs)
         table_destroy(runs->table);
         runs_notes_destroy(runs->notes);
         contest_destroy(runs->contest);
+        families_verdict_destroy(runs->verdict);
         free(runs->rates);
         free(runs);
     }
@@ -145,14 +151,20 @@ static bool add_drawn(const struct result *result, const char **figures,
     return drawn_span(result, DRAWN_DECODE_RATE, 1, room[SPAN], &figures[SPAN], why);
 }
 
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {STEP, COLUMN_STEP, 1e-3},
+    {RATE, COLUMN_DECODE_RATE, 1}, {E2E, COLUMN_E2E_RATE, 1},       {COST, COLUMN_COST, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
+
 /* The cells after batch, for a run that has a time; NULL for a figure that does not apply. */
 static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
                       const struct result *result, struct error *why)
 {
     const struct cell *cells = result->cells;
     char cache[FIGURE], hit[FIGURE], mass[FIGURE], prefill[FIGURE], step[FIGURE], rate[FIGURE];
-    char e2e[FIGURE], cost[FIGURE], stalled[FIGURE], stalls[FIGURE_STALLS] = "",
-                                                     drawn[FIGURES][DRAWN_TEXT];
+    char e2e[FIGURE], cost[FIGURE], stalled[FIGURE],
+        stalls[FIGURE_STALLS] = "", drawn[FIGURES][DRAWN_TEXT], ranges[RANGED][RANGE_TEXT];
     int64_t step_ns = cells[COLUMN_STEP].integer;
     const char **figures = &texts[at];
     if (cells[COLUMN_CACHE_BYTES].set && cells[COLUMN_CACHE_BYTES].integer > 0) {
@@ -173,6 +185,10 @@ static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
         figure_stalls(result, stalls);
     }
     figures[STALLS] = stalls;
+    ranges_put(result, ranged, RANGED, figures, ranges);
+    if (result->family_count > 0) {
+        table_keep(runs->table, at + MASS); /* what hits cost in quality is as uncertain as hits */
+    }
     return add_drawn(result, figures, drawn, why) &&
            table_add(runs->table, texts, at + FIGURES, why);
 }
@@ -204,8 +220,11 @@ static bool enter_contest(struct runs_table *runs, uint32_t index, const struct 
     char setting[2 * TEXT];
     bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
     sweep_point_setting(sweep, index, setting, sizeof setting);
-    return contest_add(runs->contest, sweep_point_group(sweep, index), systems ? setting : "",
-                       systems ? result->cells[COLUMN_SYSTEM].text : setting, result, why);
+    const char *title = systems ? setting : "";
+    const char *name = systems ? result->cells[COLUMN_SYSTEM].text : setting;
+    size_t group = sweep_point_group(sweep, index);
+    return contest_add(runs->contest, group, title, name, result, why) &&
+           (!systems || families_verdict_add(runs->verdict, group, title, name, result, why));
 }
 
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
@@ -278,6 +297,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     runs_notes_print_above(runs->notes, out);
     table_print(runs->table, out);
     runs_notes_print_below(runs->notes, out);
+    families_verdict_print(runs->verdict, out);
     contest_print(runs->contest, out);
     return true;
 }

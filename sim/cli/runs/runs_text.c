@@ -5,6 +5,7 @@
 
 #include <csv.h>
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 static bool print_json_text(const char *name, const char *text, FILE *out, struct error *why)
@@ -19,12 +20,38 @@ static bool print_json_text(const char *name, const char *text, FILE *out, struc
     return true;
 }
 
+/* ,"families":{"smollm2-135m":{"hit_ratio":0.94,...},...}; nothing without families. Figures that no
+ * family has are left out. */
+static void print_json_families(const struct result *result, FILE *out)
+{
+    for (uint32_t f = 0; f < result->family_count; f++) {
+        const struct result_family *family = &result->families[f];
+        fprintf(out, "%s\"%s\":{", f == 0 ? ",\"families\":{" : ",", family->name);
+        const char *between = "";
+        for (int i = 0; i < RANGE_COUNT; i++) {
+            if (!isnan(family->values[i])) {
+                fprintf(out, "%s\"%s\":%.9g", between, column_kinds[column_ranges[i].column].name,
+                        family->values[i]);
+                between = ",";
+            }
+        }
+        fputc('}', out);
+    }
+    if (result->family_count > 0) {
+        fputc('}', out);
+    }
+}
+
+/* Ends of ranges that are null are left out. */
 bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
     for (int c = 0; c < COLUMN_COUNT; c++) {
         const struct column_kind *kind = &column_kinds[c];
         const char *text = cell_text(result, (enum column)c, buffer);
+        if (text == NULL && column_is_end((enum column)c)) {
+            continue;
+        }
         fprintf(out, "%s\"%s\":", c == 0 ? "{" : ",", kind->name);
         if (text == NULL) {
             fputs("null", out);
@@ -34,6 +61,7 @@ bool run_print_json_object(const struct result *result, FILE *out, struct error 
             return false;
         }
     }
+    print_json_families(result, out);
     bool good = drawn_print_json(result, out, why);
     fputc('}', out);
     return good;

@@ -6,6 +6,7 @@
 #include "cli/runs/scenario_options.h"
 #include "base/units.h"
 #include "run/run.h"
+#include "serving/answer.h"
 
 enum { SET, OUTPUT, LAYER };
 
@@ -58,6 +59,24 @@ static bool read_wish(const struct arguments *arguments, uint64_t *layer, struct
            units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0, "--layer", layer, why);
 }
 
+/* Of an ensemble, the step of the family whose result is the answer's. */
+static bool show(const struct point *point, const char *path, uint64_t layer, struct error *why)
+{
+    struct run_context context;
+    struct point view;
+    if (!run_context_init(&context, 1, NULL, why)) {
+        return false;
+    }
+    bool good = answer_view(point, &context, &view, why);
+    run_context_release(&context);
+    if (good) {
+        good = layer <= UINT32_MAX ? print_layer(&view.setup, (uint32_t)layer, why)
+                                   : write_timeline(&view.setup, path, why);
+        point_view_release(point, &view);
+    }
+    return good;
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct scenario scenario;
@@ -72,9 +91,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         scenario.points == 1 ||
         error_usage(why, NULL, 0, "a timeline shows one run, not a sweep of %u", scenario.points);
     ok = ok && scenario_point(&scenario, 0, &point, why) &&
-         (layer <= UINT32_MAX
-              ? print_layer(&point.setup, (uint32_t)layer, why)
-              : write_timeline(&point.setup, arguments_text(arguments, OUTPUT), why));
+         show(&point, arguments_text(arguments, OUTPUT), layer, why);
     point_release(&point);
     scenario_release(&scenario);
     return ok;

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "cli/frame/figures.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/whatif/whatif_text.h"
@@ -72,6 +73,14 @@ static bool batch_varies(const struct whatif *whatif)
     return varies && strcmp(whatif->axes[0].key, "batch") != 0;
 }
 
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},
+    {MASS, COLUMN_MASS_RECALL, 100},
+    {STEP, COLUMN_STEP, 1e-3},
+    {RATE, COLUMN_DECODE_RATE, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
+
 static bool add_point(const struct whatif *whatif, const struct whatif_findings *findings,
                       uint32_t point, struct table *table, struct error *why)
 {
@@ -80,6 +89,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     const char *texts[COLUMNS] = {NULL};
     char value[TEXT], batch[TEXT], cache[TEXT], hit[FIGURE], mass[FIGURE], step[FIGURE];
     char rate[FIGURE], stalled[FIGURE], link[FIGURE], marks[TEXT];
+    char ranges[RANGED][RANGE_TEXT];
     texts[VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
     if (cells[COLUMN_BATCH].set && batch_varies(whatif)) {
         snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
@@ -97,6 +107,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
     texts[STALLED] = figure_stalled(result, stalled);
     texts[LINK] = link;
     texts[MARKS] = whatif_mark(whatif, findings, point, marks);
+    ranges_put(result, ranged, RANGED, texts, ranges);
     return table_add(table, texts, COLUMNS, why);
 }
 

@@ -42,6 +42,10 @@ static enum unit unit_of(enum column column)
         {"context", UNIT_TOKENS},
         {"_tokens", UNIT_TOKENS},
     };
+    for (size_t i = 0; i < RANGE_COUNT; i++) { /* an end of a range has the range's unit */
+        const struct column_range *range = &column_ranges[i];
+        column = column == range->low || column == range->high ? range->column : column;
+    }
     const char *name = column_kinds[column].name;
     if (time_scale(column) > 0) {
         return UNIT_NS;
@@ -236,6 +240,31 @@ uint32_t targets_count_met(const struct targets *targets, const struct result *r
         bool met = true;
         for (uint32_t i = 0; i < targets->count; i++) {
             met = met && is_met(&targets->all[i], result, draw);
+        }
+        count += met ? 1 : 0;
+    }
+    return count;
+}
+
+/* Families' values are in the units of the columns' names. */
+static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)
+{
+    const struct column_range *range = column_range_of(target->column);
+    if (range == NULL) {
+        return target_shortfall(target, result) == 0;
+    }
+    double scale = time_scale(target->column);
+    double value = result->families[family].values[range - column_ranges] * (scale > 0 ? scale : 1);
+    return !isnan(value) && shortfall_of(target, value) == 0;
+}
+
+uint32_t targets_count_families(const struct targets *targets, const struct result *result)
+{
+    uint32_t count = 0;
+    for (uint32_t family = 0; family < result->family_count; family++) {
+        bool met = true;
+        for (uint32_t i = 0; i < targets->count; i++) {
+            met = met && is_met_by(&targets->all[i], result, family);
         }
         count += met ? 1 : 0;
     }

@@ -19,12 +19,16 @@ enum { JUDGED_FIRST = 20, JUDGED_EVERY = 10 };
 
 /* ---- what is drawn --------------------------------------------------------------------- */
 
-double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id)
+static double quantile_of(uint64_t seed, uint32_t replication, const char *name)
 {
     const uint64_t key[] = {seed, replication};
-    const char *name = curve_kinds[id].name;
     uint64_t bits = XXH64(name, strlen(name), XXH64(key, sizeof key, 0));
     return ((double)(bits >> 11) + 0.5) * 0x1p-53;
+}
+
+double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id)
+{
+    return quantile_of(seed, replication, curve_kinds[id].name);
 }
 
 /* Capacities are not drawn: they decide what fits, and that is planned. */
@@ -43,6 +47,13 @@ void replication_ranges(const struct setup *setup, char ranges[17])
         hash = XXH64(ends, sizeof ends, XXH64(name, strlen(name), hash));
     }
     snprintf(ranges, 17, "%016" PRIx64, hash);
+}
+
+/* The family whose recording a replication replays: 0 for a point with one trace. */
+static uint32_t draw_family(const struct point *point, uint32_t replication)
+{
+    double quantile = quantile_of(point->setup.seed, replication, "trace");
+    return (uint32_t)(quantile * point_views(point));
 }
 
 static bool draw_machine(const struct setup *setup, uint32_t replication,
@@ -79,18 +90,25 @@ static void take(const struct result *drawn, const struct result *planned,
     }
 }
 
-/* Time an open answer on a drawn machine. */
-static bool time_answer(const struct answer *answer, const struct point *point,
-                        const struct profile *machine, const struct result *planned,
-                        double values[DRAWN_COUNT], struct error *why)
+/* A replication's family, and its view of the point. */
+struct drawn_view {
+    uint32_t family;
+    struct point point;
+};
+
+/* Time the open answer on a drawn machine; `point` is the draw's view, or has another seed. */
+static bool time_answer(const struct course *course, uint32_t family, const struct point *point,
+                        const struct profile *machine, double values[DRAWN_COUNT],
+                        struct error *why)
 {
+    const struct result *planned = answer_planned(course->answer, family);
     struct point drawn = *point;
     struct result result;
     drawn.setup.profile = *machine;
-    if (!answer_again(answer, &drawn, &result, why)) {
+    if (!answer_again(course->answer, family, &drawn, &result, why)) {
         return false;
     }
-    take(&result, planned, values);
+    take(&result, planned != NULL ? planned : course->result, values);
     result_release(&result);
     return true;
 }
@@ -107,31 +125,52 @@ static bool time_replayed(const struct course *course, const struct point *seede
                           struct error *why)
 {
     struct run_context alone = *course->context; /* draws run side by side */
-    struct result planned;
+    struct result planned, result;
+    struct point drawn = *seeded;
     alone.threads = 1;
     struct answer *answer = answer_open(seeded, &alone, &planned, why);
     if (answer == NULL) {
         return false;
     }
-    bool good = check_timed(&planned, number, why) &&
-                time_answer(answer, seeded, machine, &planned, values, why);
+    drawn.setup.profile = *machine;
+    bool good = check_timed(&planned, number, why) && answer_again(answer, 0, &drawn, &result, why);
+    if (good) {
+        take(&result, &planned, values);
+        result_release(&result);
+    }
     result_release(&planned);
     answer_close(answer);
     return good;
 }
 
 /* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
-static bool time_seeded(const struct course *course, uint32_t number, const struct profile *machine,
-                        double values[DRAWN_COUNT], struct error *why)
+static bool time_seeded(const struct course *course, uint32_t number, const struct drawn_view *view,
+                        const struct profile *machine, double values[DRAWN_COUNT],
+                        struct error *why)
 {
     struct point seeded;
-    if (!resolve_seeded(course->point, course->point->setup.seed + number, &seeded, why)) {
+    if (!resolve_seeded(&view->point, view->point.setup.seed + number, &seeded, why)) {
         return false;
     }
     bool good = point_serves(&seeded)
-                    ? time_answer(course->answer, &seeded, machine, course->result, values, why)
+                    ? time_answer(course, view->family, &seeded, machine, values, why)
                     : time_replayed(course, &seeded, number, machine, values, why);
-    resolve_seeded_release(course->point, &seeded);
+    resolve_seeded_release(&view->point, &seeded);
+    return good;
+}
+
+/* Time a replication on its machine, with its family. */
+static bool time_drawn(const struct course *course, uint32_t number, const struct profile *machine,
+                       double values[DRAWN_COUNT], struct error *why)
+{
+    struct drawn_view view = {.family = draw_family(course->point, number)};
+    if (!point_view(course->point, view.family, &view.point, why)) {
+        return false;
+    }
+    bool good = course->seeded
+                    ? time_seeded(course, number, &view, machine, values, why)
+                    : time_answer(course, view.family, &view.point, machine, values, why);
+    point_view_release(course->point, &view.point);
     return good;
 }
 
@@ -146,9 +185,7 @@ static bool draw(uint32_t index, uint32_t thread, void *context, struct error *w
         !draw_machine(&course->point->setup, number, &machine, why)) {
         return false;
     }
-    bool good = course->seeded ? time_seeded(course, number, &machine.profile, values, why)
-                               : time_answer(course->answer, course->point, &machine.profile,
-                                             course->result, values, why);
+    bool good = time_drawn(course, number, &machine.profile, values, why);
     scaled_profile_release(&machine);
     if (good && course->options->on_draw != NULL) {
         course->options->on_draw(course->options->context);

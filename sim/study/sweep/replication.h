@@ -3,7 +3,8 @@
  * A replication is one draw. For every figure of the machine that has a range, a quantile is drawn;
  * the figure then takes the value of its own distribution (hardware/spread.h) at that quantile, and
  * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
- * number of the replication; a recorded trace stays as it is. The plan stays too: a system plans by
+ * number of the replication; a recorded trace stays as it is, but of several families of recordings
+ * (scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by
  * the figures of its profile, and memory is not drawn.
  *
  * The quantile is a hash of the seed, the replication and the figure's name, so replication r is

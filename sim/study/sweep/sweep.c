@@ -213,20 +213,32 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
         !read_back(sweep, slot, &slot->why);
 }
 
+/* Plan a point with each of its traces. */
+static void expect_point(const struct sweep *sweep, const struct point *point)
+{
+    struct error unseen;
+    struct point view;
+    for (uint32_t i = 0; i < point_views(point); i++) {
+        if (point_view(point, i, &view, &unseen)) {
+            run_expect(&view.setup, &sweep->runs, &unseen);
+            point_view_release(point, &view);
+        }
+    }
+}
+
 /* Plan the points, so that replays that go together are known before the first one runs. A point
  * that cannot be planned reports its error when its turn comes. Returns the number of readings of
  * traces that the points need. */
 static uint32_t survey(struct sweep *sweep)
 {
     struct replays *expected = sweep->runs.expected;
-    struct error unseen;
     uint32_t before = replays_groups(expected);
     replays_seal(expected);
     for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !is_stopping(sweep); i++) {
         struct slot passing, *slot = i < sweep->kept_most ? &sweep->kept[i] : &passing;
         resolve_next(sweep, i, slot);
         if (!slot->failed && !slot->stored && !point_serves(&slot->point)) {
-            run_expect(&slot->point.setup, &sweep->runs, &unseen);
+            expect_point(sweep, &slot->point);
         }
         if (slot == &passing) {
             release_slot(slot);

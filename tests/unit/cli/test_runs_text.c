@@ -55,17 +55,46 @@ static void json_has_every_column_in_order(void **state)
     assert_true(ok);
     assert_int_equal(strcspn(text, "\n"), strlen(text) - 1); /* one line */
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_int_equal(json_object_size(json), COLUMN_COUNT);
+    assert_int_equal(json_object_size(json), COLUMN_COUNT - 2 * RANGE_COUNT);
     const char *name;
     json_t *value;
     int column = 0;
     json_object_foreach(json, name, value)
     {
+        while (column_is_end((enum column)column)) {
+            column++; /* no family, no range */
+        }
         assert_string_equal(name, column_kinds[column].name);
         assert_int_equal(!json_is_null(value), result_has(&result, (enum column)column));
         column++;
     }
     json_decref(json);
+    free(text);
+    result_release(&result);
+}
+
+static void json_has_the_range_over_families(void **state)
+{
+    (void)state;
+    struct result result;
+    struct error why;
+    bool ok;
+    fill(&result);
+    result_real(&result, COLUMN_HIT_RATIO_LOW, 0.05);
+    result_real(&result, COLUMN_HIT_RATIO_HIGH, 0.5);
+    result.family_count = 2;
+    for (int f = 0; f < 2; f++) {
+        snprintf(result.families[f].name, RESULT_NAME, "family-%d", f);
+        for (int i = 0; i < RANGE_COUNT; i++) {
+            result.families[f].values[i] = i == RANGE_HIT_RATIO ? 0.25 * (f + 1) : NAN;
+        }
+    }
+    char *text = print_json(&result, &ok, &why);
+    assert_true(ok);
+    assert_non_null(
+        strstr(text, "\"hit_ratio\":0.1,\"hit_ratio_low\":0.05,\"hit_ratio_high\":0.5,"));
+    assert_non_null(strstr(text, ",\"families\":{\"family-0\":{\"hit_ratio\":0.25},"
+                                 "\"family-1\":{\"hit_ratio\":0.5}}}"));
     free(text);
     result_release(&result);
 }
@@ -154,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_has_every_column_in_order),
+        cmocka_unit_test(json_has_the_range_over_families),
         cmocka_unit_test(json_gives_the_values_back),
         cmocka_unit_test(text_that_is_no_utf8_is_an_error_in_json),
         cmocka_unit_test(csv_gives_the_values_back),

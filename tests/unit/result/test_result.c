@@ -6,7 +6,11 @@
 
 #include <cmocka.h>
 
+#include "result/range.h"
 #include "result/result.h"
+
+#include <math.h>
+#include <stdio.h>
 
 static void the_largest_item_is_the_first_of_the_longest(void **state)
 {
@@ -24,10 +28,60 @@ static void the_largest_item_is_the_first_of_the_longest(void **state)
     result_release(&result);
 }
 
+/* Digits end at the first digit of half the range; three at most. */
+static void a_range_says_how_many_digits_hold(void **state)
+{
+    (void)state;
+    static const struct {
+        double value, low, high;
+        const char *text; /* NULL: no range */
+    } cases[] = {
+        {94.12, 84.6, 96.4, "94 (85–96)"},       /* half: 5.9 */
+        {94.12, 93.4, 94.9, "94.1 (93.4–94.9)"}, /* half: 0.75 */
+        {35.924, 35.9, 35.93, "35.9 (35.9–35.9)"},
+        {101.4, 62.2, 138, "100 (60–140)"},
+        {1234, 1187, 1291, "1230 (1190–1290)"},
+        {0.0312, 0.0288, 0.0333, "0.031 (0.029–0.033)"},
+        {57.52, 57.52, 57.52, NULL},
+        {0, 0, 0, NULL},
+        {1, (double)NAN, (double)NAN, NULL},
+        {(double)NAN, 1, 2, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char room[RANGE_TEXT];
+        const char *text = range_format(cases[i].value, cases[i].low, cases[i].high, room);
+        if (cases[i].text == NULL) {
+            assert_null(text);
+        } else {
+            assert_string_equal(text, cases[i].text);
+        }
+    }
+}
+
+static void every_range_has_its_ends(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RANGE_COUNT; i++) {
+        char low[64], high[64];
+        const struct column_range *range = &column_ranges[i];
+        snprintf(low, sizeof low, "%s_low", column_kinds[range->column].name);
+        snprintf(high, sizeof high, "%s_high", column_kinds[range->column].name);
+        assert_string_equal(column_kinds[range->low].name, low);
+        assert_string_equal(column_kinds[range->high].name, high);
+        assert_int_equal(column_kinds[range->low].type, column_kinds[range->column].type);
+        assert_true(column_is_end(range->low) && column_is_end(range->high));
+        assert_false(column_is_end(range->column));
+        assert_ptr_equal(column_range_of(range->column), range);
+    }
+    assert_null(column_range_of(COLUMN_RUN));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_item_is_the_first_of_the_longest),
+        cmocka_unit_test(a_range_says_how_many_digits_hold),
+        cmocka_unit_test(every_range_has_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

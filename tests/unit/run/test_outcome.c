@@ -606,7 +606,7 @@ static const struct {
     {{"system=clo"}, "assumed: 93% hits, spread 5%", "assumed", false, false},
     {{"system=fullattn", "trace=smollm2-135m"}, NULL, NULL, false, true},
     {{"system=retroinfer", "trace=smollm2-135m"}, "SmolLM2-135M-Instruct", "measured", true, true},
-    {{"system=retroinfer", "trace=", "context=4096"},
+    {{"system=retroinfer", "trace=llama-3-8b-like", "context=4096"},
      "published profile llama-3-8b-like 8192→4096 tokens",
      "published",
      true,

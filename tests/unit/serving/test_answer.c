@@ -69,12 +69,94 @@ static void a_server_is_saturated_if_half_of_the_requests_wait_longest(void **st
     result_release(&result);
 }
 
+/* ---- families ---- */
+
+/* The answer with this trace. */
+static struct result answer_with(const char *system, const char *trace)
+{
+    struct run_context runs;
+    struct point point =
+        make_point(OVERRIDES("context=32768", system, trace, "steps=2", "warmup=4"));
+    struct result result;
+    struct error why;
+    make_runs(&runs, 1);
+    if (!answer_run(&point, &runs, &result, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    point_release(&point);
+    run_context_release(&runs);
+    return result;
+}
+
+/* Each family is the run that its recording alone gives; the answer is one of them. */
+static void an_ensemble_is_a_run_with_each_recording(void **state)
+{
+    (void)state;
+    struct result all = answer_with("system=clo", "trace=ensemble");
+    assert_int_equal(all.family_count, 3);
+    assert_string_equal(all.cells[COLUMN_TRACE].text, "ensemble");
+    uint32_t chosen = 0;
+    for (uint32_t i = 0; i < all.family_count; i++) {
+        char trace[64];
+        snprintf(trace, sizeof trace, "trace=%s", all.families[i].name);
+        struct result one = answer_with("system=clo", trace);
+        assert_int_equal(one.family_count, 0);
+        assert_near(all.families[i].values[RANGE_STEP], result_number(&one, COLUMN_STEP), 0);
+        assert_near(all.families[i].values[RANGE_HIT_RATIO], result_number(&one, COLUMN_HIT_RATIO),
+                    0);
+        chosen += one.cells[COLUMN_STEP].integer == all.cells[COLUMN_STEP].integer &&
+                  one.cells[COLUMN_HIT_RATIO].real == all.cells[COLUMN_HIT_RATIO].real;
+        result_release(&one);
+    }
+    assert_int_equal(chosen, 1);
+    assert_true(all.cells[COLUMN_HIT_RATIO_LOW].real < all.cells[COLUMN_HIT_RATIO_HIGH].real);
+    assert_non_null(strstr(all.message, "QSAC's threshold does not carry between models"));
+    result_release(&all);
+}
+
+static void hits_that_need_no_trace_have_no_range(void **state)
+{
+    (void)state;
+    struct result all = answer_with("system=fullattn", "trace=ensemble");
+    assert_int_equal(all.family_count, 0);
+    assert_false(all.cells[COLUMN_STEP_LOW].set);
+    assert_false(all.cells[COLUMN_TRACE_SOURCE].set);
+    result_release(&all);
+}
+
+/* Quest holds all KV in HBM, but what it attends to depends on demands. */
+static void masses_that_need_a_trace_have_a_range(void **state)
+{
+    (void)state;
+    struct result all = answer_with("system=quest", "trace=ensemble");
+    assert_true(all.cells[COLUMN_MASS_RECALL_LOW].real < all.cells[COLUMN_MASS_RECALL_HIGH].real);
+    result_release(&all);
+}
+
+static void a_family_that_fails_is_named(void **state)
+{
+    (void)state;
+    struct run_context runs;
+    struct result result;
+    struct error why;
+    struct point point = make_point(OVERRIDES("system=clo", "trace=ensemble", "steps=100"));
+    make_runs(&runs, 1);
+    assert_null(answer_open(&point, &runs, &result, &why));
+    assert_non_null(strstr(why.found, "ensemble, with 'smollm2-135m': the trace has 76 steps"));
+    point_release(&point);
+    run_context_release(&runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_band_stands_on_assumptions_alone),
         cmocka_unit_test(a_band_stands_where_time_is_known),
         cmocka_unit_test(a_server_is_saturated_if_half_of_the_requests_wait_longest),
+        cmocka_unit_test(an_ensemble_is_a_run_with_each_recording),
+        cmocka_unit_test(hits_that_need_no_trace_have_no_range),
+        cmocka_unit_test(masses_that_need_a_trace_have_a_range),
+        cmocka_unit_test(a_family_that_fails_is_named),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -76,6 +76,13 @@ static void fill(struct result *result, const char *run, int salt)
     result->step_count = 1;
     result->steps = calloc(1, sizeof *result->steps);
     result->steps[0] = (struct result_step){123, 0.5, 17, 0.875};
+    result->family_count = 2;
+    for (int i = 0; i < RANGE_COUNT; i++) {
+        result->families[0].values[i] = salt + i;
+        result->families[1].values[i] = i == 0 ? (double)NAN : i / 3.0;
+    }
+    strcpy(result->families[0].name, "one");
+    strcpy(result->families[1].name, "two");
     strcpy(result->scenario_hash, "0123456789abcdef");
     strcpy(result->plan_hash, "fedcba9876543210");
     strcpy(result->scenario, "batch: 1\nmodel: x\n");
@@ -126,6 +133,14 @@ static void assert_same_result(const struct result *a, const struct result *b)
         assert_int_equal(x->ns, y->ns);
         assert_true(x->hit_ratio == y->hit_ratio || (isnan(x->hit_ratio) && isnan(y->hit_ratio)));
         assert_int_equal(x->h2d_bytes, y->h2d_bytes);
+    }
+    assert_int_equal(a->family_count, b->family_count);
+    for (uint32_t i = 0; i < a->family_count; i++) {
+        assert_string_equal(a->families[i].name, b->families[i].name);
+        for (int f = 0; f < RANGE_COUNT; f++) {
+            double x = a->families[i].values[f], y = b->families[i].values[f];
+            assert_true(x == y || (isnan(x) && isnan(y)));
+        }
     }
     assert_int_equal(a->step_count, b->step_count);
     assert_memory_equal(a->steps, b->steps, a->step_count * sizeof *a->steps);
@@ -517,6 +532,9 @@ static void a_damaged_run_is_an_error(void **state)
         "UPDATE runs SET scenario_hash = '0123456789abcdef0'",
         "UPDATE steps SET us = 1e300",
         "UPDATE layers SET us = -1e300",
+        "UPDATE families SET family = NULL",
+        "UPDATE families SET family = 'abcdefghijklmnopqrstuvwxyz0123456789'",
+        "UPDATE families SET step_us = 'soon'",
     };
     for (size_t i = 0; i < sizeof harm / sizeof harm[0]; i++) {
         struct error why;

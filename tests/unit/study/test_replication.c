@@ -196,6 +196,33 @@ static double deviation_between(const struct result *a, const struct result *b)
     return interval_mean(difference, 1, a->draws.count).deviation;
 }
 
+/* On a machine without ranges, a draw of an ensemble is the run of one of its families. */
+static void a_draw_takes_one_family(void **state)
+{
+    (void)state;
+    struct point point =
+        POINT("trace=ensemble", "context=3840", "steps=2", "warmup=4", "system=clo");
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        point.setup.profile.curves[id].least = point.setup.profile.curves[id].most = 1;
+    }
+    const struct replication_options options = {.count = 16};
+    struct result one = replicate(&point, &options, 1), two = replicate(&point, &options, 2);
+    uint32_t seen[3] = {0};
+    assert_true(same_draws(&one.draws, &two.draws));
+    for (uint32_t i = 0; i < options.count; i++) {
+        for (int f = 0; f < 3; f++) {
+            seen[f] +=
+                one.draws.values[i][DRAWN_STEP] == one.families[f].values[RANGE_STEP] &&
+                one.draws.values[i][DRAWN_MASS_RECALL] == one.families[f].values[RANGE_MASS_RECALL];
+        }
+    }
+    assert_int_equal(seen[0] + seen[1] + seen[2], options.count);
+    assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
+    result_release(&one);
+    result_release(&two);
+    point_release(&point);
+}
+
 /* RetroInfer with either policy hangs on the same host. */
 static void common_draws_tell_systems_apart_sooner(void **state)
 {
@@ -379,6 +406,7 @@ int main(void)
         cmocka_unit_test(draws_are_the_same_however_they_are_made),
         cmocka_unit_test(a_step_follows_what_is_drawn),
         cmocka_unit_test(a_machine_without_ranges_is_sure),
+        cmocka_unit_test(a_draw_takes_one_family),
         cmocka_unit_test(common_draws_tell_systems_apart_sooner),
         cmocka_unit_test(what_is_generated_takes_a_seed_each),
         cmocka_unit_test(a_server_has_arrivals_of_its_own),

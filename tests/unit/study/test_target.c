@@ -30,6 +30,8 @@ static const struct {
     {"h2d_bytes_per_step<=1MB", COLUMN_H2D_BYTES, true, 1e6},
     {"mass_recall>=90%", COLUMN_MASS_RECALL, false, 0.9},
     {"hit_ratio>=0.9", COLUMN_HIT_RATIO, false, 0.9},
+    {"hit_ratio_low>=85%", COLUMN_HIT_RATIO_LOW, false, 0.85},
+    {"step_us_high<=2ms", COLUMN_STEP_HIGH, true, 2000000},
     {"context>=128K", COLUMN_CONTEXT, false, 131072},
     {"cost_per_million_tokens<=1.5", COLUMN_COST, true, 1.5}, /* dollars, no tokens */
     {"preemptions<=0", COLUMN_PREEMPTIONS, true, 0},
@@ -232,6 +234,39 @@ static void draws_are_counted_in_their_columns_units(void **state)
     result_release(&result);
 }
 
+/* Times of families are in milliseconds, as the column's name says; a run's HBM is its own. */
+static void families_are_counted_in_their_columns_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *targets;
+        uint32_t met;
+    } cases[] = {
+        {"tpot_ms<=10", 0},
+        {"tpot_ms<=20", 1},
+        {"tpot_ms<=40ms", 2}, /* the third does not fit */
+        {"tpot_ms<=40,hit_ratio>=90%", 1},
+        {"hbm_bytes<=1GB", 3},
+        {"hbm_bytes<=1MB", 0},
+    };
+    struct result result;
+    struct error why;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
+    result_integer(&result, COLUMN_HBM_BYTES, 500000000);
+    result.family_count = 3;
+    for (int i = 0; i < 3; i++) {
+        result.families[i].values[RANGE_TPOT] = i < 2 ? 20.0 * (i + 1) : (double)NAN;
+        result.families[i].values[RANGE_HIT_RATIO] = i < 2 ? .8 + .1 * i : (double)NAN;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct targets targets;
+        assert_true(targets_parse(cases[i].targets, &targets, &why));
+        assert_int_equal(targets_count_families(&targets, &result), cases[i].met);
+    }
+    result_release(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
         cmocka_unit_test(draws_are_counted_in_their_columns_units),
+        cmocka_unit_test(families_are_counted_in_their_columns_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,45 @@
+#include "result/range.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { NUMBER = 24 };
+
+/* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03. */
+static int first_digit(double number)
+{
+    return (int)floor(log10(number));
+}
+
+/* Round to the digit at `place`, and write. */
+static void write_number(double number, int place, char text[NUMBER])
+{
+    double unit = pow(10, place);
+    int digits = place < 0 ? -place : 0;
+    snprintf(text, NUMBER, "%.*f", digits, place > 0 ? round(number / unit) * unit : number);
+}
+
+const char *range_format(double value, double low, double high, char text[RANGE_TEXT])
+{
+    char figure[NUMBER], least[NUMBER], most[NUMBER];
+    if (isnan(value) || !(low < high)) {
+        return NULL;
+    }
+    int place = first_digit((high - low) / 2), three = first_digit(fmax(-low, high)) - 2;
+    place = place > three ? place : three;
+    write_number(value, place, figure);
+    write_number(low, place, least);
+    write_number(high, place, most);
+    snprintf(text, RANGE_TEXT, "%s (%s–%s)", figure, least, most);
+    return text;
+}
+
+const char *range_text(const struct result *result, enum column column, double scale,
+                       char text[RANGE_TEXT])
+{
+    const struct column_range *range = column_range_of(column);
+    return range == NULL ? NULL
+                         : range_format(scale * result_number(result, column),
+                                        scale * result_number(result, range->low),
+                                        scale * result_number(result, range->high), text);
+}

@@ -1,0 +1,20 @@
+/* A figure with its range over families of recordings: "94 (85–96)".
+ *
+ * A range says how far the last digits can be trusted: the figure and both ends end at the first
+ * digit of half the range, and have at most three digits. A range without a width says nothing. */
+#ifndef RESULT_RANGE_H
+#define RESULT_RANGE_H
+
+#include "result/result.h"
+
+enum { RANGE_TEXT = 96 };
+
+/* The text of a figure and the ends of its range; NULL if they are equal or one is NaN. */
+const char *range_format(double value, double low, double high, char text[RANGE_TEXT]);
+
+/* The column's figure times `scale`, with its range; NULL if the result has none. Columns are in
+ * the units of their names. */
+const char *range_text(const struct result *result, enum column column, double scale,
+                       char text[RANGE_TEXT]);
+
+#endif

@@ -1,0 +1,105 @@
+#include "serving/families.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the middle ---- */
+
+static int64_t time_of(const struct result *result)
+{
+    const struct cell *step = &result->cells[COLUMN_STEP], *tpot = &result->cells[COLUMN_TPOT];
+    return step->set ? step->integer : tpot->set ? tpot->integer : INT64_MAX;
+}
+
+/* The place of a family if they are sorted by time. */
+static uint32_t place_of(const struct result *results, uint32_t count, uint32_t family)
+{
+    int64_t own = time_of(&results[family]);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t other = time_of(&results[i]);
+        place += other < own || (other == own && i < family);
+    }
+    return place;
+}
+
+uint32_t families_middle(const struct result *results, uint32_t count)
+{
+    uint32_t family = 0;
+    while (place_of(results, count, family) != count / 2) {
+        family++;
+    }
+    return family;
+}
+
+/* ---- ranges ---- */
+
+/* The family with the least (or most) of a column; `count` if none has it. */
+static uint32_t find_end(const struct result *results, uint32_t count, enum column column,
+                         bool most)
+{
+    uint32_t end = count;
+    for (uint32_t i = 0; i < count; i++) {
+        double value = result_number(&results[i], column);
+        double best = end < count ? result_number(&results[end], column) : NAN;
+        if (!isnan(value) && (end == count || (most ? value > best : value < best))) {
+            end = i;
+        }
+    }
+    return end;
+}
+
+static void write_range(const struct result *results, uint32_t count,
+                        const struct column_range *range, struct result *out)
+{
+    uint32_t low = find_end(results, count, range->column, false);
+    if (low < count) {
+        uint32_t high = find_end(results, count, range->column, true);
+        out->cells[range->low] = results[low].cells[range->column];
+        out->cells[range->high] = results[high].cells[range->column];
+    }
+}
+
+/* ---- what does not fit ---- */
+
+static bool fits(const struct result *result)
+{
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    return status->set && strcmp(status->text, "ok") == 0;
+}
+
+static void note_unfit(const struct result *results, const char *const *names, uint32_t count,
+                       struct result *out)
+{
+    char note[256] = "with the recording of ";
+    size_t used = strlen(note), start = used, size = sizeof out->message;
+    for (uint32_t i = 0; i < count && used < sizeof note; i++) {
+        if (!fits(&results[i])) {
+            used += (size_t)snprintf(note + used, sizeof note - used, "%s%s",
+                                     used > start ? ", " : "", names[i]);
+        }
+    }
+    if (used > start && fits(out)) {
+        size_t there = strlen(out->message);
+        snprintf(out->message + there, size - there, "%s%s it does not fit in memory",
+                 there > 0 ? "; " : "", note);
+    }
+}
+
+void families_write(const struct result *results, const char *const *names, uint32_t count,
+                    struct result *out)
+{
+    for (int i = 0; i < RANGE_COUNT; i++) {
+        write_range(results, count, &column_ranges[i], out);
+    }
+    for (uint32_t f = 0; f < count; f++) {
+        struct result_family *family = &out->families[f];
+        snprintf(family->name, sizeof family->name, "%s", names[f]);
+        for (int i = 0; i < RANGE_COUNT; i++) {
+            family->values[i] = result_number(&results[f], column_ranges[i].column);
+        }
+    }
+    out->family_count = count;
+    note_unfit(results, names, count, out);
+}

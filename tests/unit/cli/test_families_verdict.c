@@ -1,0 +1,117 @@
+/* Which system is the fastest with each family of recordings. Results are made by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/runs/families_verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct run {
+    const char *name;
+    size_t group;
+    double rate, families[3]; /* tokens a second; all 0: it needs no trace; NaN: it does not fit */
+};
+
+static char *print(const struct run *runs, uint32_t count)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    struct error why;
+    char *text = NULL;
+    size_t size = 0;
+    struct families_verdict *verdict = families_verdict_create(&why);
+    assert_non_null(verdict);
+    for (uint32_t i = 0; i < count; i++) {
+        struct result result;
+        result_init(&result);
+        if (runs[i].rate > 0) {
+            result_real(&result, COLUMN_DECODE_RATE, runs[i].rate);
+        }
+        for (uint32_t f = 0; f < 3 && runs[i].families[1] != 0; f++) {
+            snprintf(result.families[f].name, RESULT_NAME, "%s", names[f]);
+            result.families[f].values[RANGE_DECODE_RATE] = runs[i].families[f];
+            result.family_count = f + 1;
+        }
+        assert_true(families_verdict_add(verdict, runs[i].group, runs[i].group > 0 ? "batch 4" : "",
+                                         runs[i].name, &result, &why));
+        result_release(&result);
+    }
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    families_verdict_print(verdict, out);
+    fclose(out);
+    families_verdict_destroy(verdict);
+    return text;
+}
+
+#define ASSERT_PRINTS(expected, ...)                                                               \
+    do {                                                                                           \
+        const struct run runs[] = {__VA_ARGS__};                                                   \
+        char *text = print(runs, sizeof runs / sizeof runs[0]);                                    \
+        assert_string_equal(text, expected);                                                       \
+        free(text);                                                                                \
+    } while (0)
+
+static void who_is_fastest_with_all(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS("b is fastest for 3 of 3 families\n", {"a", 0, 20, {19, 20, 21}},
+                  {"b", 0, 30, {29, 30, 31}});
+}
+
+static void a_flip_is_named_with_its_family(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS(
+        "b is fastest for 2 of 3 families, a for z; the order of b and a flips for 1 of 3 "
+        "(z)\n",
+        {"a", 0, 20, {19, 20, 33}}, {"b", 0, 30, {29, 30, 31}});
+}
+
+static void a_run_without_a_trace_has_one_rate(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS(
+        "full is fastest for 1 of 3 families, a for y and z; the order of full and a flips for 2 of 3 (y, z)\n",
+        {"full", 0, 31, {0, 0, 0}}, {"a", 0, 30, {29, 32, 33}});
+}
+
+static void what_does_not_fit_loses(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS(
+        "a is fastest for 2 of 3 families, b for x; the order of a and b flips for 1 of 3 "
+        "(x)\n",
+        {"a", 0, 20, {(double)NAN, 20, 21}}, {"b", 0, 10, {10, 10, 10}});
+}
+
+static void groups_are_apart(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS("b is fastest for 3 of 3 families\nbatch 4: a is fastest for 3 of 3 families\n",
+                  {"a", 0, 20, {19, 20, 21}}, {"b", 0, 30, {29, 30, 31}},
+                  {"a", 1, 90, {89, 90, 91}}, {"b", 1, 30, {29, 30, 31}});
+}
+
+static void there_is_no_verdict_without_families_or_rivals(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS("", {"a", 0, 20, {0, 0, 0}}, {"b", 0, 30, {0, 0, 0}});
+    ASSERT_PRINTS("", {"a", 0, 20, {19, 20, 21}}, {"b", 0, 0, {0, 0, 0}});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_fastest_with_all),
+        cmocka_unit_test(a_flip_is_named_with_its_family),
+        cmocka_unit_test(a_run_without_a_trace_has_one_rate),
+        cmocka_unit_test(what_does_not_fit_loses),
+        cmocka_unit_test(groups_are_apart),
+        cmocka_unit_test(there_is_no_verdict_without_families_or_rivals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
