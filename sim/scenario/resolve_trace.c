@@ -1,9 +1,11 @@
 /* Finds the trace of a scenario: a recording, a profile from which a trace is generated at the
  * scenario's own geometry, or an assumed ledger.
  *
- * If the scenario names none, the model's own shipped recording is used; otherwise its shipped
- * profile, generated at full geometry; and if none can be generated, the shipped recording of a
- * small model, carried to this one, with a note. */
+ * If the scenario names none, the model's own shipped recording is used; otherwise the ensemble of
+ * recordings of small models, carried to this one. If these have fewer steps or keep less than the
+ * run needs, and for a server, which reads its steps off one surface, a trace is generated at full
+ * geometry from the shipped profile; and if that cannot be done, one small model's recording is
+ * used. */
 #include "scenario/resolve_trace.h"
 
 #include "base/array.h"
@@ -261,14 +263,9 @@ static bool open_named(const struct node *root, const struct node *node, const c
     return out->trace != NULL;
 }
 
-static bool open_default(const struct node *root, struct sources *sources, struct point *point,
-                         struct error *why)
+static bool open_generated(const struct node *root, struct sources *sources, struct setup *out,
+                           struct error *why)
 {
-    struct setup *out = &point->setup;
-    char path[PATH_SIZE];
-    if (find_shipped(out->model.name, "swt", path)) {
-        return open_named(root, NULL, out->model.name, sources, out, why);
-    }
     struct error reason;
     if (open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
         return true;
@@ -277,6 +274,30 @@ static bool open_default(const struct node *root, struct sources *sources, struc
              "no trace could be generated (%.100s), so a small model's recording is used",
              reason.found);
     return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
+}
+
+static bool open_default(const struct node *root, struct sources *sources, struct point *point,
+                         struct error *why)
+{
+    struct setup *out = &point->setup;
+    char path[PATH_SIZE];
+    struct error reason;
+    if (find_shipped(out->model.name, "swt", path)) {
+        return open_named(root, NULL, out->model.name, sources, out, why);
+    }
+    if (point_serves(point)) {
+        return open_generated(root, sources, out, why);
+    }
+    if (!ensemble_open(sources, point, why) || ensemble_suffices(point, &reason)) {
+        return point->family_count > 0;
+    }
+    point_close_families(point);
+    close_traces(out);
+    snprintf(out->trace_note, sizeof out->trace_note,
+             "the recordings of small models do not suffice (%.100s), so a trace is generated from "
+             "published figures",
+             reason.found);
+    return open_generated(root, sources, out, why);
 }
 
 bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,

@@ -15,8 +15,9 @@
  *   - assumed:hit=H,spread=S
  *   - ensemble: the recordings of scenario/ensemble.h
  *
- * If the key is absent: a shipped recording of the model, else its shipped profile, else another
- * model's recording, with `trace_note` set. Files and traces are opened through `sources` (NULL:
+ * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
+ * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_note`
+ * says why. Files and traces are opened through `sources` (NULL:
  * nothing is shared). */
 bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
                    struct error *why);

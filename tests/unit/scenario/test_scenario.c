@@ -132,15 +132,17 @@ static void defaults_are_as_documented(void **state)
     assert_int_equal(point.setup.hbm_reserve, 0);
     assert_int_equal(point.setup.kv_pool_tokens, 0);
     assert_int_equal(point.setup.host_memory, 0);
-    assert_string_equal(point.setup.trace_name, "llama-3-8b-like");
+    assert_string_equal(point.setup.trace_name, "ensemble");
+    assert_int_equal(point.family_count, 3);
     assert_non_null(point.setup.trace);
-    assert_int_equal(point.setup.trace_basis, BASIS_PUBLISHED);
+    assert_int_equal(point.setup.trace_basis, BASIS_MEASURED);
     point_release(&point);
     scenario_release(&scenario);
 }
 
-/* What `trace` defaults to: the model's own recording, else the published profile, else a recording
- * of another model, which is told. */
+/* What `trace` defaults to: the model's own recording, else the ensemble, whose first recording the
+ * setup has; where that does not suffice, which is told, the published profile, else a recording of
+ * another model. */
 static const struct {
     const char *overrides[4];
     const char *trace;
@@ -151,18 +153,37 @@ static const struct {
 } default_traces[] = {
     {{"model=smollm2-135m", "context=2048"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, ""},
     {{"model=gemma-3-270m", "context=2048"}, "gemma-3-270m", BASIS_MEASURED, 3, 1, 3840, ""},
-    {{"model=qwen2.5-14b", "context=2048"}, "llama-3-8b-like", BASIS_PUBLISHED, 48, 8, 2048, ""},
+    {{"model=qwen2.5-14b", "context=2048"}, "ensemble", BASIS_MEASURED, 30, 3, 3840, ""},
+    {{"context=4294967296"}, "ensemble", BASIS_MEASURED, 30, 3, 3840, ""},
+    {{"system=hisparse", "context=8192"},
+     "llama-3-8b-like",
+     BASIS_PUBLISHED,
+     32,
+     8,
+     8192,
+     "do not suffice (a selection of 25 %"},
+    {{"context=69", "warmup=100"},
+     "llama-3-8b-like",
+     BASIS_PUBLISHED,
+     32,
+     8,
+     69,
+     "do not suffice (the recording has 76 steps)"},
     /* latent KV is one head */
-    {{"model=deepseek-v3.2", "context=4096"}, "llama-3-8b-like", BASIS_PUBLISHED, 61, 1, 4096, ""},
-    {{"context=69"}, "llama-3-8b-like", BASIS_PUBLISHED, 32, 8, 69, ""},
-    {{"context=68"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, "the context has 68 tokens"},
-    {{"context=4294967296"},
+    {{"model=deepseek-v3.2", "warmup=100"},
+     "llama-3-8b-like",
+     BASIS_PUBLISHED,
+     61,
+     1,
+     131072,
+     "do not suffice"},
+    {{"context=68", "warmup=100"},
      "smollm2-135m",
      BASIS_MEASURED,
      30,
      3,
      3840,
-     "a generated trace of 4294967296 tokens"},
+     "the context has 68 tokens"},
     {{"warmup=131041"},
      "smollm2-135m",
      BASIS_MEASURED,
@@ -212,6 +233,17 @@ static void recording_of_all_layers_that_grow_is_the_models_own(void **state)
     }
 }
 
+/* A server reads its steps off a surface of one trace. */
+static void a_server_has_one_trace(void **state)
+{
+    (void)state;
+    struct point point = POINT("trace=", "context=", "system=vllm", "workload=conversations");
+    assert_string_equal(point.setup.trace_name, "llama-3-8b-like");
+    assert_int_equal(point.family_count, 0);
+    assert_string_equal(point.setup.trace_note, "");
+    point_release(&point);
+}
+
 static void tokens_may_be_counted_in_powers_of_1024(void **state)
 {
     (void)state;
@@ -237,7 +269,7 @@ static void empty_value_is_the_default(void **state)
     assert_int_equal(model_gpus(&setup.model), 1);
     assert_int_equal(setup.model.parallel.experts, 1);
     assert_near(setup.hbm_usable, .9, 0);
-    assert_string_equal(setup.trace_name, "llama-3-8b-like");
+    assert_string_equal(setup.trace_name, "ensemble");
     setup_release(&setup);
 }
 
@@ -817,6 +849,7 @@ int main(void)
         cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
         cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
         cmocka_unit_test(recording_of_all_layers_that_grow_is_the_models_own),
+        cmocka_unit_test(a_server_has_one_trace),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(assumed_ledgers_are_read),
