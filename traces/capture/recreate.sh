@@ -54,4 +54,4 @@ question='Question: what does the text say at its very beginning? Answer: it say
     part 30000 2600
     part 120000 3000
 ) >"$work/back.txt"
-again smollm2-135m-return smollm2-135m --text "$work/back.txt" "${long[@]}" --layers 11
+again smollm2-135m-return smollm2-135m --text "$work/back.txt" "${long[@]}" --layers 21
