@@ -9,6 +9,7 @@
 #include "scenario/resolve_trace.h"
 
 #include "base/array.h"
+#include "base/name.h"
 #include "base/named.h"
 #include "scenario/ensemble.h"
 #include "trace/generate/generate.h"
@@ -244,6 +245,19 @@ static bool open_profile(const struct node *root, const char *path, struct sourc
 
 /* ---- the key ---- */
 
+/* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may also
+ * have meant what is no recording. */
+static bool find_recording(const char *name, const struct node *node, char path[PATH_SIZE],
+                           struct error *why)
+{
+    static const char *const others[] = {ENSEMBLE_NAME, DEFAULT_PROFILE, NULL};
+    if (named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
+                   node != NULL ? node->line : 0, path, PATH_SIZE, why)) {
+        return true;
+    }
+    return error_nearest(why, name_nearest_of(name, others));
+}
+
 static bool open_named(const struct node *root, const struct node *node, const char *name,
                        struct sources *sources, struct setup *out, struct error *why)
 {
@@ -252,8 +266,7 @@ static bool open_named(const struct node *root, const struct node *node, const c
     if (find_profile(name, path)) {
         return open_profile(root, path, sources, out, why);
     }
-    if (!named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
-                    node != NULL ? node->line : 0, path, sizeof path, why)) {
+    if (!find_recording(name, node, path, why)) {
         return false;
     }
     out->trace = sources_recording(sources, path, why);
@@ -327,9 +340,7 @@ bool resolve_trace_named(const struct node *node, struct error *why)
 {
     char path[PATH_SIZE];
     return is_assumed(node->text) || strcmp(node->text, ENSEMBLE_NAME) == 0 ||
-           find_profile(node->text, path) ||
-           named_file(node->text, "traces", "swt", "trace", node->file, node->line, path,
-                      sizeof path, why);
+           find_profile(node->text, path) || find_recording(node->text, node, path, why);
 }
 
 /* ---- another seed ---- */

@@ -717,6 +717,7 @@ static const struct {
     {"trace=assumed:", "--set 'trace'"},
     {"trace=\"assumed:\"", "--set 'assumed:'"},
     {"trace=assumed:hit=", "--set 'assumed:hit='"},
+    {"trace=ensembl", "--set 'ensembl' nearest 'ensemble'"},
     {"trace=assumed:hit=9 3%", "--set 'hit' '9 3%' nearest '%'"},
     {"trace=assumed:hit=93%,", "--set 'assumed:hit=93%,'"},
     {"trace=assumed:hit=93%,spread=", "--set 'assumed:hit=93%,spread='"},
