@@ -50,14 +50,36 @@ static uint32_t find_end(const struct result *results, uint32_t count, enum colu
     return end;
 }
 
+/* The family in the middle of a column; `count` if one has none, or if two are in the middle. */
+static uint32_t find_middle(const struct result *results, uint32_t count, enum column column)
+{
+    for (uint32_t i = 0; count % 2 == 1 && i < count; i++) {
+        double own = result_number(&results[i], column);
+        uint32_t below = 0, above = 0;
+        for (uint32_t other = 0; other < count; other++) {
+            double value = result_number(&results[other], column);
+            below += value < own || (value == own && other < i);
+            above += value > own || (value == own && other > i);
+        }
+        if (below == count / 2 && above == count / 2) {
+            return i;
+        }
+    }
+    return count;
+}
+
 static void write_range(const struct result *results, uint32_t count,
                         const struct column_range *range, struct result *out)
 {
     uint32_t low = find_end(results, count, range->column, false);
+    uint32_t middle = find_middle(results, count, range->column);
     if (low < count) {
         uint32_t high = find_end(results, count, range->column, true);
         out->cells[range->low] = results[low].cells[range->column];
         out->cells[range->high] = results[high].cells[range->column];
+    }
+    if (middle < count) {
+        out->cells[range->column] = results[middle].cells[range->column];
     }
 }
 
@@ -90,9 +112,6 @@ static void note_unfit(const struct result *results, const char *const *names, u
 void families_write(const struct result *results, const char *const *names, uint32_t count,
                     struct result *out)
 {
-    for (int i = 0; i < RANGE_COUNT; i++) {
-        write_range(results, count, &column_ranges[i], out);
-    }
     for (uint32_t f = 0; f < count; f++) {
         struct result_family *family = &out->families[f];
         snprintf(family->name, sizeof family->name, "%s", names[f]);
@@ -101,5 +120,8 @@ void families_write(const struct result *results, const char *const *names, uint
         }
     }
     out->family_count = count;
+    for (int i = 0; i < RANGE_COUNT; i++) { /* last: `out` may be one of the results */
+        write_range(results, count, &column_ranges[i], out);
+    }
     note_unfit(results, names, count, out);
 }

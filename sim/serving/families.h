@@ -1,9 +1,9 @@
 /* The result of a point that several families of recordings answer (scenario/ensemble.h).
  *
  * The result is that of one family, the one in the middle by time, so that its parts and stalls add
- * up. Beside each figure that depends on demands (RANGED in columns.def) stand the least and the
- * most over the families, and `families` has every family's own. The range is what these families
- * span; it promises nothing about another model.
+ * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over the
+ * families; beside it stand the least and the most, and `families` has every family's own. The range
+ * is what these families span; it promises nothing about another model.
  */
 #ifndef SERVING_FAMILIES_H
 #define SERVING_FAMILIES_H
@@ -16,7 +16,8 @@
  * taken. `count` is 1 ... RESULT_MOST_FAMILIES. */
 uint32_t families_middle(const struct result *results, uint32_t count);
 
-/* Write ranges and families into `out`, a result of one of them. `names` [count] are the
+/* Write medians, ranges and families into `out`, a result of one of them. Where a family lacks a
+ * figure, or their number is even, the figure stays that of `out`. `names` [count] are the
  * recordings. A figure that no family has stays null. Where some families do not fit in memory, a
  * note says which, and ranges are over the others. */
 void families_write(const struct result *results, const char *const *names, uint32_t count,

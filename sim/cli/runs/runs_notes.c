@@ -292,7 +292,7 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
         char line[LINE];
         snprintf(line, sizeof line, "%s%s", sources->items[i].text,
                  notes->ranged && i + 1 == sources->count
-                     ? "; figures are the median family's, in brackets the range over families"
+                     ? "; figures are medians over them, in brackets the range"
                      : "");
         table_line(i == 0 ? label : below, line, out);
     }

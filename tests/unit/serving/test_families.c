@@ -86,18 +86,19 @@ static struct result write(struct result *results, uint32_t count)
 static void ranges_are_least_and_most_over_families(void **state)
 {
     (void)state;
-    struct result results[] = {run_of(20, 90), run_of(10, 96), run_of(30, 85)};
+    struct result results[] = {run_of(20, 85), run_of(10, 96), run_of(30, 90)};
     struct result all = write(results, 3);
     assert_int_equal(all.cells[COLUMN_STEP].integer, 20000);
     assert_int_equal(all.cells[COLUMN_STEP_LOW].integer, 10000);
     assert_int_equal(all.cells[COLUMN_STEP_HIGH].integer, 30000);
+    assert_true(all.cells[COLUMN_HIT_RATIO].real == .9); /* of another family */
     assert_true(all.cells[COLUMN_HIT_RATIO_LOW].real == .85);
     assert_true(all.cells[COLUMN_HIT_RATIO_HIGH].real == .96);
     assert_false(all.cells[COLUMN_MASS_RECALL_LOW].set); /* no run has a mass */
     assert_int_equal(all.family_count, 3);
     assert_string_equal(all.families[1].name, "two");
     assert_true(all.families[1].values[RANGE_STEP] == 10);
-    assert_true(all.families[2].values[RANGE_HIT_RATIO] == .85);
+    assert_true(all.families[0].values[RANGE_HIT_RATIO] == .85);
     assert_true(isnan(all.families[0].values[RANGE_MASS_RECALL]));
     assert_string_equal(all.message, "");
     result_release(&all);
