@@ -135,8 +135,9 @@ fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 capture: ## record the shipped decode traces again, from nothing
 	traces/capture/recreate.sh
 
-study: ## record what is missing and print how far generated traces are from recordings
+study: ## hold other families, and generated traces, against recordings (records what is missing)
 	$(SUBMAKE) all
+	traces/families.py
 	traces/study.sh
 
 papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
