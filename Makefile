@@ -107,7 +107,7 @@ test: packages ## run every test, also under the address and undefined sanitizer
 	$(SUBMAKE) $(SANITIZED) all units kernel-tests fuzzers
 	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(CASES:%='tests/cli/run.sh %') \
 	    $(CHECKED_CASES:%='PROGRAM=$(CHECKED)/spillway tests/cli/run.sh %') \
-	    $(KERNEL_TEST) 'cd / && EMULATOR_REVERSE=1 $(CURDIR)/$(KERNEL_TEST)' \
+	    'cd / && EMULATOR_REVERSE=1 $(CURDIR)/$(KERNEL_TEST)' \
 	    $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
 	    'EMULATED=$(EMULATED:$(OUT)/%=$(CHECKED)/%) tests/script/emulated_groups.sh' \
 	    $(UNITS) $(UNITS:$(OUT)/%=$(CHECKED)/%) \

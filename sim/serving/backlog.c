@@ -86,8 +86,12 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
            growth > DEVIATIONS * sqrt(variance(before, after));
 }
 
+bool backlog_waits(const struct served *all, size_t count, int64_t last_ns)
+{
+    return is_behind(all, count, last_ns / 2) && is_behind(all, count, last_ns);
+}
+
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns)
 {
-    return (is_behind(all, count, last_ns / 2) && is_behind(all, count, last_ns)) ||
-           piles_up(all, count, last_ns);
+    return backlog_waits(all, count, last_ns) || piles_up(all, count, last_ns);
 }

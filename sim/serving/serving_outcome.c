@@ -288,6 +288,22 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
     }
 }
 
+/* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
+static bool lack_sessions(const struct point *point, const struct requests *requests, double came)
+{
+    return requests->sessions && came < 0.9 * point->workload.rate;
+}
+
+static void note_sessions(double asked, double came, struct result *result)
+{
+    char note[160];
+    snprintf(note, sizeof note,
+             "%.3g requests/s were asked for, %.3g came, as sessions last too long for so few: make "
+             "`requests` larger",
+             asked, came);
+    result_note(result, note);
+}
+
 uint64_t serving_requests_wanted(const struct result *result)
 {
     const struct cell *rate = &result->cells[COLUMN_RATE_IN], *taken = &result->cells[COLUMN_E2E];
@@ -305,8 +321,11 @@ static void write_arrivals(const struct point *point, const struct requests *req
                            const struct tokens *tokens, struct result *result)
 {
     int64_t last_ns = 0;
+    int64_t begun_ns = 0; /* the last session, or request */
     for (size_t i = 0; i < requests->count; i++) {
         last_ns = all[i].arrived_ns > last_ns ? all[i].arrived_ns : last_ns;
+        bool begins = requests->all[i].turn == 0 && all[i].arrived_ns > begun_ns;
+        begun_ns = begins ? all[i].arrived_ns : begun_ns;
     }
     uint64_t answered = requests->count - tokens->too_long;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
@@ -316,10 +335,16 @@ static void write_arrivals(const struct point *point, const struct requests *req
         result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
     }
     if (last_ns > 0) {
-        result_real(result, COLUMN_RATE_IN, (double)(requests->count - 1) * 1e9 / (double)last_ns);
-        bool grows = point->workload.clients == 0 && backlog_grows(all, requests->count, last_ns);
+        double came = (double)(requests->count - 1) * 1e9 / (double)last_ns;
+        bool few = lack_sessions(point, requests, came);
+        bool grows = point->workload.clients == 0 &&
+                     (few ? backlog_waits : backlog_grows)(all, requests->count, begun_ns);
+        result_real(result, COLUMN_RATE_IN, came);
         result_integer(result, COLUMN_QUEUE_GROWS, grows);
         note_load(point, grows, last_ns, result);
+        if (few) {
+            note_sessions(point->workload.rate, came, result);
+        }
     }
 }
 

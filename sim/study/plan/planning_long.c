@@ -11,6 +11,10 @@
  * with its note. */
 enum { SPARE_PERCENT = 50, ROUNDS = 6, MOST = 100000 };
 
+/* While the first sessions go on and the last ones end, fewer requests come than were asked for.
+ * Assumed: among so many requests this counts little. */
+enum { SESSIONS_REQUESTS = 20000 };
+
 /* Are the requests made up, as many as there are by default? */
 static bool may_grow(const struct scenario *scenario)
 {
@@ -22,11 +26,21 @@ static bool may_grow(const struct scenario *scenario)
            node_said(scenario->root, "clients") == NULL;
 }
 
+static bool has_sessions(const struct scenario *scenario)
+{
+    const struct node *workload = node_said(scenario->root, "workload");
+    return workload != NULL && strstr(workload->text, "turns=") != NULL;
+}
+
 /* Requests that the answer needs; 0: it has enough, or there is none. */
-static uint64_t wanted(const struct planning *planning)
+static uint64_t wanted(const struct scenario *scenario, const struct planning *planning,
+                       uint64_t before)
 {
     if (planning->winner == PLANNING_NONE) {
         return 0;
+    }
+    if (before == 0 && has_sessions(scenario)) {
+        return SESSIONS_REQUESTS;
     }
     const struct quest *winner = &planning->quests[planning->winner];
     uint64_t requests = serving_requests_wanted(&winner->results[winner->found]);
@@ -60,7 +74,7 @@ bool planning_run_long(const struct scenario *scenario, const struct planning_op
     bool good = planning_run(scenario, options, out, interrupted, why);
     for (int round = 0; good && !*interrupted && round < ROUNDS && may_grow(scenario); round++) {
         struct scenario longer;
-        uint64_t more = wanted(out);
+        uint64_t more = wanted(scenario, out, requests);
         if (more == 0 || more > MOST) {
             break;
         }
