@@ -102,9 +102,8 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 static bool is_held(const struct result *result, const struct targets *targets)
 {
     const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
-    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0 &&
-           result->cells[COLUMN_DECODE_RATE].set && !(grows->set && grows->integer != 0) &&
-           targets_shortfall(targets, result) == 0;
+    return result_ok(result) && result->cells[COLUMN_DECODE_RATE].set &&
+           !(grows->set && grows->integer != 0) && targets_shortfall(targets, result) == 0;
 }
 
 static struct pareto_point place(const struct result *result, bool serves)
