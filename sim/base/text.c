@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +34,20 @@ void text_copy(char *out, size_t size, const char *text)
         out[0] = '\0';
     } else if ((size_t)length >= size) {
         text_drop_partial(out, size - 1);
+    }
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+    if (length < 0) {
+        text[used] = '\0';
+    } else if ((size_t)length >= size - used) {
+        text_drop_partial(text, size - 1);
     }
 }
 

@@ -1,4 +1,5 @@
-/* Texts in UTF-8: copied, cut between characters, escaped to ASCII, or split as a list. */
+/* Texts in UTF-8: copied, appended to, cut between characters, escaped to ASCII, or split as a
+ * list. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -16,6 +17,10 @@ void text_drop_partial(char *text, size_t length);
 
 /* Copy what fits into `size` bytes, in whole characters. */
 void text_copy(char *out, size_t size, const char *text);
+
+/* Append to a text in `size` bytes, as printf() writes, what fits in whole characters. */
+void text_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A copy of the whole text, owned by the caller; NULL with `why` if there is no memory. */
 char *text_duplicate(const char *text, struct error *why);

@@ -2,9 +2,10 @@
  * nothing) stays null, so that no reader ever meets a NaN. */
 #include "result/result.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,16 +97,25 @@ const struct result_item *result_largest(const struct result *result, enum colum
     return largest;
 }
 
-bool result_failed(const struct result *result)
+static bool has_status(const struct result *result, const char *name)
 {
     const struct cell *status = &result->cells[COLUMN_STATUS];
-    return status->set && strcmp(status->text, "failed") == 0;
+    return status->set && strcmp(status->text, name) == 0;
+}
+
+bool result_ok(const struct result *result)
+{
+    return has_status(result, "ok");
+}
+
+bool result_failed(const struct result *result)
+{
+    return has_status(result, "failed");
 }
 
 bool result_out_of_memory(const struct result *result)
 {
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    return status->set && strcmp(status->text, "out-of-memory") == 0;
+    return has_status(result, "out-of-memory");
 }
 
 bool result_has(const struct result *result, enum column column)
@@ -138,9 +148,8 @@ double result_number(const struct result *result, enum column column)
 
 void result_note(struct result *result, const char *note)
 {
-    size_t used = strlen(result->message);
-    snprintf(result->message + used, sizeof result->message - used, "%s%s", used > 0 ? "; " : "",
-             note);
+    text_append(result->message, sizeof result->message, "%s%s",
+                result->message[0] != '\0' ? "; " : "", note);
 }
 
 void result_integer(struct result *result, enum column column, int64_t value)

@@ -172,6 +172,9 @@ void result_release(struct result *result);
 /* Did the run fail? Its message is then the reason. */
 bool result_failed(const struct result *result);
 
+/* Did the run succeed? */
+bool result_ok(const struct result *result);
+
 /* Was there too little memory? */
 bool result_out_of_memory(const struct result *result);
 

@@ -1,5 +1,5 @@
-/* What a scenario asks for that its machine lacks. The run goes on as an engine would: with products
- * in another type, or beyond one machine; its result has a note. */
+/* Notes on what a scenario asks for and its machine lacks. The run goes on as an engine would: with
+ * products in another type, or beyond one machine. */
 #ifndef RUN_LACKS_H
 #define RUN_LACKS_H
 

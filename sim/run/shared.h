@@ -1,5 +1,5 @@
-/* Values that the runs of one question share because they are expensive to make: replays, cosines of
- * a trace's heads, steps of a server's surface, curves of prefixes.
+/* Values that the runs of one question share because they are expensive to make: replays, cosines
+ * of a trace's heads, steps of a server's surface, curves of prefixes.
  *
  * Hits depend on the trace and the plan, not on time. So points that differ only in the machine, or
  * in how a system moves data, waits and launches, share one replay. The first thread that asks for
@@ -18,10 +18,10 @@ struct shared;
 struct shared_entry;
 struct stop_flag;
 
-/* Room for `users` threads that hold twelve values each: four of a run in progress, and one for each
- * run that stays open beside it. Once `*stop` is raised, no more values are
- * made: asking for an absent one is an error. A make() that takes long checks the flag itself.
- * `stop` outlives the values and may be NULL. */
+/* Room for `users` threads that hold twelve values each: four of a run in progress, and one for
+ * each run that stays open beside it. Once `*stop` is raised, no more values are made: asking for an
+ * absent one is an error. A make() that takes long checks the flag itself. `stop` outlives the
+ * values and may be NULL. */
 struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struct error *why);
 void shared_destroy(struct shared *shared); /* all values have been released; NULL is fine */
 

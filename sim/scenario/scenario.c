@@ -33,8 +33,8 @@ const struct scenario_key scenario_keys[] = {
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
      .folder = "scenarios/systems", .suffix = "yaml"},
     {"trace", "smollm2-135m",
-     "decode trace or trace profile, by name or path; ensemble: the recordings of three small models; "
-     "or assumed:hit=93%,spread=5%",
+     "decode trace or trace profile, by name or path; ensemble: the recordings of three small "
+     "models; or assumed:hit=93%,spread=5%",
      .shape = SCENARIO_TRACE},
     {"context", "131072",
      "tokens per sequence; 128K is 131072; default with a prompt: prompt + output / 2",

@@ -187,15 +187,26 @@ static bool read_words(struct server_said *said, const char **rest, struct error
 
 /* What starts a server, or the image of one. */
 static const struct {
+    const char *mark;
     enum server_maker maker;
     bool image; /* a tag may follow */
 } commands[] = {
-    {SERVER_VLLM, false},   {SERVER_VLLM, false}, {SERVER_SGLANG, false},
-    {SERVER_SGLANG, false}, {SERVER_VLLM, true},
+    {"vllm serve", SERVER_VLLM, false},
+    {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
+    {"sglang.launch_server", SERVER_SGLANG, false},
+    {"sglang serve", SERVER_SGLANG, false},
+    {"vllm/vllm-openai", SERVER_VLLM, true},
 };
-static const char *const marks[] = {"vllm serve",           "vllm.entrypoints.openai.api_server",
-                                    "sglang.launch_server", "sglang serve",
-                                    "vllm/vllm-openai",     NULL};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static const char *nearest_command(const char *words)
+{
+    const char *marks[COMMANDS + 1] = {NULL};
+    for (size_t i = 0; i < COMMANDS; i++) {
+        marks[i] = commands[i].mark;
+    }
+    return name_nearest_of(words, marks);
+}
 
 const char *server_command_meant(const char *line)
 {
@@ -203,8 +214,8 @@ const char *server_command_meant(const char *line)
     const char *meant = NULL;
     for (int i = 0; i < LOOKED_AT && meant == NULL && next_word(&line, word, sizeof word); i++) {
         snprintf(both, sizeof both, "%s %s", before, word);
-        meant = name_nearest_of(both, marks);
-        meant = meant != NULL ? meant : name_nearest_of(word, marks);
+        meant = nearest_command(both);
+        meant = meant != NULL ? meant : nearest_command(word);
         memcpy(before, word, sizeof word);
     }
     return meant;
@@ -214,9 +225,9 @@ const char *server_command_meant(const char *line)
  * has none. */
 static const char *behind_command(struct server_said *said, const char *text)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const char *rest = strstr(text, marks[i]);
-        rest = rest != NULL ? rest + strlen(marks[i]) : NULL;
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const char *rest = strstr(text, commands[i].mark);
+        rest = rest != NULL ? rest + strlen(commands[i].mark) : NULL;
         if (rest != NULL && commands[i].image && *rest == ':') {
             rest += strcspn(rest, " \t\v");
         }

@@ -2,10 +2,10 @@
  * command that starts it, or its /metrics in Prometheus' text format.
  *
  *   (APIServer pid=1) INFO ... non-default args: {'model': 'Qwen/Qwen3-8B', 'max_num_seqs': 64}
- *   (EngineCore pid=7) INFO ... Initializing a V1 LLM engine (v0.19.0) with config: model='...', ...
+ *   (EngineCore pid=7) INFO ... Initializing a V1 LLM engine (v0.19.0) with config: model='...'...
  *   (EngineCore pid=7) INFO ... GPU KV cache size: 41,408 tokens
  *   [...] server_args=ServerArgs(model_path='...', tp_size=2, mem_fraction_static=0.85, ...)
- *   [...] max_total_num_tokens=430913, chunked_prefill_size=8192, ..., max_running_requests=2048, ...
+ *   [...] max_total_num_tokens=430913, chunked_prefill_size=8192, ..., max_running_requests=2048
  *   vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 --max-num-seqs=64
  *   docker run ... vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0

@@ -13,8 +13,8 @@ struct api {
     int64_t replied_ns; /* the last token has passed */
 };
 
-/* Take a prompt of `tokens` tokens that arrived at `at_ns`: not before the last one. Returns when
- * the engine has it, which is not before it has the last one. */
+/* Take a prompt of `tokens` tokens that arrived at `at_ns`; prompts come in the order of their
+ * arrivals. Returns when the engine has it, never earlier than the prompt before. */
 int64_t api_hear(struct api *api, const struct server_path *path, int64_t at_ns, uint32_t tokens);
 
 /* Send a token that the GPU had computed at `at_ns`. Returns when its client has it. */

@@ -38,12 +38,13 @@ double reserve_begin(struct server *server)
 
 bool reserve_fits(const struct server *server, const struct sequence *front, double *reserved)
 {
-    if (!server->options.path.reserves || server->running_count + server->loading_count == 0) {
+    if (!server->options.path.reserves) {
         return true;
     }
+    bool alone = server->running_count + server->loading_count == 0;
     double output = output_left(server, front);
     double room = (double)(prefix_room(server->cache) * prefix_block_tokens(server->cache));
-    if ((double)sequence_known_tokens(server, front) + output >= room - *reserved) {
+    if (!alone && (double)sequence_known_tokens(server, front) + output >= room - *reserved) {
         return false;
     }
     *reserved += output;

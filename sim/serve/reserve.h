@@ -18,7 +18,8 @@
  * outputs. Begins again if nothing runs. 0 if the engine reserves nothing. */
 double reserve_begin(struct server *server);
 
-/* Does the front of the queue fit beside `*reserved` tokens? If so, adds its output to them. */
+/* Does the front of the queue fit beside `*reserved` tokens? If so, adds its output to them. Where
+ * nothing runs it always fits, so that a request which takes the whole memory can run. */
 bool reserve_fits(const struct server *server, const struct sequence *front, double *reserved);
 
 /* A step decodes; sequences were put back for it, or not. */

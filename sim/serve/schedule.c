@@ -254,6 +254,8 @@ void schedule_step(struct server *server)
     }
     if (alone && !has_work(server)) {
         schedule_running(server, DECODES, UINT32_MAX, &made_room);
-        reserve_decode(server, made_room);
+        if (has_work(server)) {
+            reserve_decode(server, made_room);
+        }
     }
 }

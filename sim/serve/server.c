@@ -1,6 +1,6 @@
 /* Each turn is an event: time passes until something changes, requests arrive, the scheduler runs,
- * then a step runs. The conservation laws are checked in the middle of each event and after the last
- * (conservation.h).
+ * then a step runs. The conservation laws are checked in the middle of each event and after the
+ * last (conservation.h).
  */
 #include "serve/server_state.h"
 

@@ -4,8 +4,8 @@
  * v1/sample/ops/topk_topp_sampler.py of 0.14.0, 0.16.0, 0.17.0, 0.19.0, 0.20.0 and 0.22.0; 0.16.0
  * agrees with 0.14.0, and 0.24.0, 0.26.0 and 0.28.0 with 0.22.0, in all of them. The second model
  * runner: config/vllm.py (DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES) and v1/worker/gpu/model_runner.py
- * of 0.23.0, 0.24.0, 0.26.0, 0.27.1, 0.28.0 and 0.29.0. SGLang: server_args.py (_handle_gpu_memory_settings) of
- * 0.5.9.
+ * of 0.23.0, 0.24.0, 0.26.0, 0.27.1, 0.28.0 and 0.29.0. SGLang: server_args.py
+ * (_handle_gpu_memory_settings) of 0.5.9.
  */
 #include "serve/server_engine.h"
 
@@ -56,11 +56,11 @@ const char *const server_compile_names[] = {
  * sequences (vllm-project/vllm #46112), and 12.6 in schedule() of vLLM 0.27.1 on a host whose
  * authors found it too noisy (openfabric-systems/simllm #205).
  *
- * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). Of versions from 0.8 on, the
- * first with this scheduler, the memory was not looked up: it is taken to be that of 0.14. Assumed: 0.25 ms between two
- * steps, as those who proposed it expected (vllm-project/vllm #10634: 0.2 to 0.3). SGLang overlaps
- * them since 0.4, and shows a profile without idle time (its release notes). No other figure of
- * SGLang's processes is published: they are assumed to be like vLLM's. */
+ * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). The memory of older versions,
+ * from 0.8 on, the first with this scheduler, was not looked up: it is assumed to be that of 0.14.
+ * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
+ * 0.2 to 0.3). SGLang overlaps them since 0.4, and shows a profile without idle time (its release
+ * notes). No other figure of SGLang's processes is published: they are assumed to be like vLLM's. */
 #define PATH_OF_VLLM                                                                               \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \

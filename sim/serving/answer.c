@@ -113,9 +113,8 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
 static bool needs_others(const struct result *result)
 {
     const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    bool ok = status->set && strcmp(status->text, "ok") == 0;
-    return !ok || result->cells[COLUMN_TRACE_SOURCE].set || (mass->set && mass->real < 1);
+    return !result_ok(result) || result->cells[COLUMN_TRACE_SOURCE].set ||
+           (mass->set && mass->real < 1);
 }
 
 static bool open_members(struct answer *answer, struct error *why)
@@ -135,13 +134,10 @@ static bool open_members(struct answer *answer, struct error *why)
 /* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
 static void note_threshold(const struct point *point, struct result *result)
 {
-    size_t used = strlen(result->message);
     if (point->setup.mechanisms.policy->needs_queries) {
-        snprintf(
-            result->message + used, sizeof result->message - used,
-            "%sQSAC's threshold does not carry between models: at the same one, families reuse "
-            "different shares of their sets",
-            used > 0 ? "; " : "");
+        result_note(result,
+                    "QSAC's threshold does not carry between models: at the same one, families "
+                    "reuse different shares of their sets");
     }
 }
 

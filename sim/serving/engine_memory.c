@@ -78,12 +78,8 @@ static double compile_bytes(const struct point *point)
 
 static struct server_engine engine_of(const struct point *point)
 {
-    const struct model *model = &point->setup.model;
-    bool dense = true;
-    for (uint32_t l = 0; l < model->layer_count; l++) {
-        dense = dense && !model->layers[l].routed;
-    }
-    return server_engine_for((enum server_engine_id)point->workload.engine, dense);
+    return server_engine_for((enum server_engine_id)point->workload.engine,
+                             !model_is_routed(&point->setup.model));
 }
 
 /* Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:

@@ -85,27 +85,20 @@ static void write_range(const struct result *results, uint32_t count,
 
 /* ---- what does not fit ---- */
 
-static bool fits(const struct result *result)
-{
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    return status->set && strcmp(status->text, "ok") == 0;
-}
-
 static void note_unfit(const struct result *results, const char *const *names, uint32_t count,
                        struct result *out)
 {
-    char note[256] = "with the recording of ";
-    size_t used = strlen(note), start = used, size = sizeof out->message;
+    char note[1024] = "with the recording of ";
+    size_t used = strlen(note), start = used;
     for (uint32_t i = 0; i < count && used < sizeof note; i++) {
-        if (!fits(&results[i])) {
+        if (!result_ok(&results[i])) {
             used += (size_t)snprintf(note + used, sizeof note - used, "%s%s",
                                      used > start ? ", " : "", names[i]);
         }
     }
-    if (used > start && fits(out)) {
-        size_t there = strlen(out->message);
-        snprintf(out->message + there, size - there, "%s%s it does not fit in memory",
-                 there > 0 ? "; " : "", note);
+    if (used > start && used < sizeof note && result_ok(out)) {
+        snprintf(note + used, sizeof note - used, " it does not fit in memory");
+        result_note(out, note);
     }
 }
 

@@ -1,9 +1,9 @@
 /* The result of a point that several families of recordings answer (scenario/ensemble.h).
  *
  * The result is that of one family, the one in the middle by time, so that its parts and stalls add
- * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over the
- * families; beside it stand the least and the most, and `families` has every family's own. The range
- * is what these families span; it promises nothing about another model.
+ * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over
+ * the families; beside it stand the least and the most, and `families` has every family's own. The
+ * range is what these families span; it promises nothing about another model.
  */
 #ifndef SERVING_FAMILIES_H
 #define SERVING_FAMILIES_H

@@ -38,7 +38,7 @@ static bool check_times(const struct point *point, struct error *why)
     if (point->requests->sessions && !workload->timed) {
         error_usage(why, NULL, 0,
                     "a session's next turn arrives after an answer, which takes time");
-        return error_expect(why, "no 'timed: no', or a workload without 'turns'");
+        return error_expect(why, "'timed: yes', or a workload without 'turns'");
     }
     if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
         !workload->timed) {

@@ -39,14 +39,14 @@ bool serving_write_times(const struct point *point, const struct requests *reque
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why);
 
-/* Does the server hold requests back: does half of them wait to begin for longer than they then
- * take to their first token, and for more than four tokens' time? Their TTFT is the length of a
- * queue. (Four, assumed: a request that finds room waits for the step under way, and perhaps for
- * one or two that are scheduled already.) A result without these times: no. */
+/* Does the server hold requests back? It does if the median wait in the queue is more than half of
+ * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.
+ * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or two
+ * that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
 
-/* Requests that a workload of the result's rate must have at least, so that they arrive for ten times
- * as long as one takes; 0: it has as many, or no times. Not for clients, who set the rate
+/* Requests that a workload of the result's rate needs at least to arrive for ten times as long as
+ * one takes. 0: it has as many, or the result has no times. Not for clients, who set the rate
  * themselves. */
 uint64_t serving_requests_wanted(const struct result *result);
 

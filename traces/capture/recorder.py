@@ -6,8 +6,8 @@ keys of the prefix if units or a retrieval need them (units.py).
 
 import gzip
 import os
-import sys
 import shlex
+import sys
 import zlib
 from dataclasses import dataclass
 
@@ -212,8 +212,8 @@ def say_sliding(options, recorder):
     """Says which layers had better been left out: those that never saw the first token."""
     others = [str(layer) for layer in recorder.layers if layer not in recorder.sliding]
     if recorder.sliding and others:
-        print(f'{options.program}: {len(recorder.sliding)} layers have a sliding window; no system moves '
-              f'their KV, so leave them out: --layers {",".join(others)}', file=sys.stderr)
+        print(f'{options.program}: {len(recorder.sliding)} layers have a sliding window; no system '
+              f'moves their KV, so leave them out: --layers {",".join(others)}', file=sys.stderr)
 
 
 def say_written(options, geometry):

@@ -19,9 +19,9 @@ const char *drawn_mean(const struct result *result, enum drawn drawn, double sca
 bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
 
-/* If the run's own step, TTFT or TPOT (DRAWN_COUNT: none), for the machine as its profile states it,
- * lies outside the range of the draws or the interval of their mean: "63.28 ms a step, longer than
- * in 9 of 10 draws"; else NULL. */
+/* "63.28 ms a step, longer than in 9 of 10 draws", if the run's own step, TTFT or TPOT, for the
+ * machine as its profile states it, lies outside the range of the draws or the interval of their
+ * mean. Else NULL, as with DRAWN_COUNT for `drawn`. */
 bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
                const char **out, struct error *why);
 

@@ -1,24 +1,14 @@
 #include "cli/plan/plan_answer.h"
 
+#include "base/text.h"
 #include "cli/frame/figures.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { TEXT = 64, TIES_NAMED = 5 };
-
-__attribute__((format(printf, 2, 3))) static void append(char text[PLAN_ANSWER], const char *format,
-                                                         ...)
-{
-    size_t used = strlen(text);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text + used, PLAN_ANSWER - used, format, list);
-    va_end(list);
-}
 
 const char *plan_axis(const struct planning *planning)
 {
@@ -57,12 +47,12 @@ static void say_fixed(const struct quest *quest, char text[PLAN_ANSWER])
     char all[FIGURE], part[FIGURE];
     const char *hbm = figure_bytes(&cells[COLUMN_HBM_BYTES], all);
     const char *kv = hbm == NULL ? NULL : figure_bytes(&cells[COLUMN_HBM_KV], part);
-    append(text, ": there is no budget to choose, because %s", quest->fixed);
+    text_append(text, PLAN_ANSWER, ": there is no budget to choose, because %s", quest->fixed);
     if (hbm != NULL) {
-        append(text, "; it takes %s of HBM", hbm);
+        text_append(text, PLAN_ANSWER, "; it takes %s of HBM", hbm);
     }
     if (kv != NULL) {
-        append(text, ", %s of it KV", kv);
+        text_append(text, PLAN_ANSWER, ", %s of it KV", kv);
     }
 }
 
@@ -81,12 +71,12 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
             const char *before = said == 0          ? ties > 1 ? ", as do " : ", as does "
                                  : said + 1 == ties ? " and "
                                                     : ", ";
-            append(text, "%s%s", before, name);
+            text_append(text, PLAN_ANSWER, "%s%s", before, name);
             said++;
         }
     }
     if (named < ties) {
-        append(text, " and %u more", ties - named);
+        text_append(text, PLAN_ANSWER, " and %u more", ties - named);
     }
 }
 
@@ -98,10 +88,10 @@ static void say_draws(const struct planning *planning, const struct targets *tar
     uint32_t count = result->draws.count, met = targets_count_met(targets, result);
     bool ordered = quest->fixed == NULL && quest->axis.numeric;
     if (10 * met < 9 * count) {
-        append(text, ", but in only %u of its %u draws%s", met, count,
-               !ordered             ? ""
-               : planning->maximise ? ": take less"
-                                    : ": take more");
+        text_append(text, PLAN_ANSWER, ", but in only %u of its %u draws%s", met, count,
+                    !ordered             ? ""
+                    : planning->maximise ? ": take less"
+                                         : ": take more");
     }
 }
 
@@ -110,9 +100,10 @@ static void say_end(const struct planning *planning, const struct quest *quest,
                     char text[PLAN_ANSWER])
 {
     bool more = planning->maximise && quest->axis.numeric && strcmp(quest->axis.key, "batch") != 0;
-    append(text, "; the axis %s there", planning->maximise ? "ends" : "begins");
+    text_append(text, PLAN_ANSWER, "; the axis %s there", planning->maximise ? "ends" : "begins");
     if (more) {
-        append(text, "; for higher values: --maximise %s=FROM:TO", quest->axis.key);
+        text_append(text, PLAN_ANSWER, "; for higher values: --maximise %s=FROM:TO",
+                    quest->axis.key);
     }
 }
 
@@ -121,9 +112,9 @@ static void say_next(const struct planning *planning, const struct targets *targ
 {
     char before[TEXT], shortfall[SHORTFALL_TEXT];
     shortfall_describe(targets, &quest->results[quest->found - 1], shortfall);
-    append(text, "; the value %s it, %s, %s", planning->maximise ? "above" : "below",
-           quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before),
-           shortfall);
+    text_append(
+        text, PLAN_ANSWER, "; the value %s it, %s, %s", planning->maximise ? "above" : "below",
+        quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before), shortfall);
 }
 
 static void say_winner(const struct planning *planning, const struct targets *targets,
@@ -133,13 +124,14 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     char name[PLAN_NAME], value[TEXT];
     plan_name_quest(planning, quest, name);
     if (quest->fixed != NULL) {
-        append(text, "%s meets all targets as it is", name);
+        text_append(text, PLAN_ANSWER, "%s meets all targets as it is", name);
         say_draws(planning, targets, quest, text);
         say_fixed(quest, text);
         return;
     }
-    append(text, "%s meets all targets with a %s of %s", name, plan_axis(planning),
-           quest_label(quest, planning->maximise, quest->found, value, sizeof value));
+    text_append(text, PLAN_ANSWER, "%s meets all targets with a %s of %s", name,
+                plan_axis(planning),
+                quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     say_ties(planning, text);
     say_draws(planning, targets, quest, text);
     if (quest->found == 0) {

@@ -117,7 +117,8 @@ static bool add_served(const struct tradeoff *tradeoff, const struct tradeoff_ru
     }
     texts[TTFT] = figure_ms(cells[COLUMN_TTFT].integer, ttft);
     texts[TTFT_P99] = figure_ms(cells[COLUMN_TTFT_P99].integer, p99);
-    texts[SERVED_TPOT] = figure_ms(cells[COLUMN_TPOT].integer, tpot);
+    texts[SERVED_TPOT] = /* none if all outputs are one token */
+        cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
     texts[SERVED_RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
     texts[GPU_RATE] = figure_rate(&cells[COLUMN_GPU_RATE], gpu);
     texts[SERVED_COST] = figure_dollars(&cells[COLUMN_COST], cost);

@@ -1,6 +1,7 @@
 #include "cli/runs/contest.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "cli/frame/drawn.h"
 #include "cli/frame/table.h"
 #include "study/sweep/interval.h"
@@ -8,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,17 +37,6 @@ struct contest {
     bool ranged; /* some runs are of several families of recordings */
 };
 
-static void append(char text[ROOM], const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void append(char text[ROOM], const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text + used, ROOM - used, format, list);
-    va_end(list);
-}
-
 /* ---- adding runs ------------------------------------------------------------------------- */
 
 struct contest *contest_create(double precision, struct error *why)
@@ -74,9 +63,9 @@ void contest_destroy(struct contest *contest)
 static void add_remark(struct remarks *remarks, const struct runner *runner, const char *remark)
 {
     if (remark != NULL && remarks->runs++ < MOST_SHOWN) {
-        append(remarks->text, "%s%s%s%s%s%s", remarks->runs > 1 ? "; " : "", runner->title,
-               runner->title[0] != '\0' ? ": " : "", runner->name,
-               runner->name[0] != '\0' ? " " : "", remark);
+        text_append(remarks->text, ROOM, "%s%s%s%s%s%s", remarks->runs > 1 ? "; " : "",
+                    runner->title, runner->title[0] != '\0' ? ": " : "", runner->name,
+                    runner->name[0] != '\0' ? " " : "", remark);
     }
 }
 
@@ -154,12 +143,14 @@ static void append_match(char text[ROOM], const struct runner *better, const str
         tied += better->merits[i] == worse->merits[i];
     }
     if (tied == count) {
-        append(text, "%s ties with %s in all %" PRIu32, better->name, worse->name, count);
+        text_append(text, ROOM, "%s ties with %s in all %" PRIu32, better->name, worse->name,
+                    count);
         return;
     }
-    append(text, "%s beats %s in %" PRIu32 " of %" PRIu32, better->name, worse->name, won, count);
+    text_append(text, ROOM, "%s beats %s in %" PRIu32 " of %" PRIu32, better->name, worse->name,
+                won, count);
     if (tied > 0) {
-        append(text, " (%" PRIu32 " %s)", tied, tied == 1 ? "tie" : "ties");
+        text_append(text, ROOM, " (%" PRIu32 " %s)", tied, tied == 1 ? "tie" : "ties");
     }
 }
 
@@ -167,14 +158,14 @@ static void print_group(const struct runner *ranked, size_t count, bool serves, 
 {
     char text[ROOM] = "";
     if (ranked[0].title[0] != '\0') {
-        append(text, "%s: ", ranked[0].title);
+        text_append(text, ROOM, "%s: ", ranked[0].title);
     }
     for (size_t i = 0; i + 1 < count && i + 1 < MOST_SHOWN; i++) {
-        append(text, "%s", i > 0 ? ", " : "");
+        text_append(text, ROOM, "%s", i > 0 ? ", " : "");
         append_match(text, &ranked[i], &ranked[i + 1]);
     }
     if (count > MOST_SHOWN) {
-        append(text, "; %zu more are slower", count - MOST_SHOWN);
+        text_append(text, ROOM, "; %zu more are slower", count - MOST_SHOWN);
     }
     table_line(serves ? "draw by draw, by TTFT: " : "draw by draw, by tokens/s: ", text, out);
 }
@@ -182,7 +173,7 @@ static void print_group(const struct runner *ranked, size_t count, bool serves, 
 static void print_remarks(struct remarks *remarks, const char *label, FILE *out)
 {
     if (remarks->runs > MOST_SHOWN) {
-        append(remarks->text, "; and %" PRIu32 " more", remarks->runs - MOST_SHOWN);
+        text_append(remarks->text, ROOM, "; and %" PRIu32 " more", remarks->runs - MOST_SHOWN);
     }
     if (remarks->runs > 0) {
         table_line(label, remarks->text, out);
@@ -195,8 +186,8 @@ void contest_print(struct contest *contest, FILE *out)
     if (contest->most == 0) {
         return;
     }
-    append(
-        text,
+    text_append(
+        text, ROOM,
         "%" PRIu32 "%s draws of the machine's figures, each within its range (a figure without a "
         "range stays fixed); all runs share the draws. Whatever is generated gets a new seed per "
         "draw; %s. ± is the 95 %% interval of the mean over draws (Student's "

@@ -8,6 +8,7 @@
 #include "decode/time/pipeline.h"
 #include "study/sweep/explain.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@ struct shares {
     double of[ITEMS];
     int count;
 };
+
+static_assert(PART_COUNT + 3 <= ITEMS && (int)EXPLAIN_CAUSES <= (int)ITEMS, "room for all names");
 
 static void add_share(struct shares *shares, const char *name, double share)
 {

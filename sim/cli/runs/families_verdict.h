@@ -20,8 +20,8 @@ void families_verdict_destroy(struct families_verdict *verdict); /* may be NULL 
 bool families_verdict_add(struct families_verdict *verdict, size_t group, const char *title,
                           const char *name, const struct result *result, struct error *why);
 
-/* Print a line for each group of two runs or more, at least one of them with families: "litecache is
- * fastest for 2 of 3 families; the order of clo and litecache flips for 1 of 3
+/* Print a line for each group of two runs or more, if at least one of them has families: "litecache
+ * is fastest for 2 of 3 families; the order of clo and litecache flips for 1 of 3
  * (gemma-3-270m)". */
 void families_verdict_print(const struct families_verdict *verdict, FILE *out);
 

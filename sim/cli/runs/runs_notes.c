@@ -247,8 +247,7 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
 /* Did a server finish its workload, timed or not? */
 static bool is_served(const struct result *result)
 {
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    return result->cells[COLUMN_REQUESTS].set && status->set && strcmp(status->text, "ok") == 0;
+    return result->cells[COLUMN_REQUESTS].set && result_ok(result);
 }
 
 /* A failed run has its reason in the table; its notes and basis are left out. */

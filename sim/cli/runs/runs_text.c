@@ -20,8 +20,8 @@ static bool print_json_text(const char *name, const char *text, FILE *out, struc
     return true;
 }
 
-/* ,"families":{"smollm2-135m":{"hit_ratio":0.94,...},...}; nothing without families. Figures that no
- * family has are left out. */
+/* ,"families":{"smollm2-135m":{"hit_ratio":0.94,...},...}; nothing without families. Figures that a
+ * family lacks are left out. */
 static void print_json_families(const struct result *result, FILE *out)
 {
     for (uint32_t f = 0; f < result->family_count; f++) {

@@ -95,7 +95,7 @@ static bool add_point(const struct whatif *whatif, const struct whatif_findings 
         snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
         texts[BATCH] = batch;
     }
-    if (!whatif_went_well(result)) {
+    if (!result_ok(result)) {
         return whatif_add_untimed(table, texts, CACHE, result, why);
     }
     snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
@@ -156,7 +156,7 @@ static const char *describe_cell(const struct whatif *whatif,
     const struct result *result = &whatif->results[point];
     double worth = whatif_worth(whatif, point);
     char figure[FIGURE];
-    if (!whatif_went_well(result)) {
+    if (!result_ok(result)) {
         return result_out_of_memory(result) ? "oom" : "failed";
     }
     if (whatif_objection(whatif, point) != NULL) {

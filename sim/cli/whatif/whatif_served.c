@@ -26,7 +26,7 @@ static bool add_served(const struct whatif *whatif, const struct whatif_findings
     const char *texts[SERVED_COLUMNS] = {NULL};
     char value[TEXT], marks[TEXT], time[FIGURE], room[SERVED_FIGURES][SERVED_TEXT];
     texts[SERVED_VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
-    if (!whatif_went_well(result)) {
+    if (!result_ok(result)) {
         return whatif_add_untimed(table, texts, SERVED_FIRST, result, why);
     }
     served_figures(result, texts + SERVED_FIRST, room);

@@ -28,11 +28,6 @@ const char *whatif_number(double worth, char text[FIGURE])
     return figure_rate(&cell, text);
 }
 
-bool whatif_went_well(const struct result *result)
-{
-    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0;
-}
-
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
                         uint32_t point, char text[TEXT])
 {

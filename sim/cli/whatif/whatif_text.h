@@ -8,8 +8,6 @@
 
 enum { WHATIF_TEXT = 64, WHATIF_LINE = 512 };
 
-bool whatif_went_well(const struct result *result);
-
 /* The name of a point: its value on each axis, "15.0 %, batch 4". */
 const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[WHATIF_LINE]);
 

@@ -52,8 +52,8 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
 uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
 bool replay_is_read(const struct replay_job *job, uint32_t sequence);
 
-/* Note that a cache holds `held` units after a step that missed `missed`; `most` is the largest size
- * so far. Returns the step's cold ones (ledger.h). */
+/* The cold units (ledger.h) of a step that missed `missed`; the cache now holds `held`. `most`: its
+ * largest size so far, in and out. */
 uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);
 
 /* Replay source layer `index`: an item of parallel_for() over a struct replay_job. Writes only its

@@ -37,9 +37,9 @@ struct request {
     uint32_t prompt, output; /* tokens, at least 1 each */
     uint64_t first_chunk;    /* its chunks are requests.chunks[first_chunk ...] */
     uint32_t chunks;         /* 0: the prompt's content is unknown */
-    uint32_t turn;           /* of its session, from 0. A later turn follows the request in front of
-                                it: it arrives when that one has ended, */
-    int64_t think_ns;        /* and this much later */
+    uint32_t turn;           /* of its session, from 0. A later turn stands behind the turn before,
+                                and arrives when that one has ended */
+    int64_t think_ns;        /* and its user has thought for so long */
 };
 
 static inline uint64_t request_tokens(const struct request *request)
@@ -94,8 +94,8 @@ void requests_release(struct requests *requests);
  * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
-/* Remove the requests with more than `most` tokens. Returns how many; the others keep their order and
- * their arrivals. Turns of a session grow, so that those kept are its first. */
+/* Remove the requests with more than `most` tokens, and return their number. The others keep their
+ * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);
 
 #endif

@@ -109,6 +109,10 @@ static bool read_text(const char *name, struct synthetic *out, struct error *why
             return error_expect(why, "such as synthetic:prompt=1000,output=200");
         }
     }
+    if (out->number[THINK] > 0 && out->number[TURNS] == 1) {
+        error_usage(why, NULL, 0, "'think' is the time between turns, and a session has one");
+        return error_expect(why, "'turns' of at least 2 as well, or no 'think'");
+    }
     if (out->number[PREFIX] < out->number[PROMPT]) {
         return true;
     }

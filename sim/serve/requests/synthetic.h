@@ -7,14 +7,15 @@
  *   output_spread             distribution; 0: all are equal
  *   prefix                    tokens that prompts begin with, of one of `prefixes` (1) kinds, each
  *                             as likely; part of `prompt`. Only whole chunks of them are shared
- *   turns                     requests of a session (1): each next prompt is the conversation so far
+ *   turns                     requests of a session (1): a later prompt is the conversation so far
  *                             and a message of `prompt` less `prefix` tokens
- *   think                     time between an answer and the session's next request, in the mean of
- *                             an exponential distribution (0s)
+ *   think                     mean time between an answer and the session's next request, of an
+ *                             exponential distribution (0s)
  *   requests                  how many in all (1000)
  *
- * Of an answer, as of those in recorded files, the next turn finds no KV: its tokens are computed
- * once more, as part of a prompt, and found from then on. Requests have no arrival times. The same text and seed give the same requests.
+ * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
+ * computed again as part of the next prompt, and found from then on. Requests have no arrival times.
+ * The same text and seed give the same requests.
  */
 #ifndef SERVE_SYNTHETIC_H
 #define SERVE_SYNTHETIC_H

@@ -185,10 +185,9 @@ bool targets_parse(const char *text, struct targets *out, struct error *why)
 static bool value_of(enum column column, const struct result *result, double *out)
 {
     const struct cell *cell = &result->cells[column];
-    const struct cell *status = &result->cells[COLUMN_STATUS];
     bool real = column_kinds[column].type == COLUMN_TYPE_REAL;
     *out = !cell->set ? NAN : real ? cell->real : (double)cell->integer;
-    return cell->set && status->set && strcmp(status->text, "ok") == 0;
+    return cell->set && result_ok(result);
 }
 
 static double shortfall_of(const struct target *target, double value)

@@ -44,8 +44,8 @@ enum drawn target_drawn(const struct target *target);
  * run's own in every draw. */
 uint32_t targets_count_met(const struct targets *targets, const struct result *result);
 
-/* How many of a run's families of recordings meet all targets. A figure without a range is the run's
- * own for every family. */
+/* How many of a run's families of recordings meet all targets. If a figure has no range, every
+ * family has the run's own. */
 uint32_t targets_count_families(const struct targets *targets, const struct result *result);
 
 /* The figure that a target judges, as a person reads it: "63.28"; "-" if the run has none. */

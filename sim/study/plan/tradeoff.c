@@ -41,7 +41,8 @@ static const char *axes_of(const struct candidate *candidate,
                                                     : "rate";
 }
 
-/* Run a candidate over its axes. If it cannot be run, `refused` says why and the others go on. A failure in the middle is an error. */
+/* Run a candidate over its axes. If it cannot be run, `refused` says why and the others go on. A
+ * failure in the middle is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
                            struct whatif *out, bool *interrupted, struct error *refused,
                            struct error *why)
@@ -102,9 +103,8 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 static bool is_held(const struct result *result, const struct targets *targets)
 {
     const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
-    return strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0 &&
-           result->cells[COLUMN_DECODE_RATE].set && !(grows->set && grows->integer != 0) &&
-           targets_shortfall(targets, result) == 0;
+    return result_ok(result) && result->cells[COLUMN_DECODE_RATE].set &&
+           !(grows->set && grows->integer != 0) && targets_shortfall(targets, result) == 0;
 }
 
 static struct pareto_point place(const struct result *result, bool serves)

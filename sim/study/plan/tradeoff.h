@@ -3,8 +3,8 @@
  *
  * Every candidate is run over its budgets and batches, or over its arrival rates or clients, as
  * `whatif` does. The runs that meet the targets are compared, and the runs on the Pareto front are
- * the ones worth choosing from. If a run's attention mass is unknown, it counts as 0. A server whose
- * queue grows is left out: its figures hold only for a workload of just this length.
+ * the ones worth choosing from. If a run's attention mass is unknown, it counts as 0. Servers whose
+ * queue grows are left out: their figures hold only for a workload of just this length.
  */
 #ifndef STUDY_PLAN_TRADEOFF_H
 #define STUDY_PLAN_TRADEOFF_H

@@ -57,8 +57,8 @@ enum explain_cause {
 extern const char *const explain_causes[EXPLAIN_CAUSES]; /* "reading weights", ... */
 
 /* How much of a time hangs on each cause: shares that add up to 1, or all 0. They follow from the
- * effects of single figures; peaks, which other figures are shares of, are left out. With a queue an
- * effect is larger than the work behind it, so only the proportions count. */
+ * effects of single figures. Peaks are left out, because other figures are shares of them. Behind a
+ * queue an effect is larger than the work that causes it, so only the proportions count. */
 void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSES]);
 
 #endif

@@ -164,6 +164,10 @@ static bool time_drawn(const struct course *course, uint32_t number, const struc
                        double values[DRAWN_COUNT], struct error *why)
 {
     struct drawn_view view = {.family = draw_family(course->point, number)};
+    const struct result *planned = answer_planned(course->answer, view.family);
+    if (planned != NULL && !check_timed(planned, number, why)) {
+        return false;
+    }
     if (!point_view(course->point, view.family, &view.point, why)) {
         return false;
     }

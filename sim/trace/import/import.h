@@ -1,8 +1,8 @@
 /* Traces of other tools, made into decode traces (.swt).
  *
  * A file is read more than once: to find its shape and all its faults, then to write the trace; a
- * file with a fault gives no trace. Memory holds one tile. If the file has steps, each is a step of the
- * trace. A plain stream of ids has none: one id is a step, so that it replays in its own order
+ * file with a fault gives no trace. Memory holds one tile. If the file has steps, each is a step of
+ * the trace. A plain stream of ids has none: one id is a step, so that it replays in its own order
  * whatever the scenario's `order`; it becomes one head of one layer.
  *
  * Most files say which units were wanted, but not with how much attention. Masses are then assumed,

@@ -1,9 +1,9 @@
-/* The JSON objects of a file, one after another: as lines, without anything between them, in arrays,
- * or any of these by turns.
+/* The JSON objects of a file, one after another: on lines of their own, without anything between
+ * them, in arrays, or any of these by turns.
  *
  * One string of an object may be larger than memory: the values of `long_key`. Their characters are
  * handed over in pieces while they are read. In the text of the object, such a value is a string
- * again, "NUMBER:SIZE": the how manieth long string of the file it is, from 0, and its characters.
+ * again, "NUMBER:SIZE": its number among the long strings of the file, from 0, and its characters.
  *
  * Only brackets, braces and strings are understood here; a JSON parser checks the text.
  * Internal to this folder. */
@@ -12,7 +12,7 @@
 
 #include "trace/import/import_bytes.h"
 
-/* Who takes the long strings: each begins, comes in pieces, and ends. False ends the reading. */
+/* The taker of long strings: each begins, comes in pieces, and ends. False ends the reading. */
 struct json_long {
     void *state;
     bool (*begin)(void *state, uint64_t number, struct error *why);

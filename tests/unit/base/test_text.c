@@ -1,4 +1,4 @@
-/* Texts in UTF-8, cut and escaped. */
+/* Texts in UTF-8, cut, appended to and escaped. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,6 +29,23 @@ static void copies_are_cut_between_characters(void **state)
         char copy[5];
         text_copy(copy, sizeof copy, cases[i].text);
         assert_string_equal(copy, cases[i].copy);
+    }
+}
+
+static void what_is_appended_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *more, *both; /* in 5 bytes */
+    } cases[] = {
+        {"", "", ""},          {"ab", "cd", "abcd"},       {"ab", "cde", "abcd"},
+        {"abcd", "e", "abcd"}, {"abc", "\xc3\xa9", "abc"}, {"ab", "\xc3\xa9", "ab\xc3\xa9"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[5];
+        strcpy(text, cases[i].text);
+        text_append(text, sizeof text, "%s", cases[i].more);
+        assert_string_equal(text, cases[i].both);
     }
 }
 
@@ -86,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_cut_between_characters),
+        cmocka_unit_test(what_is_appended_is_cut_between_characters),
         cmocka_unit_test(a_duplicate_is_the_whole_text),
         cmocka_unit_test(characters_are_escaped_one_by_one),
         cmocka_unit_test(a_list_has_an_item_between_commas),

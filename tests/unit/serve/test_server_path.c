@@ -147,6 +147,23 @@ static void admission_leaves_room_for_outputs(void **state)
     }
 }
 
+/* The same two at once: the output of the first, admitted where nothing runs, counts already for the
+ * second. 588 tokens are not less than the 1024 of 8 free blocks less 640. */
+static void a_first_request_reserves_too(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    course.prefix.gpu_blocks = 9;
+    course.options.path.prompts_alone = course.options.path.reserves = true;
+    add_request(&course, 0, 128, 640);
+    add_request(&course, 0, 128, 460);
+    run_course(&course);
+    assert_int_equal(course.served[0].scheduled_ns, 0);
+    assert_int_equal(course.served[1].scheduled_ns, 116 * MS);
+    end_course(&course);
+}
+
 static void random_path(struct course *course, gsl_rng *random)
 {
     struct server_path *path = &course->options.path;
@@ -236,6 +253,7 @@ int main(void)
         cmocka_unit_test(prompts_are_computed_beside_decodes_or_before_them),
         cmocka_unit_test(decodes_are_not_cut),
         cmocka_unit_test(admission_leaves_room_for_outputs),
+        cmocka_unit_test(a_first_request_reserves_too),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(engines_differ_in_the_order_of_prompts),
     };

@@ -160,6 +160,8 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt=5,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
         {"synthetic:prompt=5,output=1,turns=0", "'turns' of a synthetic workload is missing or 0"},
         {"synthetic:prompt=5,output=1,think=9", "'think' is '9', which has no unit"},
+        {"synthetic:prompt=5,output=1,think=9s",
+         "'think' is the time between turns, and a session has one"},
         {"synthetic:prompt=5,output=1,output_spread=2000%", "'output_spread' is '2000%'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
