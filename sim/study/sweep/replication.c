@@ -80,13 +80,24 @@ struct course {
     bool seeded;    /* each draw has its own seed */
 };
 
+/* A figure of the planned run with this family. */
+static double planned_number(const struct result *planned, uint32_t family, enum column column)
+{
+    for (int i = 0; planned->family_count > 0 && i < RANGE_COUNT; i++) {
+        if (column_ranges[i].column == column) {
+            return planned->families[family].values[i];
+        }
+    }
+    return result_number(planned, column);
+}
+
 /* Figures that do not depend on the machine are taken from the planned run. */
-static void take(const struct result *drawn, const struct result *planned,
+static void take(const struct result *drawn, const struct result *planned, uint32_t family,
                  double values[DRAWN_COUNT])
 {
     for (int i = 0; i < DRAWN_COUNT; i++) {
         double value = result_number(drawn, drawn_columns[i]);
-        values[i] = isnan(value) ? result_number(planned, drawn_columns[i]) : value;
+        values[i] = isnan(value) ? planned_number(planned, family, drawn_columns[i]) : value;
     }
 }
 
@@ -101,14 +112,13 @@ static bool time_answer(const struct course *course, uint32_t family, const stru
                         const struct profile *machine, double values[DRAWN_COUNT],
                         struct error *why)
 {
-    const struct result *planned = answer_planned(course->answer, family);
     struct point drawn = *point;
     struct result result;
     drawn.setup.profile = *machine;
     if (!answer_again(course->answer, family, &drawn, &result, why)) {
         return false;
     }
-    take(&result, planned != NULL ? planned : course->result, values);
+    take(&result, course->result, family, values);
     result_release(&result);
     return true;
 }
@@ -135,7 +145,7 @@ static bool time_replayed(const struct course *course, const struct point *seede
     drawn.setup.profile = *machine;
     bool good = check_timed(&planned, number, why) && answer_again(answer, 0, &drawn, &result, why);
     if (good) {
-        take(&result, &planned, values);
+        take(&result, &planned, 0, values);
         result_release(&result);
     }
     result_release(&planned);
