@@ -80,13 +80,19 @@ struct course {
     bool seeded;    /* each draw has its own seed */
 };
 
-/* Figures that do not depend on the machine are taken from the planned run. */
+/* Figures that do not depend on the machine are taken from the planned run: if it is one family's
+ * (else NULL), from what that family gave, because the answer's result has medians in their place. */
 static void take(const struct result *drawn, const struct result *planned,
-                 double values[DRAWN_COUNT])
+                 const struct result_family *family, double values[DRAWN_COUNT])
 {
     for (int i = 0; i < DRAWN_COUNT; i++) {
-        double value = result_number(drawn, drawn_columns[i]);
-        values[i] = isnan(value) ? result_number(planned, drawn_columns[i]) : value;
+        enum column column = drawn_columns[i];
+        const struct column_range *range = family != NULL ? column_range_of(column) : NULL;
+        values[i] = result_number(drawn, column);
+        if (isnan(values[i])) {
+            values[i] = range != NULL ? family->values[range - column_ranges]
+                                      : result_number(planned, column);
+        }
     }
 }
 
@@ -108,7 +114,8 @@ static bool time_answer(const struct course *course, uint32_t family, const stru
     if (!answer_again(course->answer, family, &drawn, &result, why)) {
         return false;
     }
-    take(&result, planned != NULL ? planned : course->result, values);
+    take(&result, planned != NULL ? planned : course->result,
+         course->result->family_count > 0 ? &course->result->families[family] : NULL, values);
     result_release(&result);
     return true;
 }
@@ -135,7 +142,7 @@ static bool time_replayed(const struct course *course, const struct point *seede
     drawn.setup.profile = *machine;
     bool good = check_timed(&planned, number, why) && answer_again(answer, 0, &drawn, &result, why);
     if (good) {
-        take(&result, &planned, values);
+        take(&result, &planned, NULL, values);
         result_release(&result);
     }
     result_release(&planned);
