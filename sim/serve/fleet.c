@@ -7,6 +7,7 @@
 #include "engine/calendar.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct course {
     const struct fleet *fleet;
@@ -150,29 +151,35 @@ static bool follow(struct course *course, uint32_t index, int64_t at_ns, struct 
     return answer(course, 1, at_ns, why);
 }
 
-/* answer() where requests belong to sessions. */
+/* answer() where requests belong to sessions. Those that ended are among the first in flight: the
+ * search ends with the last of them, or a long queue would be walked at every turn. */
 static bool answer_sessions(struct course *course, const struct server_ends *ends,
                             struct error *why)
 {
-    size_t kept = 0;
+    uint32_t *flying = course->flying, left = ends->refused + ends->answered;
+    size_t kept = 0, seen = 0;
     bool ok = true;
-    for (size_t i = 0; i < course->flying_count; i++) {
-        uint32_t index = course->flying[i];
-        const struct served *served = &course->fleet->served[index];
-        if (!ok || (served->end_ns < 0 && !served->too_long)) {
-            course->flying[kept++] = index;
+    for (; ok && left > 0 && seen < course->flying_count; seen++) {
+        const struct served *served = &course->fleet->served[flying[seen]];
+        if (served->end_ns < 0 && !served->too_long) {
+            flying[kept++] = flying[seen];
         } else {
-            ok = follow(course, index, served->too_long ? ends->refused_ns : served->end_ns, why);
+            ok = follow(course, flying[seen], served->too_long ? ends->refused_ns : served->end_ns,
+                        why);
+            left--;
         }
     }
-    course->flying_count = kept;
+    if (kept < seen) {
+        memmove(flying + kept, flying + seen, (course->flying_count - seen) * sizeof *flying);
+    }
+    course->flying_count -= seen - kept;
     return ok;
 }
 
 static bool answer_all(struct course *course, const struct server_ends *ends, struct error *why)
 {
     if (course->fleet->requests->sessions) {
-        return ends->refused + ends->answered == 0 || answer_sessions(course, ends, why);
+        return answer_sessions(course, ends, why);
     }
     return answer(course, ends->refused, ends->refused_ns, why) &&
            answer(course, ends->answered, ends->answered_ns, why);

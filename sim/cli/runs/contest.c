@@ -29,7 +29,7 @@ struct contest {
     size_t count, capacity;
     struct remarks {
         char text[ROOM];
-        uint32_t runs;
+        uint32_t count;
     } own, missed;        /* remarks on single runs (cli/frame/drawn.h) */
     uint32_t least, most; /* draws of a run */
     double precision;     /* the requested precision; 0: none */
@@ -62,8 +62,8 @@ void contest_destroy(struct contest *contest)
 /* NULL: there is no remark. */
 static void add_remark(struct remarks *remarks, const struct runner *runner, const char *remark)
 {
-    if (remark != NULL && remarks->runs++ < MOST_SHOWN) {
-        text_append(remarks->text, ROOM, "%s%s%s%s%s%s", remarks->runs > 1 ? "; " : "",
+    if (remark != NULL && remarks->count++ < MOST_SHOWN) {
+        text_append(remarks->text, ROOM, "%s%s%s%s%s%s", remarks->count > 1 ? "; " : "",
                     runner->title, runner->title[0] != '\0' ? ": " : "", runner->name,
                     runner->name[0] != '\0' ? " " : "", remark);
     }
@@ -172,10 +172,10 @@ static void print_group(const struct runner *ranked, size_t count, bool serves, 
 
 static void print_remarks(struct remarks *remarks, const char *label, FILE *out)
 {
-    if (remarks->runs > MOST_SHOWN) {
-        text_append(remarks->text, ROOM, "; and %" PRIu32 " more", remarks->runs - MOST_SHOWN);
+    if (remarks->count > MOST_SHOWN) {
+        text_append(remarks->text, ROOM, "; and %" PRIu32 " more", remarks->count - MOST_SHOWN);
     }
-    if (remarks->runs > 0) {
+    if (remarks->count > 0) {
         table_line(label, remarks->text, out);
     }
 }

@@ -4,6 +4,7 @@
 #include "study/plan/pareto.h"
 #include "study/whatif/planned.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,9 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
     if (!can || *interrupted || candidate->left_out[0] != '\0' ||
         whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
         return true;
+    }
+    if (options->over == NULL && strcmp(refused->file, "--over") == 0) { /* nobody typed that */
+        snprintf(refused->file, sizeof refused->file, "--pareto");
     }
     *why = *refused;
     return refused->kind == ERROR_USAGE;

@@ -83,12 +83,9 @@ struct course {
 /* A figure of the planned run with this family. */
 static double planned_number(const struct result *planned, uint32_t family, enum column column)
 {
-    for (int i = 0; planned->family_count > 0 && i < RANGE_COUNT; i++) {
-        if (column_ranges[i].column == column) {
-            return planned->families[family].values[i];
-        }
-    }
-    return result_number(planned, column);
+    const struct column_range *range = planned->family_count > 0 ? column_range_of(column) : NULL;
+    return range != NULL ? planned->families[family].values[range - column_ranges]
+                         : result_number(planned, column);
 }
 
 /* Figures that do not depend on the machine are taken from the planned run. */

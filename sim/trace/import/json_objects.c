@@ -3,6 +3,7 @@
 #include "trace/import/json_objects.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,16 +11,30 @@
 
 enum { OBJECT_MOST = 1 << 28, END = -1 };
 
+/* ---- bytes ---------------------------------------------------------------------------- */
+
+/* Make the block non-empty; at the end of the file it stays empty. */
+static bool fill(struct json_objects *objects, struct error *why)
+{
+    objects->at = 0;
+    return import_bytes_read(&objects->bytes, objects->block, IMPORT_BLOCK, &objects->end, why);
+}
+
 bool json_objects_open(struct json_objects *objects, const char *path, const char *long_key,
                        const struct json_long *taker, struct error *why)
 {
     if (!import_bytes_open(&objects->bytes, path, why)) {
         return false;
     }
+    if (!fill(objects, why)) {
+        import_bytes_close(&objects->bytes);
+        return false;
+    }
+    objects->at = text_mark((const char *)objects->block, objects->end);
     objects->path = path;
     objects->long_key = long_key;
     objects->taker = taker;
-    objects->at = objects->end = objects->size = objects->room = 0;
+    objects->size = objects->room = 0;
     objects->text = NULL;
     objects->line = 1;
     objects->longs = 0;
@@ -31,15 +46,6 @@ void json_objects_close(struct json_objects *objects)
 {
     free(objects->text);
     import_bytes_close(&objects->bytes);
-}
-
-/* ---- bytes ---------------------------------------------------------------------------- */
-
-/* Make the block non-empty; at the end of the file it stays empty. */
-static bool fill(struct json_objects *objects, struct error *why)
-{
-    objects->at = 0;
-    return import_bytes_read(&objects->bytes, objects->block, IMPORT_BLOCK, &objects->end, why);
 }
 
 /* The next byte, or END. */
@@ -214,8 +220,11 @@ static bool misplaced(const struct json_objects *objects, int byte, struct error
 {
     if (byte == END) {
         error_set(why, objects->path, objects->line, "the file ends within an array");
-    } else {
+    } else if (byte < 0x80) {
         error_set(why, objects->path, objects->line, "'%c' between two objects", byte);
+    } else { /* perhaps no character */
+        error_set(why, objects->path, objects->line, "the byte 0x%02x between two objects",
+                  (unsigned)byte);
     }
     return error_expect(why, "JSON objects, one a line or in an array");
 }

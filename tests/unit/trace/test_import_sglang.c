@@ -297,6 +297,8 @@ static void files_that_are_no_objects_are_refused(void **state)
         {"[{\"a\": 1} {\"a\": 1}]", "1: '{' between two objects"},
         {"[[{\"a\": 1}]]", "1: '[' between two objects"},
         {"data: {\"a\": 1}", "1: 'd' between two objects"},
+        {"\xff{\"a\": 1}", "1: the byte 0xff between two objects"},
+        {"\xef\xbb\xbf{\"a\": 1]\n", "1: not JSON"}, /* a mark at the beginning is skipped */
         {"{\"indexer_topk\": \"AA\\u0041", "1: 'indexer_topk' holds a character"},
         {"{\"indexer_topk\": \"AA\n", "2: 'indexer_topk' holds a character"},
         {"{\"a\": 1]\n", "1: not JSON"},
