@@ -37,9 +37,9 @@ bool quantity_parse(const char *text, struct quantity *out);
 
 /* Read `text` as a non-negative quantity of `unit`. A bare number is taken only for UNIT_COUNT,
  * UNIT_TOKENS and UNIT_SHARE; a bare share is at most 1, because a bare 30 was meant as "30%".
- * "16K" is 16384 tokens, or bytes where bytes are asked for. Whole numbers of bytes, tokens or items
- * are exact up to 2^53. On failure `why` says what was found at file:line for `key` and shows an
- * example ("8GiB", "12us"). */
+ * "16K" is 16384 tokens, or bytes where bytes are asked for. Whole numbers of bytes, tokens or
+ * items are exact up to 2^53. On failure `why` says what was found at file:line for `key` and shows
+ * an example ("8GiB", "12us"). */
 bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
                  double *out, struct error *why);
 

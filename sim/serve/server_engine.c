@@ -60,7 +60,8 @@ const char *const server_compile_names[] = {
  * from 0.8 on, the first with this scheduler, was not looked up: it is assumed to be that of 0.14.
  * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
  * 0.2 to 0.3). SGLang overlaps them since 0.4, and shows a profile without idle time (its release
- * notes). No other figure of SGLang's processes is published: they are assumed to be like vLLM's. */
+ * notes). No other figure of SGLang's processes is published: they are assumed to be like those of
+ * vLLM. */
 #define PATH_OF_VLLM                                                                               \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \

@@ -31,7 +31,7 @@
  * ignored. The last request arrived at `last_ns`. */
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns);
 
-/* The first of the two signs alone, for requests that come more and more often as sessions begin. */
+/* The first of the two signs alone, for requests that come ever more often as sessions begin. */
 bool backlog_waits(const struct served *all, size_t count, int64_t last_ns);
 
 #endif

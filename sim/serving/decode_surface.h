@@ -2,9 +2,9 @@
  * off a surface (serve/surface.h) that is within 1 % of the step's time.
  *
  * Points that one surface computed serve other runs of the question (decode_points.h). Sequences of
- * several lengths are treated as equally many of the mean length. The time of scheduler and sampler,
- * `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts cannot be
- * planned and are approximated:
+ * several lengths are treated as equally many of the mean length. The time of scheduler and
+ * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts
+ * cannot be planned and are approximated:
  *
  *   - Sequences so short that they lie in the window, select less than a token or hold less than a
  *     block take the time of the shortest context that the system can run.

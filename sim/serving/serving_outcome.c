@@ -298,8 +298,8 @@ static void note_sessions(double asked, double came, struct result *result)
 {
     char note[160];
     snprintf(note, sizeof note,
-             "%.3g requests/s were asked for, %.3g came, as sessions last too long for so few: make "
-             "`requests` larger",
+             "%.3g requests/s were asked for, %.3g came, as sessions last too long for so few: "
+             "make `requests` larger",
              asked, came);
     result_note(result, note);
 }

@@ -41,8 +41,8 @@ bool serving_write_times(const struct point *point, const struct requests *reque
 
 /* Does the server hold requests back? It does if the median wait in the queue is more than half of
  * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.
- * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or two
- * that are scheduled already.) False for a result without these times. */
+ * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or
+ * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
 
 /* Requests that a workload of the result's rate needs at least to arrive for ten times as long as

@@ -183,7 +183,7 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     char text[ERROR_TEXT];
     error_format(&why, text, sizeof text);
     fprintf(stderr, "spillway: %s\n", text);
-    /* An interrupted command ends with the status that a shell gives a program that a signal killed:
+    /* An interrupted command ends with the status that a shell gives a program killed by a signal:
      * it may be started again, and a command that failed may not. */
     return question_signal() != 0 ? 128 + question_signal() : (int)why.kind;
 }

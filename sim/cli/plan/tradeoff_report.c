@@ -154,9 +154,9 @@ static void print_title(const struct tradeoff *tradeoff, const struct targets *t
     table_wrap(line, 0, out);
     fputs(
         tradeoff->serves
-            ? " are on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT or "
-              "a shorter TPOT without being worse\nin another of these; servers whose queue grows "
-              "are left out\n\n"
+            ? " are on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT "
+              "or a shorter TPOT without being worse\nin another of these; servers whose queue "
+              "grows are left out\n\n"
             : " are on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or "
               "more mass without being worse in\nanother of these\n\n",
         out);

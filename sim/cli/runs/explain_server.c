@@ -1,5 +1,5 @@
-/* A table of an engine's lines if the KV pool is computed from them, a paragraph on memory, then one
- * on time. */
+/* A table of an engine's lines if the KV pool is computed from them, a paragraph on memory, then
+ * one on time. */
 #include "cli/runs/explain_server.h"
 
 #include "base/units.h"

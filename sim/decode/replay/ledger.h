@@ -41,10 +41,10 @@ struct ledger {
     uint32_t steps, layers;
     uint32_t parts;          /* ledgers in the sum; 0: this ledger is no sum */
     struct ledger_row *rows; /* [steps * layers], step-major, then as many for each part; owned */
-    /* Units of the trace, over reported steps and pairs. Cold ones missed while the cache still grew
-     * into room that the warm-up had left empty: at most as many in a step as the cache grew beyond
-     * its largest size so far. A full cache could have held each of them, so it would have hit at
-     * most as many more. */
+    /* Units of the trace, over reported steps and pairs. Cold ones missed while the cache still
+     * grew into room that the warm-up had left empty: at most as many in a step as the cache grew
+     * beyond its largest size so far. A full cache could have held each of them, so it would have
+     * hit at most as many more. */
     uint64_t demand_wanted, demand_hit, demand_cold;
 };
 

@@ -14,8 +14,8 @@
  *   requests                  how many in all (1000)
  *
  * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
- * computed again as part of the next prompt, and found from then on. Requests have no arrival times.
- * The same text and seed give the same requests.
+ * computed again as part of the next prompt, and found from then on. Requests have no arrival
+ * times. The same text and seed give the same requests.
  */
 #ifndef SERVE_SYNTHETIC_H
 #define SERVE_SYNTHETIC_H

@@ -17,8 +17,8 @@
  *     request 26684).
  *   - An index is a position in the sequence where top-k and page table are not fused
  *     (SGLANG_DSA_FUSE_TOPK=0, and wherever HiSparse decodes), else the number of a slot of the
- *     KV pool (layers/attention/dsa/dsa_topk_backend.py, topk_transform). -1 is padding. The indices
- *     of a row are a set: its order means nothing.
+ *     KV pool (layers/attention/dsa/dsa_topk_backend.py, topk_transform). -1 is padding. The
+ *     indices of a row are a set: its order means nothing.
  *   - Rows of prompt tokens are not always captured: dense prefill of short prompts selects
  *     nothing. Those of generated tokens are. */
 #ifndef TRACE_IMPORT_INDEXER_RESPONSES_H
