@@ -33,6 +33,7 @@ struct walk {
     struct import_report *report;
     bool is_second;
     uint32_t next;                  /* response to come */
+    uint32_t written;               /* responses whose traces are whole */
     struct indexer_response *taken; /* the one that is read; NULL: it is not imported */
     struct import_options shaped;   /* the user's options with its context */
     struct import_sink sink;
@@ -204,6 +205,7 @@ static bool end_response(void *state, struct error *why)
     bool ok = walk->is_second ? import_sink_finish(&walk->sink, why)
                               : import_sink_survey(&walk->sink, why);
     taken->units = walk->sink.units;
+    walk->written += walk->is_second && ok;
     import_sink_release(&walk->sink);
     walk->taken = NULL;
     return ok;
@@ -246,7 +248,7 @@ static bool write_traces(struct walk *walk, struct error *why)
         walk->report->traces = walk->responses->count;
         return true;
     }
-    for (uint32_t i = 0; i < walk->next; i++) {
+    for (uint32_t i = 0; i < walk->written; i++) { /* other files there are an earlier import's */
         char path[PATH_MOST];
         name_trace(walk, walk->responses->items[i].request, path);
         unlink(path);
