@@ -50,6 +50,16 @@ bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COU
     return out->values != NULL;
 }
 
+bool scaled_profile_init_one(const struct profile *of, enum curve_id id, double share,
+                             struct scaled_profile *out, struct error *why)
+{
+    double shares[CURVE_COUNT];
+    for (enum curve_id i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = i == id ? share : 1;
+    }
+    return scaled_profile_init(of, shares, out, why);
+}
+
 void scaled_profile_release(struct scaled_profile *scaled)
 {
     free(scaled->values);

@@ -37,6 +37,11 @@ struct scaled_profile {
 
 bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COUNT],
                          struct scaled_profile *out, struct error *why);
+
+/* The same with one figure multiplied by `share`, and all others as they are. */
+bool scaled_profile_init_one(const struct profile *of, enum curve_id id, double share,
+                             struct scaled_profile *out, struct error *why);
+
 void scaled_profile_release(struct scaled_profile *scaled);
 
 #endif

@@ -362,11 +362,7 @@ static bool time_scaled(struct course *course, enum curve_id id, double scale,
     const struct setup *setup = course->setup;
     struct setup scaled = *setup;
     struct scaled_profile profile;
-    double shares[CURVE_COUNT];
-    for (size_t i = 0; i < CURVE_COUNT; i++) {
-        shares[i] = i == id ? scale : 1;
-    }
-    if (!scaled_profile_init(&setup->profile, shares, &profile, why)) {
+    if (!scaled_profile_init_one(&setup->profile, id, scale, &profile, why)) {
         return false;
     }
     scaled.profile = profile.profile;

@@ -32,11 +32,7 @@ static bool serve_scaled(const struct trial *trial, enum curve_id id, double sca
 {
     struct point scaled = *trial->point;
     struct scaled_profile profile;
-    double shares[CURVE_COUNT];
-    for (int i = 0; i < CURVE_COUNT; i++) {
-        shares[i] = i == (int)id ? scale : 1;
-    }
-    if (!scaled_profile_init(&trial->point->setup.profile, shares, &profile, why)) {
+    if (!scaled_profile_init_one(&trial->point->setup.profile, id, scale, &profile, why)) {
         return false;
     }
     scaled.setup.profile = profile.profile;
