@@ -39,26 +39,15 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
     return outcome_names(setup, result, why);
 }
 
-/* Is there a context at which heads attend to less than all tokens? */
-static bool any_selects(const struct setup *setup)
+/* Does it hold at any of the contexts? */
+static bool at_any_context(const struct setup *setup, bool (*holds)(const struct setup *own))
 {
-    bool selects = false;
+    bool any = false;
     for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
         struct setup own = setup_at(setup, setup_cohort(setup, i).context);
-        selects = selects || setup_selects(&own);
+        any = any || holds(&own);
     }
-    return selects;
-}
-
-/* Is there a context at which hits depend on the trace? */
-static bool any_asks_trace(const struct setup *setup)
-{
-    bool asks = false;
-    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
-        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
-        asks = asks || setup_asks_trace(&own);
-    }
-    return asks;
+    return any;
 }
 
 /* Describe mixed contexts in whole sequences, as the shares of the batch were rounded. */
@@ -101,7 +90,8 @@ static void note_model(const struct setup *setup, struct result *result)
                  model->name);
         result_note(result, note);
     }
-    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && any_selects(setup) && !uses) {
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && at_any_context(setup, setup_selects) &&
+        !uses) {
         snprintf(note, sizeof note,
                  "%s has no indexer of its own, so the system's codes replace it", model->name);
         result_note(result, note);
@@ -112,8 +102,9 @@ static void note_model(const struct setup *setup, struct result *result)
 static void note_speculation(const struct setup *setup, struct result *result)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER && any_selects(setup) &&
-        setup->trace != NULL && !trace_header(setup->trace)->has_approximate) {
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
+        at_any_context(setup, setup_selects) && setup->trace != NULL &&
+        !trace_header(setup->trace)->has_approximate) {
         result_note(result, "speculation is assumed perfect: the trace has no approximate queries");
     }
 }
@@ -173,7 +164,7 @@ static void write_residency(const struct setup *setup, const struct plan *plan,
 
 static void note_trace(const struct setup *setup, struct result *result)
 {
-    if (setup->trace_note[0] != '\0' && any_asks_trace(setup)) {
+    if (setup->trace_note[0] != '\0' && at_any_context(setup, setup_asks_trace)) {
         result_note(result, setup->trace_note);
     }
 }
@@ -564,7 +555,7 @@ static bool is_carried(const struct setup *setup)
 static struct trust whole_trust(const struct setup *setup, const struct timing *timing,
                                 struct trust trust)
 {
-    bool asked = any_asks_trace(setup);
+    bool asked = at_any_context(setup, setup_asks_trace);
     trust_add(&trust, timing->trust);
     trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED,
                                      asked && is_carried(setup)});
@@ -586,7 +577,7 @@ void outcome_step(const struct setup *setup, const struct timing *timing, struct
     *answer = (struct step_answer){
         .ns = apportion_mean(timing->total_ns, timing->steps),
         .h2d_bytes = apportion_mean(bytes, timing->steps),
-        .asks_trace = any_asks_trace(setup),
+        .asks_trace = at_any_context(setup, setup_asks_trace),
         .trust = whole_trust(setup, timing, trust),
     };
     mean_stalls(timing, answer->stall_ns);
@@ -610,7 +601,7 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
         return false;
     }
     describe_trace(setup, true, text, sizeof text);
-    return !any_asks_trace(setup) ||
+    return !at_any_context(setup, setup_asks_trace) ||
            (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
             result_text(result, COLUMN_TRACE_SOURCE, text, why));
 }
