@@ -1,11 +1,11 @@
 #include "scenario/ensemble.h"
 
 #include "base/named.h"
+#include "base/text.h"
 #include "decode/replay/replay.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES] = {
     {"smollm2-135m", "SmolLM2-135M"},
@@ -109,13 +109,10 @@ void ensemble_describe(const struct point *point, char *text, size_t size)
 {
     static_assert(ENSEMBLE_FAMILIES == 3, "the text says three");
     char carried[96];
-    size_t used = (size_t)snprintf(text, size, "recordings of three small models (");
-    for (uint32_t i = 0; i < ENSEMBLE_FAMILIES && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
-                                 ensemble_families[i].model);
+    text_copy(text, size, "recordings of three small models (");
+    for (uint32_t i = 0; i < ENSEMBLE_FAMILIES; i++) {
+        text_append(text, size, "%s%s", i > 0 ? ", " : "", ensemble_families[i].model);
     }
     describe_carrying(&point->setup, carried, sizeof carried);
-    if (used < size) {
-        snprintf(text + used, size - used, ")%s", carried);
-    }
+    text_append(text, size, ")%s", carried);
 }

@@ -1,36 +1,45 @@
 #include "serving/families.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- the middle ---- */
 
-static int64_t time_of(const struct result *result)
+/* The place of a value if all are sorted; equal ones keep their order. */
+static uint32_t place_of(const double *values, uint32_t count, uint32_t index)
 {
-    const struct cell *step = &result->cells[COLUMN_STEP], *tpot = &result->cells[COLUMN_TPOT];
-    return step->set ? step->integer : tpot->set ? tpot->integer : INT64_MAX;
-}
-
-/* The place of a family if they are sorted by time. */
-static uint32_t place_of(const struct result *results, uint32_t count, uint32_t family)
-{
-    int64_t own = time_of(&results[family]);
     uint32_t place = 0;
     for (uint32_t i = 0; i < count; i++) {
-        int64_t other = time_of(&results[i]);
-        place += other < own || (other == own && i < family);
+        place += values[i] < values[index] || (values[i] == values[index] && i < index);
     }
     return place;
 }
 
+/* None of the values is NaN. */
+static uint32_t middle_of(const double *values, uint32_t count)
+{
+    uint32_t index = 0;
+    while (place_of(values, count, index) != count / 2) {
+        index++;
+    }
+    return index;
+}
+
+static double time_of(const struct result *result)
+{
+    const struct cell *step = &result->cells[COLUMN_STEP], *tpot = &result->cells[COLUMN_TPOT];
+    return step->set ? (double)step->integer : tpot->set ? (double)tpot->integer : INFINITY;
+}
+
 uint32_t families_middle(const struct result *results, uint32_t count)
 {
-    uint32_t family = 0;
-    while (place_of(results, count, family) != count / 2) {
-        family++;
+    double times[RESULT_MOST_FAMILIES];
+    for (uint32_t i = 0; i < count; i++) {
+        times[i] = time_of(&results[i]);
     }
-    return family;
+    return middle_of(times, count);
 }
 
 /* ---- ranges ---- */
@@ -53,19 +62,13 @@ static uint32_t find_end(const struct result *results, uint32_t count, enum colu
 /* The family in the middle of a column; `count` if one has none, or if two are in the middle. */
 static uint32_t find_middle(const struct result *results, uint32_t count, enum column column)
 {
-    for (uint32_t i = 0; count % 2 == 1 && i < count; i++) {
-        double own = result_number(&results[i], column);
-        uint32_t below = 0, above = 0;
-        for (uint32_t other = 0; other < count; other++) {
-            double value = result_number(&results[other], column);
-            below += value < own || (value == own && other < i);
-            above += value > own || (value == own && other > i);
-        }
-        if (below == count / 2 && above == count / 2) {
-            return i;
-        }
+    double values[RESULT_MOST_FAMILIES];
+    bool all = true;
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = result_number(&results[i], column);
+        all = all && !isnan(values[i]);
     }
-    return count;
+    return all && count % 2 == 1 ? middle_of(values, count) : count;
 }
 
 static void write_range(const struct result *results, uint32_t count,
@@ -89,15 +92,14 @@ static void note_unfit(const struct result *results, const char *const *names, u
                        struct result *out)
 {
     char note[1024] = "with the recording of ";
-    size_t used = strlen(note), start = used;
-    for (uint32_t i = 0; i < count && used < sizeof note; i++) {
+    uint32_t unfit = 0;
+    for (uint32_t i = 0; i < count; i++) {
         if (!result_ok(&results[i])) {
-            used += (size_t)snprintf(note + used, sizeof note - used, "%s%s",
-                                     used > start ? ", " : "", names[i]);
+            text_append(note, sizeof note, "%s%s", unfit++ > 0 ? ", " : "", names[i]);
         }
     }
-    if (used > start && used < sizeof note && result_ok(out)) {
-        snprintf(note + used, sizeof note - used, " it does not fit in memory");
+    if (unfit > 0 && result_ok(out)) {
+        text_append(note, sizeof note, " it does not fit in memory");
         result_note(out, note);
     }
 }
