@@ -48,6 +48,18 @@ bool synthetic_is(const char *name)
     return strncmp(name, start, sizeof start - 1) == 0;
 }
 
+bool synthetic_says(const char *name, const char *key)
+{
+    const char *rest = name + sizeof start - 1, *item;
+    size_t length, wanted = strlen(key);
+    while (text_item(&rest, &item, &length)) {
+        if (length > wanted && item[wanted] == '=' && strncmp(item, key, wanted) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the text ------------------------------------------------------------------------- */
 
 static bool read_value(struct synthetic *out, enum key key, const char *text, struct error *why)

@@ -27,6 +27,9 @@
 /* Does a workload's name ask for made-up requests? */
 bool synthetic_is(const char *name);
 
+/* Does the name of made-up requests state this key, such as "turns"? */
+bool synthetic_says(const char *name, const char *key);
+
 /* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
  * no place. The caller calls requests_release() after success; on failure `out` is empty. */
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Each search needs at least half as many requests again. A rate that needs more than MOST is left
  * with its note. */
@@ -21,7 +20,7 @@ static bool may_grow(const struct scenario *scenario)
     const struct node *workload = node_said(scenario->root, "workload");
     bool made =
         workload == NULL || (workload->kind == NODE_SCALAR && synthetic_is(workload->text) &&
-                             strstr(workload->text, "requests=") == NULL);
+                             !synthetic_says(workload->text, "requests"));
     return made && node_said(scenario->root, "limit") == NULL &&
            node_said(scenario->root, "clients") == NULL;
 }
@@ -29,7 +28,7 @@ static bool may_grow(const struct scenario *scenario)
 static bool has_sessions(const struct scenario *scenario)
 {
     const struct node *workload = node_said(scenario->root, "workload");
-    return workload != NULL && strstr(workload->text, "turns=") != NULL;
+    return workload != NULL && synthetic_says(workload->text, "turns");
 }
 
 /* Requests that the answer needs; 0: it has enough, or there is none. */
