@@ -4,10 +4,10 @@
 
 #include <math.h>
 #include <string.h>
+#include <xxhash.h>
 
-/* ---- near ---- */
+/* ---- a figure ---- */
 
-/* Is it a time, a rate or a cost? Other figures (bytes, shares) are exact. */
 static bool is_timed(enum column column)
 {
     enum column_type type = column_kinds[column].type;
@@ -15,116 +15,122 @@ static bool is_timed(enum column column)
            column == COLUMN_GOODPUT || column == COLUMN_RATE_OUT;
 }
 
-static bool are_near(enum column column, double a, double b)
+static uint64_t hash_subject(const struct cell *cells)
 {
-    double share = is_timed(column) ? TIE_PERCENT / 100.0 : 0;
-    return fabs(a - b) <= share * fmin(fabs(a), fabs(b));
+    static const enum column columns[] = {COLUMN_SYSTEM, COLUMN_MODEL, COLUMN_HARDWARE};
+    const struct cell *gpus = &cells[COLUMN_TENSOR_PARALLEL];
+    uint64_t hash = gpus->set ? (uint64_t)gpus->integer : 1;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const struct cell *cell = &cells[columns[i]];
+        if (!cell->set) {
+            return 0;
+        }
+        hash = XXH64(cell->text, strlen(cell->text) + 1, hash);
+    }
+    return hash;
 }
 
-/* ---- bands ---- */
-
-static bool same_text(const struct result *a, const struct result *b, enum column column)
+static void copy_families(const struct result *result, const struct column_range *range,
+                          struct tie_figure *out)
 {
-    const struct cell *x = &a->cells[column], *y = &b->cells[column];
-    return x->set && y->set && strcmp(x->text, y->text) == 0;
+    out->family_count = result->family_count;
+    for (uint32_t i = 0; i < result->family_count; i++) {
+        out->families[i] = result->families[i].values[range - column_ranges];
+        memcpy(out->names[i], result->families[i].name, RESULT_NAME);
+    }
+    out->least = fmin(out->value, result_number(result, range->low)); /* of NaN the other one */
+    out->most = fmax(out->value, result_number(result, range->high));
 }
 
-/* Two runs of one system, model and machine? */
-static bool share_errors(const struct result *a, const struct result *b)
-{
-    const struct cell *gpus = &a->cells[COLUMN_TENSOR_PARALLEL];
-    const struct cell *others = &b->cells[COLUMN_TENSOR_PARALLEL];
-    return same_text(a, b, COLUMN_SYSTEM) && same_text(a, b, COLUMN_MODEL) &&
-           same_text(a, b, COLUMN_HARDWARE) && gpus->set == others->set &&
-           (!gpus->set || gpus->integer == others->integer);
-}
-
-struct ends {
-    double least, most;
-};
-
-/* Where the figure may lie: in its band, or else in its range over families. */
-static struct ends ends_of(const struct result *result, enum column column)
+void tie_figure(const struct result *result, enum column column, struct tie_figure *out)
 {
     const double *band = band_of(result, column);
     const struct column_range *range = column_range_of(column);
     double value = result_number(result, column);
-    struct ends ends = {value, value};
-    if (band != NULL) {
-        band_ends(column, band, value, &ends.least, &ends.most);
-    } else if (range != NULL && result->family_count > 0) {
-        ends.least = fmin(value, result_number(result, range->low)); /* of NaN the other one */
-        ends.most = fmax(value, result_number(result, range->high));
+    *out = (struct tie_figure){.value = value,
+                               .least = value,
+                               .most = value,
+                               .has_band = band != NULL,
+                               .timed = is_timed(column),
+                               .subject = hash_subject(result->cells)};
+    if (range != NULL && result->family_count > 0) {
+        copy_families(result, range, out);
     }
-    return ends;
+    if (band != NULL) {
+        band_ends(column, band, value, &out->least, &out->most);
+    }
 }
 
-static bool overlap(const struct ends *a, const struct ends *b)
+double tie_figure_with(const struct tie_figure *figure, uint32_t family)
+{
+    return figure->family_count > 0 ? figure->families[family] : figure->value;
+}
+
+/* ---- two figures ---- */
+
+static bool are_near(const struct tie_figure *a, const struct tie_figure *b)
+{
+    double share = a->timed ? TIE_PERCENT / 100.0 : 0;
+    return fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value));
+}
+
+static bool overlap(const struct tie_figure *a, const struct tie_figure *b)
 {
     return a->least <= b->most && b->least <= a->most;
 }
 
-/* ---- families ---- */
-
-static double figure_with(const struct result *result, enum column column, uint32_t family)
+/* The number of families that can be paired: both have the same ones, or one has none. */
+static uint32_t pair_families(const struct tie_figure *a, const struct tie_figure *b)
 {
-    const struct column_range *range = column_range_of(column);
-    return result->family_count == 0 || range == NULL
-               ? result_number(result, column)
-               : result->families[family].values[range - column_ranges];
-}
-
-/* The families of both, which are the same ones in the same order; 0: they cannot be paired. */
-static uint32_t pair_families(const struct result *a, const struct result *b)
-{
-    const struct result *more = a->family_count > 0 ? a : b;
     bool same = a->family_count == b->family_count || a->family_count == 0 || b->family_count == 0;
     for (uint32_t i = 0; same && i < a->family_count && i < b->family_count; i++) {
-        same = strcmp(a->families[i].name, b->families[i].name) == 0;
+        same = strcmp(a->names[i], b->names[i]) == 0;
     }
-    return same ? more->family_count : 0;
+    return !same ? 0 : a->family_count > 0 ? a->family_count : b->family_count;
 }
 
-/* Is another run ahead with one of the families than over all, or neither? */
-static bool order_changes(const struct result *a, const struct result *b, enum column column)
+/* Does one of the families have another order than the figures? A run that does not fit with a
+ * family has NaN there, and no order. */
+static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
 {
-    uint32_t pairs = pair_families(a, b);
-    bool larger = result_number(a, column) > result_number(b, column), changes = false;
-    for (uint32_t i = 0; i < pairs; i++) {
-        double x = figure_with(a, column, i), y = figure_with(b, column, i);
-        changes = changes || !(larger ? x > y : x < y); /* a family that does not fit has NaN */
+    bool larger = a->value > b->value, changes = false;
+    for (uint32_t i = 0; i < families; i++) {
+        double x = tie_figure_with(a, i), y = tie_figure_with(b, i);
+        changes = changes || !(larger ? x > y : x < y);
     }
     return changes;
 }
 
-static bool families_tie(const struct result *a, const struct result *b, enum column column)
+enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
 {
-    struct ends x = ends_of(a, column), y = ends_of(b, column);
-    return pair_families(a, b) > 0 ? order_changes(a, b, column) : overlap(&x, &y);
+    if (isnan(a->value) || isnan(b->value)) {
+        return isnan(a->value) && isnan(b->value) ? TIE_NEAR : TIE_NONE;
+    }
+    if (are_near(a, b)) {
+        return TIE_NEAR;
+    }
+    bool shared = a->subject != 0 && a->subject == b->subject;
+    if ((a->has_band || b->has_band) && !shared) {
+        return overlap(a, b) ? TIE_BANDS : TIE_NONE;
+    }
+    uint32_t families = pair_families(a, b);
+    bool ranged = a->family_count > 0 || b->family_count > 0;
+    bool ties = families > 0 ? order_changes(a, b, families) : ranged && overlap(a, b);
+    return ties ? TIE_FAMILIES : TIE_NONE;
 }
-
-/* ---- the answer ---- */
-
-#define WORD_OF(number) #number
-#define WORD(macro) WORD_OF(macro)
 
 enum tie result_tie(const struct result *a, const struct result *b, enum column column)
 {
-    double x = result_number(a, column), y = result_number(b, column);
-    if (isnan(x) || isnan(y)) {
-        return isnan(x) && isnan(y) ? TIE_NEAR : TIE_NONE;
-    }
-    if (are_near(column, x, y)) {
-        return TIE_NEAR;
-    }
-    bool bands = band_of(a, column) != NULL || band_of(b, column) != NULL;
-    if (bands && !share_errors(a, b)) {
-        struct ends of_a = ends_of(a, column), of_b = ends_of(b, column);
-        return overlap(&of_a, &of_b) ? TIE_BANDS : TIE_NONE;
-    }
-    bool ranged = a->family_count > 0 || b->family_count > 0;
-    return ranged && families_tie(a, b, column) ? TIE_FAMILIES : TIE_NONE;
+    struct tie_figure x, y;
+    tie_figure(a, column, &x);
+    tie_figure(b, column, &y);
+    return figures_tie(&x, &y);
 }
+
+/* ---- words ---- */
+
+#define WORD_OF(number) #number
+#define WORD(macro) WORD_OF(macro)
 
 const char *tie_reason(enum tie tie)
 {

@@ -26,10 +26,32 @@
 
 enum tie { TIE_NONE, TIE_NEAR, TIE_BANDS, TIE_FAMILIES };
 
-/* Why a and b tie in a column, which is a number; TIE_NONE: they differ, and the larger figure is
- * larger. Figures that are no times, rates or costs (bytes, shares) are near only if they are equal.
- * TIE_NEAR, too, if neither has the figure; if only one has it, they differ. Cannot fail. */
+/* A figure of a run and what is unknown about it: all that a comparison needs of its result, so that
+ * tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
+struct tie_figure {
+    double value;
+    double least, most; /* by its band, or else over families */
+    bool has_band;
+    bool timed;       /* a time, a rate or a cost; others (bytes, shares) are exact */
+    uint64_t subject; /* hash of system, model and machine; 0: not all of them are known */
+    uint32_t family_count;
+    double families[RESULT_MOST_FAMILIES];
+    char names[RESULT_MOST_FAMILIES][RESULT_NAME]; /* of the families */
+};
+
+/* The figure of a column that is a number. Cannot fail. */
+void tie_figure(const struct result *result, enum column column, struct tie_figure *out);
+
+/* Why two figures of one column tie; TIE_NONE: they differ, and the larger figure is larger.
+ * Figures that are not timed are near only if they are equal. If neither run has the figure they
+ * are near, too; if only one has it, they differ. */
+enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b);
+
+/* The same for a column of two results. */
 enum tie result_tie(const struct result *a, const struct result *b, enum column column);
+
+/* A figure with one family's demands; of a run whose hits need no trace, its only figure. */
+double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 
 /* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
  * "their order changes between recordings"; "" for TIE_NONE. */
