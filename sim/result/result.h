@@ -160,8 +160,9 @@ struct result {
     struct result_draws draws;
     struct result_family families[RESULT_MOST_FAMILIES];
     uint32_t family_count; /* 0: there is one trace, or hits need none */
-    /* Hashes of the inputs, as 16 hex digits; stored with the run. */
+    /* Hashes of the inputs, as 16 hex digits; "" if there is no such input. Stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
+    char model_hash[17], requests_hash[17]; /* not stored: answer_seal() writes them again */
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
     char message[512];   /* what was short; for a run that is ok its notes, joined by "; "; or "" */
 };

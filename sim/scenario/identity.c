@@ -22,9 +22,9 @@ static uint64_t hash_text(const char *text, uint64_t seed)
 
 /* Hash the parts of a model that a run sees: its operators, its KV, its importances. Two probes
  * show what grows with the batch and with the tokens. */
-static uint64_t hash_model(const struct model *model)
+static uint64_t hash_model(const struct model *model, uint64_t seed)
 {
-    uint64_t hash = hash_text(model->name, model->tensor_parallel);
+    uint64_t hash = seed;
     for (uint32_t l = 0; l <= model->layer_count; l++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
         for (uint64_t probe = 1; probe <= 1000; probe *= 1000) {
@@ -95,6 +95,11 @@ static bool hash_families(const struct point *point, uint64_t *hash, struct erro
     return true;
 }
 
+static bool has_trace(const struct point *point)
+{
+    return point->family_count > 0 || point->setup.trace != NULL;
+}
+
 /* Hash the traces of all cohorts or families, if there are any. */
 static bool hash_traces(const struct point *point, uint64_t *hash, struct error *why)
 {
@@ -125,7 +130,8 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     }
     uint64_t scenario = hash_text(point->scenario, 0);
     uint64_t profile = hash_profile(&setup->profile);
-    const uint64_t all[] = {scenario, hash_model(&setup->model), profile, trace};
+    uint64_t named = hash_text(setup->model.name, setup->model.tensor_parallel);
+    const uint64_t all[] = {scenario, hash_model(&setup->model, named), profile, trace};
     uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
     run = hash_text(SPILLWAY_VERSION, run);
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
@@ -136,10 +142,17 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     }
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
-    write_hash(scenario, out->scenario);
-    write_hash(profile, out->profile);
-    write_hash(trace, out->trace);
+    *out = (struct run_hashes){.run = ""};
     write_hash(run, out->run);
+    write_hash(scenario, out->scenario);
+    write_hash(hash_model(&setup->model, setup->model.tensor_parallel), out->model);
+    write_hash(profile, out->profile);
+    if (has_trace(point)) {
+        write_hash(trace, out->trace);
+    }
+    if (point_serves(point)) {
+        write_hash(point->workload.content, out->requests);
+    }
     return true;
 }
 

@@ -8,9 +8,12 @@
 
 #include "scenario/point.h"
 
-/* 16 hex digits each. `run` covers the other three, the model and the program's version. */
+/* 16 hex digits each. `scenario` is of the resolved text, `model` of the sizes that a GPU computes
+ * with, `profile` of the machine's curves. `trace` is "" if no recording is replayed, `requests` if
+ * no server is asked about. No file name is hashed, except where the scenario's text names one.
+ * `run` covers all of them and the program's version. */
 struct run_hashes {
-    char run[17], scenario[17], profile[17], trace[17];
+    char run[17], scenario[17], model[17], profile[17], trace[17], requests[17];
 };
 
 /* Hash the curves of a profile. */

@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "run/outcome.h"
 #include "scenario/ensemble.h"
-#include "scenario/identity.h"
 #include "serving/families.h"
 #include "serving/serving.h"
 #include "serving/serving_outcome.h"
@@ -41,16 +40,23 @@ static bool has_bands(const struct result *result)
     return known >= 0.005 && !serving_saturated(result);
 }
 
-/* Write the hash of the result's inputs, and its error band. */
+void answer_seal(const struct run_hashes *hashes, struct result *result)
+{
+    memcpy(result->scenario_hash, hashes->scenario, sizeof hashes->scenario);
+    memcpy(result->model_hash, hashes->model, sizeof hashes->model);
+    memcpy(result->profile_hash, hashes->profile, sizeof hashes->profile);
+    memcpy(result->trace_hash, hashes->trace, sizeof hashes->trace);
+    memcpy(result->requests_hash, hashes->requests, sizeof hashes->requests);
+}
+
+/* Write the hashes of the result's inputs, and its error band. */
 static bool write_identity(const struct point *point, struct result *result, struct error *why)
 {
     struct run_hashes hashes;
     if (!run_hashes(point, &hashes, why)) {
         return false;
     }
-    memcpy(result->scenario_hash, hashes.scenario, sizeof hashes.scenario);
-    memcpy(result->profile_hash, hashes.profile, sizeof hashes.profile);
-    memcpy(result->trace_hash, hashes.trace, sizeof hashes.trace);
+    answer_seal(&hashes, result);
     int length = snprintf(result->scenario, sizeof result->scenario, "%s", point->scenario);
     if (length < 0 || (size_t)length >= sizeof result->scenario) {
         return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",

@@ -9,6 +9,7 @@
 
 #include "result/result.h"
 #include "run/run.h"
+#include "scenario/identity.h"
 #include "scenario/point.h"
 
 /* An answered point, which can be timed again. */
@@ -23,6 +24,9 @@ void answer_close(struct answer *answer); /* NULL is fine */
 /* answer_open() and answer_close() in one. */
 bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
                 struct error *why);
+
+/* Write the hashes of a point into its result, which was computed or read back from a store. */
+void answer_seal(const struct run_hashes *hashes, struct result *result);
 
 /* Time the answer again. `view` is a point_view() of the point with this family; it may differ from
  * that only in the figures of its machine and, for a server, in its seed. Only times and hits are

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/frame/drawn.h"
 #include "cli/frame/table.h"
+#include "cli/runs/ranking.h"
 #include "study/sweep/interval.h"
 #include "study/sweep/replication.h"
 
@@ -14,19 +15,16 @@
 #include <string.h>
 
 /* The most runs in a paragraph, to keep it readable; later runs are only counted. */
-enum { MOST_SHOWN = 9, NAME = 128, ROOM = 4096 };
+enum { MOST_SHOWN = 9, ROOM = 4096 };
 
-struct runner {
-    size_t group;
-    char title[NAME], name[NAME];
-    double mean;
-    double *merits; /* one per draw, more is better; owned */
+/* The draws of a run, in `more` of its place in the ranking. */
+struct draws {
     uint32_t count;
+    double merits[]; /* one per draw, more is better */
 };
 
 struct contest {
-    struct runner *runners; /* group by group, the best first */
-    size_t count, capacity;
+    struct ranking ranking; /* by the means of draws */
     struct remarks {
         char text[ROOM];
         uint32_t count;
@@ -51,16 +49,13 @@ struct contest *contest_create(double precision, struct error *why)
 void contest_destroy(struct contest *contest)
 {
     if (contest != NULL) {
-        for (size_t i = 0; i < contest->count; i++) {
-            free(contest->runners[i].merits);
-        }
-        free(contest->runners);
+        ranking_release(&contest->ranking);
         free(contest);
     }
 }
 
 /* NULL: there is no remark. */
-static void add_remark(struct remarks *remarks, const struct runner *runner, const char *remark)
+static void add_remark(struct remarks *remarks, const struct ranked *runner, const char *remark)
 {
     if (remark != NULL && remarks->count++ < MOST_SHOWN) {
         text_append(remarks->text, ROOM, "%s%s%s%s%s%s", remarks->count > 1 ? "; " : "",
@@ -70,7 +65,7 @@ static void add_remark(struct remarks *remarks, const struct runner *runner, con
 }
 
 /* A server has two times: to the first token, and per token. */
-static bool add_own(struct contest *contest, const struct runner *runner,
+static bool add_own(struct contest *contest, const struct ranked *runner,
                     const struct result *result, struct error *why)
 {
     const enum drawn main = replication_main(result);
@@ -86,61 +81,71 @@ static bool add_own(struct contest *contest, const struct runner *runner,
     return true;
 }
 
-static bool ranks_before(const struct runner *a, const struct runner *b)
+/* The draws of the figure that runs are compared by; NULL without memory. */
+static struct draws *copy_draws(const struct result_draws *draws, enum drawn drawn, bool less,
+                                struct error *why)
 {
-    return a->group != b->group ? a->group < b->group : a->mean > b->mean;
+    struct draws *copy = array_zeroed(1, sizeof *copy + draws->count * sizeof copy->merits[0], why);
+    if (copy == NULL) {
+        return NULL;
+    }
+    copy->count = draws->count;
+    for (uint32_t i = 0; i < draws->count; i++) {
+        copy->merits[i] = less ? -draws->values[i][drawn] : draws->values[i][drawn];
+    }
+    return copy;
+}
+
+/* Note the run's number of draws, and what runs are compared by. */
+static void note_kind(struct contest *contest, const struct result *result)
+{
+    uint32_t count = result->draws.count;
+    bool first = contest->most == 0;
+    contest->least = first || count < contest->least ? count : contest->least;
+    contest->most = count > contest->most ? count : contest->most;
+    contest->ranged = contest->ranged || result->family_count > 0;
+    contest->serves = replication_main(result) == DRAWN_TTFT;
 }
 
 bool contest_add(struct contest *contest, size_t group, const char *title, const char *name,
                  const struct result *result, struct error *why)
 {
-    const struct result_draws *draws = &result->draws;
-    if (draws->count < REPLICATIONS_LEAST) {
+    struct ranked runner = {.group = group};
+    char missed[DRAWN_TEXT];
+    if (result->draws.count < REPLICATIONS_LEAST) {
         return true;
     }
-    struct runner runner = {.group = group, .count = draws->count};
-    char missed[DRAWN_TEXT];
-    bool first = contest->most == 0;
-    contest->least = first || runner.count < contest->least ? runner.count : contest->least;
-    contest->most = runner.count > contest->most ? runner.count : contest->most;
-    contest->ranged = contest->ranged || result->family_count > 0;
-    contest->serves = replication_main(result) == DRAWN_TTFT;
+    note_kind(contest, result);
     enum drawn drawn = contest->serves ? DRAWN_TTFT : DRAWN_DECODE_RATE;
     if (isnan(drawn_value(result, drawn))) {
         return true; /* some draws have no such figure, so the run has no rank */
     }
-    snprintf(runner.title, NAME, "%s", title);
-    snprintf(runner.name, NAME, "%s", name);
-    runner.merits = array_zeroed(draws->count, sizeof *runner.merits, why);
-    if (runner.merits == NULL || !add_own(contest, &runner, result, why) ||
-        !array_reserve(&contest->runners, &contest->capacity, contest->count + 1,
-                       sizeof *contest->runners, why)) {
-        free(runner.merits);
+    text_copy(runner.title, RANKING_NAME, title);
+    text_copy(runner.name, RANKING_NAME, name);
+    if (!add_own(contest, &runner, result, why)) {
         return false;
     }
     add_remark(&contest->missed, &runner, drawn_missed(result, contest->precision, missed));
-    for (uint32_t i = 0; i < draws->count; i++) {
-        runner.merits[i] = contest->serves ? -draws->values[i][drawn] : draws->values[i][drawn];
+    struct draws *draws = copy_draws(&result->draws, drawn, contest->serves, why);
+    if (draws == NULL) {
+        return false;
     }
-    runner.mean = interval_mean(runner.merits, 1, runner.count).mean;
-    size_t place = contest->count++;
-    for (; place > 0 && ranks_before(&runner, &contest->runners[place - 1]); place--) {
-        contest->runners[place] = contest->runners[place - 1];
-    }
-    contest->runners[place] = runner;
-    return true;
+    runner.merit = interval_mean(draws->merits, 1, draws->count).mean;
+    runner.more = draws;
+    return ranking_add(&contest->ranking, &runner, why);
 }
 
 /* ---- matches --------------------------------------------------------------------------- */
 
 /* "clo beats litecache in 61 of 100 draws" */
-static void append_match(char text[ROOM], const struct runner *better, const struct runner *worse)
+static void append_match(char text[ROOM], const struct ranked *better, const struct ranked *worse)
 {
-    uint32_t count = better->count < worse->count ? better->count : worse->count;
+    const struct draws *draws = better->more, *others = worse->more;
+    uint32_t count = draws->count < others->count ? draws->count : others->count;
     uint32_t won = 0, tied = 0;
     for (uint32_t i = 0; i < count; i++) {
-        won += better->merits[i] > worse->merits[i];
-        tied += better->merits[i] == worse->merits[i];
+        won += draws->merits[i] > others->merits[i];
+        tied += draws->merits[i] == others->merits[i];
     }
     if (tied == count) {
         text_append(text, ROOM, "%s ties with %s in all %" PRIu32, better->name, worse->name,
@@ -154,7 +159,7 @@ static void append_match(char text[ROOM], const struct runner *better, const str
     }
 }
 
-static void print_group(const struct runner *ranked, size_t count, bool serves, FILE *out)
+static void print_group(const struct ranked *ranked, size_t count, bool serves, FILE *out)
 {
     char text[ROOM] = "";
     if (ranked[0].title[0] != '\0') {
@@ -201,12 +206,10 @@ void contest_print(struct contest *contest, FILE *out)
     table_line("replications: ", text, out);
     print_remarks(&contest->own, "as its profile says: ", out);
     print_remarks(&contest->missed, "precision: ", out);
-    for (size_t from = 0, to = 0; from < contest->count; from = to) {
-        while (to < contest->count && contest->runners[to].group == contest->runners[from].group) {
-            to++;
-        }
-        if (to - from > 1) {
-            print_group(&contest->runners[from], to - from, contest->serves, out);
+    for (size_t from = 0, count; from < contest->ranking.count; from += count) {
+        count = ranking_group(&contest->ranking, from);
+        if (count > 1) {
+            print_group(&contest->ranking.runs[from], count, contest->serves, out);
         }
     }
 }

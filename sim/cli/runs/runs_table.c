@@ -7,7 +7,7 @@
 #include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/runs/contest.h"
-#include "cli/runs/families_verdict.h"
+#include "cli/runs/fastest.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_served.h"
 #include "cli/runs/sweep_keys.h"
@@ -70,7 +70,7 @@ struct runs_table {
     size_t count, capacity;
     struct runs_notes *notes;
     struct contest *contest;
-    struct families_verdict *verdict;
+    struct fastest *fastest;
 };
 
 /* ---- the table ---- */
@@ -107,8 +107,8 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     runs->notes = runs_notes_create(why);
     runs->contest = contest_create(precision, why);
     runs->table = table_create(columns, 1 + runs->key_count + figures, why);
-    runs->verdict = families_verdict_create(why);
-    if (runs->notes == NULL || runs->contest == NULL || runs->verdict == NULL ||
+    runs->fastest = fastest_create(why);
+    if (runs->notes == NULL || runs->contest == NULL || runs->fastest == NULL ||
         runs->table == NULL) {
         runs_table_destroy(runs);
         return NULL;
@@ -122,7 +122,7 @@ void runs_table_destroy(struct runs_table *runs)
         table_destroy(runs->table);
         runs_notes_destroy(runs->notes);
         contest_destroy(runs->contest);
-        families_verdict_destroy(runs->verdict);
+        fastest_destroy(runs->fastest);
         free(runs->rates);
         free(runs);
     }
@@ -224,7 +224,7 @@ static bool enter_contest(struct runs_table *runs, uint32_t index, const struct 
     const char *name = systems ? result->cells[COLUMN_SYSTEM].text : setting;
     size_t group = sweep_point_group(sweep, index);
     return contest_add(runs->contest, group, title, name, result, why) &&
-           (!systems || families_verdict_add(runs->verdict, group, title, name, result, why));
+           (!systems || fastest_add(runs->fastest, group, title, name, result, why));
 }
 
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
@@ -297,7 +297,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     runs_notes_print_above(runs->notes, out);
     table_print(runs->table, out);
     runs_notes_print_below(runs->notes, out);
-    families_verdict_print(runs->verdict, out);
+    fastest_print(runs->fastest, out);
     contest_print(runs->contest, out);
     return true;
 }

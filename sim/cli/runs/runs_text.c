@@ -1,5 +1,6 @@
 #include "cli/runs/runs_text.h"
 
+#include "base/version.h"
 #include "cli/frame/drawn.h"
 #include "result/cell.h"
 
@@ -42,6 +43,29 @@ static void print_json_families(const struct result *result, FILE *out)
     }
 }
 
+static void print_json_hash(const char *name, const char *hash, FILE *out)
+{
+    bool none = hash[0] == '\0';
+    fprintf(out, ",\"%s\":%s%s%s", name, none ? "" : "\"", none ? "null" : hash, none ? "" : "\"");
+}
+
+/* ,"seal":{"version":"0.1.0","scenario":"0123456789abcdef",...}: what the result follows from; null
+ * for a point that failed. */
+static void print_json_seal(const struct result *result, FILE *out)
+{
+    if (result->scenario_hash[0] == '\0') {
+        fputs(",\"seal\":null", out);
+        return;
+    }
+    fprintf(out, ",\"seal\":{\"version\":\"%s\"", SPILLWAY_VERSION);
+    print_json_hash("scenario", result->scenario_hash, out);
+    print_json_hash("model", result->model_hash, out);
+    print_json_hash("machine", result->profile_hash, out);
+    print_json_hash("trace", result->trace_hash, out);
+    print_json_hash("requests", result->requests_hash, out);
+    fputc('}', out);
+}
+
 /* Ends of ranges that are null are left out. */
 bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
 {
@@ -62,6 +86,7 @@ bool run_print_json_object(const struct result *result, FILE *out, struct error 
         }
     }
     print_json_families(result, out);
+    print_json_seal(result, out);
     bool good = drawn_print_json(result, out, why);
     fputc('}', out);
     return good;

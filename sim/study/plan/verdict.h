@@ -1,10 +1,7 @@
 /* How certain it is that a run meets or misses a target.
  *
- * A run's error band says how far published rates of systems of its class lie from predicted ones.
- * A band of -20 … +25 % puts the rate between 0.8 and 1.25 times the prediction, and so a time
- * between 1/1.25 and 1/0.8 of it. If the bound lies in this range, the real system may be on either
- * side of it: the verdict is nearer than the band. A server's TTFT, TPOT and tokens a second have
- * bands of their own, of means and medians.
+ * A run's error band puts its figure into a range (result/band.h). If the bound lies in this range,
+ * the real system may be on either side of it: the verdict is nearer than the band.
  */
 #ifndef STUDY_PLAN_VERDICT_H
 #define STUDY_PLAN_VERDICT_H

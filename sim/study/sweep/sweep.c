@@ -24,7 +24,7 @@
 #include "run/replays.h"
 #include "run/run.h"
 #include "run/shared.h"
-#include "scenario/identity.h"
+#include "serving/answer.h"
 #include "store/store_draws.h"
 
 #include <pthread.h>
@@ -191,15 +191,26 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
     return true;
 }
 
-/* Read a result back from the store; false if the store does not have it. */
+/* Read a result back from the store, if the store has it. */
 static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
-    char run[17];
+    struct run_hashes hashes;
     struct store *store = sweep->options->store;
-    return store == NULL ||
-           (run_identity(&slot->point, run, why) && store_has(store, run, &slot->stored, why) &&
-            (!slot->stored ||
-             (store_get(store, run, &slot->result, why) && read_draws(sweep, slot, run, why))));
+    if (store == NULL) {
+        return true;
+    }
+    if (!run_hashes(&slot->point, &hashes, why) ||
+        !store_has(store, hashes.run, &slot->stored, why)) {
+        return false;
+    }
+    if (!slot->stored) {
+        return true;
+    }
+    if (!store_get(store, hashes.run, &slot->result, why)) {
+        return false;
+    }
+    answer_seal(&hashes, &slot->result);
+    return read_draws(sweep, slot, hashes.run, why);
 }
 
 /* Resolve a point, and read its result back if the store has it. */

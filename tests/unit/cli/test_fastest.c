@@ -1,11 +1,11 @@
-/* Which system is the fastest with each family of recordings. Results are made by hand. */
+/* Which run is the fastest, which tie with it, and with which recordings. Results are made by hand. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/runs/families_verdict.h"
+#include "cli/runs/fastest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static char *print(const struct run *runs, uint32_t count)
     struct error why;
     char *text = NULL;
     size_t size = 0;
-    struct families_verdict *verdict = families_verdict_create(&why);
-    assert_non_null(verdict);
+    struct fastest *fastest = fastest_create(&why);
+    assert_non_null(fastest);
     for (uint32_t i = 0; i < count; i++) {
         struct result result;
         result_init(&result);
@@ -35,15 +35,15 @@ static char *print(const struct run *runs, uint32_t count)
             result.families[f].values[RANGE_DECODE_RATE] = runs[i].families[f];
             result.family_count = f + 1;
         }
-        assert_true(families_verdict_add(verdict, runs[i].group, runs[i].group > 0 ? "batch 4" : "",
-                                         runs[i].name, &result, &why));
+        assert_true(fastest_add(fastest, runs[i].group, runs[i].group > 0 ? "batch 4" : "",
+                                runs[i].name, &result, &why));
         result_release(&result);
     }
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    families_verdict_print(verdict, out);
+    fastest_print(fastest, out);
     fclose(out);
-    families_verdict_destroy(verdict);
+    fastest_destroy(fastest);
     return text;
 }
 
@@ -65,27 +65,32 @@ static void who_is_fastest_with_all(void **state)
 static void a_flip_is_named_with_its_family(void **state)
 {
     (void)state;
-    ASSERT_PRINTS(
-        "b is fastest for 2 of 3 families, a for z; the order of b and a flips for 1 of 3 "
-        "(z)\n",
-        {"a", 0, 20, {19, 20, 33}}, {"b", 0, 30, {29, 30, 31}});
+    ASSERT_PRINTS("tied for fastest: b, a (ahead for 1 of 3 families: z)\n",
+                  {"a", 0, 20, {19, 20, 33}}, {"b", 0, 30, {29, 30, 31}});
+    ASSERT_PRINTS("b is fastest for 3 of 3 families; the order of a and c flips for 1 of 3 (x)\n",
+                  {"a", 0, 20, {10, 20, 21}}, {"b", 0, 30, {29, 30, 31}},
+                  {"c", 0, 15, {14, 15, 16}});
 }
 
 static void a_run_without_a_trace_has_one_rate(void **state)
 {
     (void)state;
-    ASSERT_PRINTS(
-        "full is fastest for 1 of 3 families, a for y and z; the order of full and a flips for 2 of 3 (y, z)\n",
-        {"full", 0, 31, {0, 0, 0}}, {"a", 0, 30, {29, 32, 33}});
+    ASSERT_PRINTS("tied for fastest: full, a (ahead for 2 of 3 families: y, z)\n",
+                  {"full", 0, 31, {0, 0, 0}}, {"a", 0, 30, {29, 32, 33}});
 }
 
 static void what_does_not_fit_loses(void **state)
 {
     (void)state;
-    ASSERT_PRINTS(
-        "a is fastest for 2 of 3 families, b for x; the order of a and b flips for 1 of 3 "
-        "(x)\n",
-        {"a", 0, 20, {(double)NAN, 20, 21}}, {"b", 0, 10, {10, 10, 10}});
+    ASSERT_PRINTS("tied for fastest: a, b (ahead for 1 of 3 families: x)\n",
+                  {"a", 0, 20, {(double)NAN, 20, 21}}, {"b", 0, 10, {10, 10, 10}});
+}
+
+static void runs_that_are_near_tie(void **state)
+{
+    (void)state;
+    ASSERT_PRINTS("tied for fastest: b, a (at most 2 % apart)\n", {"a", 0, 29.9, {0, 0, 0}},
+                  {"b", 0, 30, {0, 0, 0}}, {"c", 0, 20, {0, 0, 0}});
 }
 
 static void groups_are_apart(void **state)
@@ -96,7 +101,7 @@ static void groups_are_apart(void **state)
                   {"a", 1, 90, {89, 90, 91}}, {"b", 1, 30, {29, 30, 31}});
 }
 
-static void there_is_no_verdict_without_families_or_rivals(void **state)
+static void nothing_is_said_without_families_ties_or_rivals(void **state)
 {
     (void)state;
     ASSERT_PRINTS("", {"a", 0, 20, {0, 0, 0}}, {"b", 0, 30, {0, 0, 0}});
@@ -110,8 +115,9 @@ int main(void)
         cmocka_unit_test(a_flip_is_named_with_its_family),
         cmocka_unit_test(a_run_without_a_trace_has_one_rate),
         cmocka_unit_test(what_does_not_fit_loses),
+        cmocka_unit_test(runs_that_are_near_tie),
         cmocka_unit_test(groups_are_apart),
-        cmocka_unit_test(there_is_no_verdict_without_families_or_rivals),
+        cmocka_unit_test(nothing_is_said_without_families_ties_or_rivals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,144 @@
+#include "result/tie.h"
+
+#include "result/band.h"
+
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- a figure ---- */
+
+static bool is_timed(enum column column)
+{
+    enum column_type type = column_kinds[column].type;
+    return type == COLUMN_TYPE_US || type == COLUMN_TYPE_MS || band_column(column) ||
+           column == COLUMN_GOODPUT || column == COLUMN_RATE_OUT;
+}
+
+static uint64_t hash_subject(const struct cell *cells)
+{
+    static const enum column columns[] = {COLUMN_SYSTEM, COLUMN_MODEL, COLUMN_HARDWARE};
+    const struct cell *gpus = &cells[COLUMN_TENSOR_PARALLEL];
+    uint64_t hash = gpus->set ? (uint64_t)gpus->integer : 1;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const struct cell *cell = &cells[columns[i]];
+        if (!cell->set) {
+            return 0;
+        }
+        hash = XXH64(cell->text, strlen(cell->text) + 1, hash);
+    }
+    return hash;
+}
+
+static void copy_families(const struct result *result, const struct column_range *range,
+                          struct tie_figure *out)
+{
+    out->family_count = result->family_count;
+    for (uint32_t i = 0; i < result->family_count; i++) {
+        out->families[i] = result->families[i].values[range - column_ranges];
+        memcpy(out->names[i], result->families[i].name, RESULT_NAME);
+    }
+    out->least = fmin(out->value, result_number(result, range->low)); /* of NaN the other one */
+    out->most = fmax(out->value, result_number(result, range->high));
+}
+
+void tie_figure(const struct result *result, enum column column, struct tie_figure *out)
+{
+    const double *band = band_of(result, column);
+    const struct column_range *range = column_range_of(column);
+    double value = result_number(result, column);
+    *out = (struct tie_figure){.value = value,
+                               .least = value,
+                               .most = value,
+                               .has_band = band != NULL,
+                               .timed = is_timed(column),
+                               .subject = hash_subject(result->cells)};
+    if (range != NULL && result->family_count > 0) {
+        copy_families(result, range, out);
+    }
+    if (band != NULL) {
+        band_ends(column, band, value, &out->least, &out->most);
+    }
+}
+
+double tie_figure_with(const struct tie_figure *figure, uint32_t family)
+{
+    return figure->family_count > 0 ? figure->families[family] : figure->value;
+}
+
+/* ---- two figures ---- */
+
+static bool are_near(const struct tie_figure *a, const struct tie_figure *b)
+{
+    double share = a->timed ? TIE_PERCENT / 100.0 : 0;
+    return fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value));
+}
+
+static bool overlap(const struct tie_figure *a, const struct tie_figure *b)
+{
+    return a->least <= b->most && b->least <= a->most;
+}
+
+/* The number of families that can be paired: both have the same ones, or one has none. */
+static uint32_t pair_families(const struct tie_figure *a, const struct tie_figure *b)
+{
+    bool same = a->family_count == b->family_count || a->family_count == 0 || b->family_count == 0;
+    for (uint32_t i = 0; same && i < a->family_count && i < b->family_count; i++) {
+        same = strcmp(a->names[i], b->names[i]) == 0;
+    }
+    return !same ? 0 : a->family_count > 0 ? a->family_count : b->family_count;
+}
+
+/* Does one of the families have another order than the figures? A run that does not fit with a
+ * family has NaN there, and no order. */
+static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
+{
+    bool larger = a->value > b->value, changes = false;
+    for (uint32_t i = 0; i < families; i++) {
+        double x = tie_figure_with(a, i), y = tie_figure_with(b, i);
+        changes = changes || !(larger ? x > y : x < y);
+    }
+    return changes;
+}
+
+enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
+{
+    if (isnan(a->value) || isnan(b->value)) {
+        return isnan(a->value) && isnan(b->value) ? TIE_NEAR : TIE_NONE;
+    }
+    if (are_near(a, b)) {
+        return TIE_NEAR;
+    }
+    bool shared = a->subject != 0 && a->subject == b->subject;
+    if ((a->has_band || b->has_band) && !shared) {
+        return overlap(a, b) ? TIE_BANDS : TIE_NONE;
+    }
+    uint32_t families = pair_families(a, b);
+    bool ranged = a->family_count > 0 || b->family_count > 0;
+    bool ties = families > 0 ? order_changes(a, b, families) : ranged && overlap(a, b);
+    return ties ? TIE_FAMILIES : TIE_NONE;
+}
+
+enum tie result_tie(const struct result *a, const struct result *b, enum column column)
+{
+    struct tie_figure x, y;
+    tie_figure(a, column, &x);
+    tie_figure(b, column, &y);
+    return figures_tie(&x, &y);
+}
+
+/* ---- words ---- */
+
+#define WORD_OF(number) #number
+#define WORD(macro) WORD_OF(macro)
+
+const char *tie_reason(enum tie tie)
+{
+    static const char *const reasons[] = {
+        [TIE_NONE] = "",
+        [TIE_NEAR] = "at most " WORD(TIE_PERCENT) " % apart",
+        [TIE_BANDS] = "their error bands overlap",
+        [TIE_FAMILIES] = "their order changes between recordings",
+    };
+    return reasons[tie];
+}
