@@ -233,6 +233,12 @@ $(OUT)/tests/fuzz/fuzz_%: $(OUT)/tests/fuzz/fuzz_%.o $(MEASURE) $(LIBRARY) \
 $(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o $(LIBRARY)
 	$(LINK)
 
+# A replay that is kept on disk belongs to the sources that made it.
+REPLAYING := $(sort $(wildcard sim/base/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[ch] sim/policy/*.[ch] \
+                               sim/decode/replay/*.[ch]))
+$(OUT)/sim/decode/replay/replay_kept.o: CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
+$(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
+
 $(OUT)/tests/unit/%.o: override OPTIMIZE = $(OPTIMIZE_TESTS)
 
 $(OUT)/%.o: %.c Makefile

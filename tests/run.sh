@@ -11,6 +11,7 @@
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
+export XDG_CACHE_HOME=/dev/null # no folder: no test finds what another one kept
 # Freed memory is kept long enough to catch its use, but not so long that each allocation needs a new page.
 export ASAN_OPTIONS=${ASAN_OPTIONS-quarantine_size_mb=16}
 : "${TEST_TIMEOUT:=1500}" # seconds for one command

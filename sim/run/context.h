@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct disk_cache;
 struct shared;
 struct replays;
 
@@ -20,6 +21,7 @@ struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
     struct shared *shared;    /* values that runs share (run/shared.h) */
     struct replays *expected; /* replays that later runs need (run/replays.h) */
+    struct disk_cache *cache; /* of replays, from one question to the next; the caller's; may be NULL */
     struct stop_flag *stop;   /* raised to abandon the work */
     struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };

@@ -3,6 +3,7 @@
 #include "run/replays.h"
 
 #include "base/array.h"
+#include "decode/replay/replay_kept.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -250,7 +251,7 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
 struct making {
     const struct replay_request *request;
     struct group group;
-    uint32_t threads;
+    struct replay_means means;
 };
 
 static void *make_group(void *context, struct error *why)
@@ -259,8 +260,8 @@ static void *make_group(void *context, struct error *why)
     const struct group *group = &making->group;
     struct ledgers *ledgers = create_ledgers((uint32_t)group->count, why);
     if (ledgers != NULL &&
-        !replay_run_all(making->request->setup->trace, group->family->plans + group->first,
-                        ledgers->count, making->threads, ledgers->items, why)) {
+        !replay_run_kept(making->request->setup->trace, group->family->plans + group->first,
+                         ledgers->count, &making->means, ledgers->items, why)) {
         destroy_ledgers(ledgers);
         return NULL;
     }
@@ -272,7 +273,7 @@ static bool replay_alone(const struct making *making, struct ledger *ledger, str
     const struct replay_request *request = making->request;
     const struct setup *setup = request->setup;
     if (reads_trace(request)) {
-        return replay_run(setup->trace, request->plan, making->threads, ledger, why);
+        return replay_run_kept(setup->trace, request->plan, 1, &making->means, ledger, why);
     }
     bool asks = setup_asks_trace(setup) && request->plan->capacity > 0; /* no cache hits nothing */
     return replay_assumed(asks ? setup->assumed_hit : request->fixed_hit,
@@ -333,7 +334,7 @@ const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why)
 {
-    struct making making = {.request = request, .threads = context->threads};
+    struct making making = {.request = request, .means = {context->threads, context->cache}};
     uint64_t key;
     const struct ledger *ledger = get_of_group(context, &making, entry);
     if (ledger != NULL) {

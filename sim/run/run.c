@@ -8,7 +8,6 @@
 #include "run/outcome.h"
 #include "run/replays.h"
 #include "run/shared.h"
-#include "trace/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct course {
 /* A trace whose heads are compared. */
 struct heads {
     const struct trace *trace;
-    uint32_t threads;
+    struct replay_means means;
 };
 
 static size_t head_count(const struct trace *trace)
@@ -44,7 +43,7 @@ static void *make_cosines(void *context, struct error *why)
 {
     const struct heads *heads = context;
     double *cosines = array_zeroed(head_count(heads->trace), sizeof *cosines, why);
-    if (cosines != NULL && !trace_head_cosine(heads->trace, heads->threads, cosines, why)) {
+    if (cosines != NULL && !replay_cosines_kept(heads->trace, &heads->means, cosines, why)) {
         free(cosines);
         return NULL;
     }
@@ -74,7 +73,7 @@ static uint32_t sequences_said(const struct setup *setup)
  * stay in HBM are chosen once for all sequences. */
 static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
 {
-    struct heads heads = {cohort.trace, course->context->threads};
+    struct heads heads = {cohort.trace, {course->context->threads, course->context->cache}};
     struct shared_entry *entry;
     uint64_t key;
     if (!trace_hash(cohort.trace, &key, why)) {
@@ -226,8 +225,8 @@ bool run_expect(const struct setup *setup, const struct run_context *context, st
 static bool course_mass(struct course *course, struct result *result, struct error *why)
 {
     struct mass mass;
-    if (!mass_recall(course->setup, &course->plan, course->used, course->context->threads, &mass,
-                     why)) {
+    struct replay_means means = {course->context->threads, course->context->cache};
+    if (!mass_recall(course->setup, &course->plan, course->used, &means, &mass, why)) {
         return false;
     }
     outcome_mass(course->setup, &course->plan, &mass, result);

@@ -16,6 +16,7 @@ SOURCE=$(cd "$here/../.." && pwd)
 program=$(realpath -m "${PROGRAM:-$SOURCE/build/spillway}")
 export SOURCE LC_ALL=C.UTF-8 TZ=UTC PATH="${program%/*}:$PATH"
 unset SPILLWAY_DATA COLUMNS
+export XDG_CACHE_HOME=/dev/null # no folder: nothing is kept from one command to the next
 
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d */ 2>/dev/null | tr -d /)
 echo "1..$#"

@@ -200,7 +200,7 @@ static bool store_rows(const struct ablation *ablation, struct store *store, str
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-enum { AGAINST, SET, DB, JOBS, JSON };
+enum { AGAINST, SET, DB, JOBS, NO_CACHE, JSON };
 
 static const struct command_option options[] = {
     [AGAINST] = {.name = "--against",
@@ -213,6 +213,7 @@ static const struct command_option options[] = {
             .summary = "store runs and rows in this SQLite file, for 'plot ablate'; runs already "
                        "in it are reused"},
     [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = NO_CACHE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per row, each on its own line, and nothing else"},
     {.name = NULL},
@@ -269,6 +270,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
+                question_cache(&runs, arguments, NO_CACHE) &&
                 study(arguments, &scenario, &with, why);
     question_end(&runs, &scenario);
     store_close(with.store);

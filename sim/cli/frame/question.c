@@ -1,11 +1,14 @@
 /* A signal handler has no argument, so the flag that it raises is a global of the program. */
 #include "cli/frame/question.h"
 
+#include "base/disk_cache.h"
 #include "study/sweep/sweep.h"
 
+#include <limits.h>
 #include <signal.h>
 
 static const int signals[] = {SIGINT, SIGTERM};
+#define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct stop_flag interrupted;
@@ -44,6 +47,15 @@ bool question_begin(struct run_context *runs, const struct scenario *scenario, u
     return true;
 }
 
+bool question_cache(struct run_context *runs, const struct arguments *arguments, int no_cache)
+{
+    char folder[PATH_MAX];
+    if (!arguments_given(arguments, no_cache) && disk_cache_folder(folder, sizeof folder)) {
+        runs->cache = disk_cache_open(folder, MOST_CACHED);
+    }
+    return true;
+}
+
 void question_end(struct run_context *runs, const struct scenario *scenario)
 {
     if (runs->shared == NULL) {
@@ -53,5 +65,7 @@ void question_end(struct run_context *runs, const struct scenario *scenario)
         sigaction(signals[i], &before[i], NULL);
     }
     sources_watch(scenario->sources, NULL);
+    struct disk_cache *cache = runs->cache;
     run_context_release(runs);
+    disk_cache_close(cache);
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_FRAME_QUESTION_H
 #define CLI_FRAME_QUESTION_H
 
+#include "cli/frame/arguments.h"
 #include "run/context.h"
 #include "scenario/scenario.h"
 
@@ -13,6 +14,18 @@
  * stays ignored. One question at a time. */
 bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
                     bool replicated, struct error *why);
+
+#define NO_CACHE_OPTION                                                                            \
+    {                                                                                              \
+        .name = "--no-cache",                                                                      \
+        .summary = "replay everything anew, and keep nothing in ~/.cache/spillway; does not "      \
+                   "change the results"                                                            \
+    }
+
+/* Between question_begin() and question_end(): from now on replays are kept on disk, up to 1 GiB in
+ * the folder that disk_cache_folder() names, unless option number `no_cache` was given or the folder
+ * cannot be used. Always true. */
+bool question_cache(struct run_context *runs, const struct arguments *arguments, int no_cache);
 
 /* The signal that ended the last question; 0 if none did. */
 int question_signal(void);

@@ -37,6 +37,7 @@ enum {
     FROM,
     DB,
     JOBS,
+    NO_CACHE,
     JSON
 };
 
@@ -87,6 +88,7 @@ static const struct command_option options[] = {
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = NO_CACHE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per candidate, or per run of the front, each on "
                          "its own line, and nothing else"},
@@ -394,6 +396,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
     good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) &&
+           question_cache(&runs, arguments, NO_CACHE) &&
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto ? weigh(arguments, &scenario, &with, why)

@@ -23,6 +23,7 @@ enum {
     FROM,
     DB,
     JOBS,
+    NO_CACHE,
     SHARD,
     REPLICATIONS,
     PRECISION,
@@ -39,6 +40,7 @@ static const struct command_option options[] = {
             .argument = "FILE",
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = NO_CACHE_OPTION,
     [SHARD] = {.name = "--shard",
                .argument = "K/N",
                .summary = "run every Nth point, starting at the Kth, to split a sweep over N "
@@ -261,6 +263,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     sweep.runs = &runs;
     ok = ok && mark_shard(&scenario, &sweep, why) &&
          question_begin(&runs, &scenario, sweep.jobs, sweep.replications.count > 0, why) &&
+         question_cache(&runs, arguments, NO_CACHE) &&
          run_scenario(arguments, &scenario, &sweep, why) &&
          (!explains || explain_print(&scenario, &runs, why));
     question_end(&runs, &scenario);

@@ -11,7 +11,7 @@
 #include "cli/runs/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
-enum { OVER, POINTS, SET, DB, JOBS, JSON };
+enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, JSON };
 
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
@@ -28,6 +28,7 @@ static const struct command_option options[] = {
             .summary = "store the runs in this SQLite file, for 'plot whatif'; runs already in "
                        "it are reused"},
     [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = NO_CACHE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per point, each on its own line, and nothing else"},
     {.name = NULL},
@@ -103,6 +104,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
+                question_cache(&runs, arguments, NO_CACHE) &&
                 study(arguments, &scenario, &with, why);
     question_end(&runs, &scenario);
     store_close(with.store);

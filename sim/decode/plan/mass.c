@@ -23,7 +23,7 @@ struct view {
     const struct setup *setup; /* at its context */
     const struct plan *plan;
     uint32_t cohort;
-    uint32_t threads;
+    const struct replay_means *means;
 };
 
 /* The mass of fresh demands of the resident heads: the same replay without a cache. */
@@ -47,7 +47,7 @@ static bool replay_resident(const struct view *view, struct ledger *ledger, stru
     replay.capacity = 0;
     replay.block_span = BLOCK_UNIT;
     replay.speculates = false;
-    bool good = replay_run(view->setup->trace, &replay, view->threads, ledger, why);
+    bool good = replay_run_kept(view->setup->trace, &replay, 1, view->means, ledger, why);
     free(heads);
     return good;
 }
@@ -138,7 +138,7 @@ static void finish(const struct plan *plan, struct mass *out)
 }
 
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 uint32_t threads, struct mass *out, struct error *why)
+                 const struct replay_means *means, struct mass *out, struct error *why)
 {
     *out = (struct mass){.known = mass_is_measured(setup) || !any_selects(setup, plan)};
     out->at_step = array_zeroed(plan->steps, sizeof *out->at_step, why);
@@ -148,7 +148,7 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
     for (uint32_t i = 0; out->known && i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         own.trace = setup_cohort(setup, i).trace;
-        if (!add_mass(&(struct view){&own, plan, i, threads}, ledger, out, why)) {
+        if (!add_mass(&(struct view){&own, plan, i, means}, ledger, out, why)) {
             mass_release(out);
             return false;
         }

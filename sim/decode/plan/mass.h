@@ -3,7 +3,7 @@
 #define DECODE_PLAN_MASS_H
 
 #include "decode/plan/plan.h"
-#include "decode/replay/replay.h"
+#include "decode/replay/replay_kept.h"
 
 /* Are the attention masses of the setup's trace recorded? An assumed ledger has none, a generated
  * trace derives them from its profile, and an importer assumes masses that its file lacks. */
@@ -24,7 +24,7 @@ struct mass {
 
 /* `ledger` is NULL when nothing is offloaded. The caller calls mass_release() after success. */
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 uint32_t threads, struct mass *out, struct error *why);
+                 const struct replay_means *means, struct mass *out, struct error *why);
 void mass_release(struct mass *mass);
 
 #endif

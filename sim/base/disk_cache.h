@@ -1,0 +1,44 @@
+/* A folder of values that took long to compute, kept from one run of the program to the next.
+ *
+ * A value is found by its key: all bytes that decide it. The file's name is a hash of the key, and
+ * the file holds the whole key (disk_cache_file.h), so no other key's value is ever returned.
+ *
+ *   FOLDER/0 ... FOLDER/f        sixteen parts, by the first digit of the hash
+ *   FOLDER/3/3f2a...             a value; its time of modification is that of its last use
+ *   FOLDER/3/3f2a....tmp-4711-2  one that is being written, by process 4711
+ *
+ * Many processes may use the folder at once, and each may be killed at any time: a file gets its
+ * name when it is whole, and none is changed afterwards. A part that has grown beyond a sixteenth
+ * of the limit loses its least recently used files. A process counts what it adds itself and looks
+ * at a part now and then, so the limit holds up to what others add in between.
+ *
+ * A cache never makes anything fail: where a file cannot be read or written, there is no value.
+ */
+#ifndef BASE_DISK_CACHE_H
+#define BASE_DISK_CACHE_H
+
+#include "base/disk_cache_file.h"
+
+#include <stdbool.h>
+
+struct disk_cache;
+
+/* The cache in `folder`, which is made if it is absent. `most` bytes may stay. NULL if the folder
+ * cannot be made or written, or without memory. Safe to use from several threads. */
+struct disk_cache *disk_cache_open(const char *folder, uint64_t most);
+void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
+
+/* The value of this key, in memory that the caller frees; NULL if there is none. `cache` NULL: there
+ * is none. A damaged file counts as absent, and the next put replaces it. */
+uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size);
+
+/* Keep a value, if that is possible. `cache` NULL is fine. A value that would fill a quarter of a
+ * part is not kept. */
+void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
+                    struct disk_cache_bytes value);
+
+/* The folder `spillway` in $XDG_CACHE_HOME, or in ~/.cache if that is no absolute path. Returns
+ * false if neither is known, or if the path is longer than `size`. */
+bool disk_cache_folder(char *path, size_t size);
+
+#endif

@@ -1,0 +1,33 @@
+/* Replays whose ledgers are kept on disk (base/disk_cache.h): what was replayed once is read back.
+ *
+ * The key of a ledger is all that its replay reads: the trace's hash (trace_hash()), every field of
+ * the plan, and a hash of the sources that replay, so that an older program's ledgers are not used.
+ * So a ledger does not depend on whether it was kept. Of a recording the trace's hash is that of
+ * its frames' checksums; the frames themselves are not read again.
+ */
+#ifndef DECODE_REPLAY_REPLAY_KEPT_H
+#define DECODE_REPLAY_REPLAY_KEPT_H
+
+#include "base/disk_cache.h"
+#include "decode/replay/replay.h"
+
+/* How to replay; results do not depend on it. */
+struct replay_means {
+    uint32_t threads;         /* 0: one a processor */
+    struct disk_cache *cache; /* NULL: nothing is kept */
+};
+
+/* replay_run_all(), but only of those plans whose ledgers are not kept yet; what was replayed is
+ * kept. */
+bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                     const struct replay_means *means, struct ledger *ledgers, struct error *why);
+
+/* trace_head_cosine(), kept in the same way. */
+bool replay_cosines_kept(const struct trace *trace, const struct replay_means *means,
+                         double *cosines, struct error *why);
+
+/* The key of a plan's ledger, in memory that the caller frees. */
+uint8_t *replay_key(const struct trace *trace, const struct replay_plan *plan, size_t *size,
+                    struct error *why);
+
+#endif

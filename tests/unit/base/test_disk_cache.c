@@ -1,0 +1,324 @@
+/* Values on disk: found by their whole key, whole or not at all, and the least recently used leave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/disk_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[32], command[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/test_cache.XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static struct disk_cache_bytes text(const char *text)
+{
+    return (struct disk_cache_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static struct disk_cache *open_cache(uint64_t most)
+{
+    struct disk_cache *cache = disk_cache_open(folder, most);
+    assert_non_null(cache);
+    return cache;
+}
+
+static void expect(struct disk_cache *cache, const char *key, const char *value)
+{
+    size_t size = 0;
+    uint8_t *found = disk_cache_get(cache, text(key), &size);
+    if (value == NULL) {
+        assert_null(found);
+        return;
+    }
+    assert_non_null(found);
+    assert_int_equal(size, strlen(value));
+    assert_memory_equal(found, value, size);
+    free(found);
+}
+
+/* ---- the file ---- */
+
+static void a_value_is_found_by_its_key_alone(void **state)
+{
+    struct disk_cache *cache = open_cache(1 << 20);
+    (void)state;
+    expect(cache, "key", NULL);
+    disk_cache_put(cache, text("key"), text("value"));
+    disk_cache_put(cache, text("empty"), text(""));
+    expect(cache, "key", "value");
+    expect(cache, "empty", "");
+    expect(cache, "ke", NULL);
+    expect(cache, "kez", NULL);
+    disk_cache_put(cache, text("key"), text("another"));
+    expect(cache, "key", "another");
+    disk_cache_close(cache);
+    cache = open_cache(1 << 20);
+    expect(cache, "key", "another");
+    disk_cache_close(cache);
+}
+
+/* Every byte counts: none may change, and none may be missing or added. */
+static void a_damaged_file_is_no_value(void **state)
+{
+    size_t size, unused;
+    uint8_t *file = disk_cache_pack(text("key"), text("a value of some length"), &size);
+    (void)state;
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++) {
+        file[i] ^= 0x10;
+        assert_null(disk_cache_unpack((struct disk_cache_bytes){file, size}, text("key"), &unused));
+        file[i] ^= 0x10;
+        assert_null(disk_cache_unpack((struct disk_cache_bytes){file, i}, text("key"), &unused));
+    }
+    assert_null(disk_cache_unpack((struct disk_cache_bytes){file, size}, text("kez"), &unused));
+    uint8_t *value = disk_cache_unpack((struct disk_cache_bytes){file, size}, text("key"), &unused);
+    assert_non_null(value);
+    free(value);
+    free(file);
+}
+
+/* ---- the folder ---- */
+
+/* A file of a part: the first that is found, or with `count` the number of all. */
+static uint32_t list_files(char path[320])
+{
+    uint32_t count = 0;
+    for (int part = 0; part < 16; part++) {
+        char inner[64];
+        snprintf(inner, sizeof inner, "%s/%x", folder, part);
+        DIR *open = opendir(inner);
+        struct dirent *found;
+        while (open != NULL && (found = readdir(open)) != NULL) {
+            if (found->d_name[0] != '.') {
+                snprintf(path, 320, "%s/%s", inner, found->d_name);
+                count++;
+            }
+        }
+        if (open != NULL) {
+            closedir(open);
+        }
+    }
+    return count;
+}
+
+static void what_is_not_a_value_is_replaced(void **state)
+{
+    struct disk_cache *cache = open_cache(1 << 20);
+    char path[320];
+    (void)state;
+    disk_cache_put(cache, text("key"), text("value"));
+    assert_int_equal(list_files(path), 1);
+    assert_int_equal(truncate(path, 9), 0);
+    expect(cache, "key", NULL);
+    disk_cache_put(cache, text("key"), text("value"));
+    expect(cache, "key", "value");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0); /* must not hang */
+    expect(cache, "key", NULL);
+    disk_cache_put(cache, text("key"), text("value"));
+    expect(cache, "key", "value");
+    disk_cache_close(cache);
+}
+
+/* Values that do not compress. */
+static void fill(uint8_t *bytes, size_t size, uint32_t seed)
+{
+    for (size_t i = 0; i < size; i++) {
+        seed = seed * 1664525 + 1013904223;
+        bytes[i] = (uint8_t)(seed >> 24);
+    }
+}
+
+static uint64_t folder_bytes(uint32_t count)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        char path[320];
+        struct stat state;
+        if (list_files(path) > 0 && stat(path, &state) == 0) {
+            bytes += (uint64_t)state.st_size;
+            unlink(path);
+        }
+    }
+    return bytes;
+}
+
+enum { VALUE = 1000, VALUES = 600, MOST = 256 << 10 };
+
+static void put_numbered(struct disk_cache *cache, uint32_t number)
+{
+    uint8_t value[VALUE];
+    char key[16];
+    snprintf(key, sizeof key, "%u", number);
+    fill(value, sizeof value, number);
+    disk_cache_put(cache, text(key), (struct disk_cache_bytes){value, sizeof value});
+}
+
+/* Is it there, and whole? Using it makes it young. */
+static bool has_numbered(struct disk_cache *cache, uint32_t number)
+{
+    uint8_t value[VALUE];
+    char key[16];
+    size_t size;
+    snprintf(key, sizeof key, "%u", number);
+    uint8_t *found = disk_cache_get(cache, text(key), &size);
+    fill(value, sizeof value, number);
+    if (found != NULL) {
+        assert_int_equal(size, VALUE);
+        assert_memory_equal(found, value, VALUE);
+    }
+    free(found);
+    return found != NULL;
+}
+
+/* Six hundred values of 1 KB into 256 KB, the first one used all the time. */
+static void the_least_recently_used_leave(void **state)
+{
+    struct disk_cache *cache = open_cache(MOST);
+    uint32_t old = 0, young = 0;
+    (void)state;
+    for (uint32_t i = 0; i < VALUES; i++) {
+        put_numbered(cache, i);
+        assert_true(has_numbered(cache, 0));
+    }
+    for (uint32_t i = 1; i <= 100; i++) {
+        old += has_numbered(cache, i);
+        young += has_numbered(cache, VALUES - i);
+    }
+    assert_int_equal(old, 0);
+    assert_true(young > 90);
+    assert_true(folder_bytes(VALUES) <= MOST);
+    disk_cache_close(cache);
+}
+
+static void too_large_a_value_is_not_kept(void **state)
+{
+    static uint8_t value[MOST / 16 / 4];
+    struct disk_cache *cache = open_cache(MOST);
+    char path[320];
+    (void)state;
+    fill(value, sizeof value, 1);
+    disk_cache_put(cache, text("large"), (struct disk_cache_bytes){value, sizeof value});
+    assert_int_equal(list_files(path), 0);
+    disk_cache_close(cache);
+}
+
+/* Of a writer that was killed; that of a living one stays. */
+static void left_over_files_are_removed(void **state)
+{
+    struct disk_cache *cache = open_cache(1 << 20);
+    char path[320], part[64], old[96], young[96];
+    (void)state;
+    disk_cache_put(cache, text("key"), text("value"));
+    list_files(path);
+    snprintf(part, sizeof part, "%.*s", (int)(strrchr(path, '/') - path), path);
+    snprintf(old, sizeof old, "%s/0.tmp-1-0", part);
+    snprintf(young, sizeof young, "%s/0.tmp-2-0", part);
+    assert_int_equal(close(open(old, O_CREAT | O_WRONLY, 0600)), 0);
+    assert_int_equal(close(open(young, O_CREAT | O_WRONLY, 0600)), 0);
+    const struct timespec hours_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(utimensat(AT_FDCWD, old, hours_ago, 0), 0);
+    disk_cache_close(cache);
+    cache = open_cache(1 << 20); /* its first value of a part makes it look there */
+    disk_cache_put(cache, text("key"), text("value"));
+    assert_int_equal(access(old, F_OK), -1);
+    assert_int_equal(access(young, F_OK), 0);
+    disk_cache_close(cache);
+}
+
+/* Four processes put and get the same values in a cache that is too small for them, one of them
+ * killed in the midst of it: no value is ever another one. */
+static void processes_share_a_folder(void **state)
+{
+    pid_t children[4];
+    (void)state;
+    for (int child = 0; child < 4; child++) {
+        children[child] = fork();
+        assert_true(children[child] >= 0);
+        if (children[child] == 0) {
+            struct disk_cache *cache = disk_cache_open(folder, MOST);
+            for (uint32_t i = 0; cache != NULL && (child == 0 || i < 500); i++) {
+                put_numbered(cache, i * 7 % 400);
+                has_numbered(cache, i * 13 % 400);
+            }
+            _exit(cache == NULL);
+        }
+    }
+    for (int child = 3; child >= 0; child--) {
+        int status;
+        if (child == 0) {
+            kill(children[0], SIGKILL);
+        }
+        assert_int_equal(waitpid(children[child], &status, 0), children[child]);
+        assert_true(child == 0 ? WIFSIGNALED(status)
+                               : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    struct disk_cache *cache = open_cache(MOST);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        found += has_numbered(cache, i);
+    }
+    assert_true(found > 100);
+    disk_cache_close(cache);
+}
+
+static void without_a_folder_there_is_no_cache(void **state)
+{
+    size_t size;
+    char path[64];
+    (void)state;
+    assert_null(disk_cache_open("/dev/null/spillway", 1 << 20));
+    assert_null(disk_cache_get(NULL, text("key"), &size));
+    disk_cache_put(NULL, text("key"), text("value"));
+    disk_cache_close(NULL);
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", "/home/someone", 1);
+    assert_true(disk_cache_folder(path, sizeof path));
+    assert_string_equal(path, "/home/someone/.cache/spillway");
+    assert_false(disk_cache_folder(path, 8));
+    setenv("XDG_CACHE_HOME", "/elsewhere", 1);
+    assert_true(disk_cache_folder(path, sizeof path));
+    assert_string_equal(path, "/elsewhere/spillway");
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    assert_false(disk_cache_folder(path, sizeof path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_value_is_found_by_its_key_alone, enter, leave),
+        cmocka_unit_test(a_damaged_file_is_no_value),
+        cmocka_unit_test_setup_teardown(what_is_not_a_value_is_replaced, enter, leave),
+        cmocka_unit_test_setup_teardown(the_least_recently_used_leave, enter, leave),
+        cmocka_unit_test_setup_teardown(too_large_a_value_is_not_kept, enter, leave),
+        cmocka_unit_test_setup_teardown(left_over_files_are_removed, enter, leave),
+        cmocka_unit_test_setup_teardown(processes_share_a_folder, enter, leave),
+        cmocka_unit_test(without_a_folder_there_is_no_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
