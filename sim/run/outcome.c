@@ -50,6 +50,12 @@ static bool at_any_context(const struct setup *setup, bool (*holds)(const struct
     return any;
 }
 
+/* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
+static bool asks_trace(const struct setup *setup, const struct plan *plan)
+{
+    return plan->resident_share < 1 && at_any_context(setup, setup_asks_trace);
+}
+
 /* Describe mixed contexts in whole sequences, as the shares of the batch were rounded. */
 static void note_contexts(const struct plan *plan, struct result *result)
 {
@@ -162,9 +168,9 @@ static void write_residency(const struct setup *setup, const struct plan *plan,
                                     : "HBM has room for the caches alone: all KV is offloaded");
 }
 
-static void note_trace(const struct setup *setup, struct result *result)
+static void note_trace(const struct setup *setup, const struct plan *plan, struct result *result)
 {
-    if (setup->trace_note[0] != '\0' && at_any_context(setup, setup_asks_trace)) {
+    if (setup->trace_note[0] != '\0' && asks_trace(setup, plan)) {
         result_note(result, setup->trace_note);
     }
 }
@@ -263,7 +269,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_fit(setup, plan, result);
         write_residency(setup, plan, result);
         note_speculation(setup, result);
-        note_trace(setup, result);
+        note_trace(setup, plan, result);
         note_host(setup, result);
         note_takeover(setup, result);
     } else {
@@ -552,10 +558,10 @@ static bool is_carried(const struct setup *setup)
 }
 
 /* `trust`, combined with the trust of the times and of the hits. */
-static struct trust whole_trust(const struct setup *setup, const struct timing *timing,
-                                struct trust trust)
+static struct trust whole_trust(const struct setup *setup, const struct plan *plan,
+                                const struct timing *timing, struct trust trust)
 {
-    bool asked = at_any_context(setup, setup_asks_trace);
+    bool asked = asks_trace(setup, plan);
     trust_add(&trust, timing->trust);
     trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED,
                                      asked && is_carried(setup)});
@@ -567,8 +573,8 @@ static double basis_share(const struct timing *timing, size_t basis)
     return (double)timing->basis_ns[basis] / (double)timing->total_ns;
 }
 
-void outcome_step(const struct setup *setup, const struct timing *timing, struct trust trust,
-                  struct step_answer *answer)
+void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                  struct trust trust, struct step_answer *answer)
 {
     int64_t bytes = 0;
     for (uint32_t s = 0; s < timing->steps; s++) {
@@ -577,8 +583,9 @@ void outcome_step(const struct setup *setup, const struct timing *timing, struct
     *answer = (struct step_answer){
         .ns = apportion_mean(timing->total_ns, timing->steps),
         .h2d_bytes = apportion_mean(bytes, timing->steps),
-        .asks_trace = at_any_context(setup, setup_asks_trace),
-        .trust = whole_trust(setup, timing, trust),
+        .resident_share = plan->resident_share,
+        .asks_trace = asks_trace(setup, plan),
+        .trust = whole_trust(setup, plan, timing, trust),
     };
     mean_stalls(timing, answer->stall_ns);
     for (size_t i = 0; i < BASIS_COUNT; i++) {
@@ -586,11 +593,11 @@ void outcome_step(const struct setup *setup, const struct timing *timing, struct
     }
 }
 
-bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
-                   struct result *result, struct error *why)
+bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                   struct trust trust, struct result *result, struct error *why)
 {
     char text[256];
-    trust = whole_trust(setup, timing, trust);
+    trust = whole_trust(setup, plan, timing, trust);
     for (size_t i = 0; i < BASIS_COUNT; i++) {
         result->basis[i] =
             (struct result_item){basis_name((enum basis)i), 0, basis_share(timing, i)};
@@ -601,7 +608,7 @@ bool outcome_trust(const struct setup *setup, const struct timing *timing, struc
         return false;
     }
     describe_trace(setup, true, text, sizeof text);
-    return !at_any_context(setup, setup_asks_trace) ||
+    return !asks_trace(setup, plan) ||
            (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
             result_text(result, COLUMN_TRACE_SOURCE, text, why));
 }

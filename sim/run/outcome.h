@@ -42,15 +42,15 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
                      struct result *result);
 
 /* The time of one step. `trust` is that of the plan. */
-void outcome_step(const struct setup *setup, const struct timing *timing, struct trust trust,
-                  struct step_answer *answer);
+void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                  struct trust trust, struct step_answer *answer);
 
 /* The setup's trace in words, at its own context: "SmolLM2-135M-Instruct 3840 tokens"; "" if hits
  * depend on no trace. */
 void outcome_trace_source(const struct setup *setup, char *text, size_t size);
 
 /* The basis of the result. */
-bool outcome_trust(const struct setup *setup, const struct timing *timing, struct trust trust,
-                   struct result *result, struct error *why);
+bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                   struct trust trust, struct result *result, struct error *why);
 
 #endif

@@ -262,7 +262,7 @@ static bool course_time(struct course *course, struct result *result, struct err
     outcome_kept(setup, &course->plan, course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
                 course_prefill(course, &trust, result, why) &&
-                outcome_trust(setup, &timing, trust, result, why);
+                outcome_trust(setup, &course->plan, &timing, trust, result, why);
     timing_release(&timing);
     return good;
 }
@@ -302,8 +302,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
     bool good = course_plan(&course, why) && course_replay(&course, why) &&
                 pipeline_run(setup, &course.plan, course.used, &timing, why);
     if (good) {
-        outcome_step(setup, &timing, course.trust, answer);
-        answer->resident_share = course.plan.resident_share;
+        outcome_step(setup, &course.plan, &timing, course.trust, answer);
         timing_release(&timing);
     }
     course_release(&course);

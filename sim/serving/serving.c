@@ -277,8 +277,10 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
         step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
     step_cost_basis(cost, totals->basis);
     totals->resident_share = step_cost_resident(cost);
-    snprintf(totals->trace_source, sizeof totals->trace_source, "%s",
-             step_cost_trace(cost, &totals->trace_basis));
+    /* A step that the server never took may offload; the mean is rounded. */
+    bool stays = totals->resident_share > 1 - 1e-9;
+    const char *trace = stays ? "" : step_cost_trace(cost, &totals->trace_basis);
+    snprintf(totals->trace_source, sizeof totals->trace_source, "%s", trace);
     step_cost_destroy(cost);
     return ok;
 }

@@ -13,6 +13,15 @@ const char *figure_bytes(const struct cell *bytes, char text[FIGURE])
                : NULL;
 }
 
+const char *figure_kv(const struct result *result, char text[FIGURE])
+{
+    const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
+    const struct cell *stays = &result->cells[COLUMN_HBM_KV];
+    struct cell both = {.set = cache->set || stays->set};
+    both.integer = (cache->set ? cache->integer : 0) + (stays->set ? stays->integer : 0);
+    return figure_bytes(&both, text);
+}
+
 const char *figure_percent(const struct cell *share, char text[FIGURE])
 {
     if (!share->set) {

@@ -6,7 +6,9 @@
 
 enum { FIGURE = 32, FIGURE_STALLS = 256 };
 
-const char *figure_bytes(const struct cell *bytes, char text[FIGURE]);   /* "4.80 GiB"; NULL: 0 */
+const char *figure_bytes(const struct cell *bytes, char text[FIGURE]); /* "4.80 GiB"; NULL: 0 */
+/* HBM that KV takes: the cache, and what stays there in any case (resident heads, recent tokens). */
+const char *figure_kv(const struct result *result, char text[FIGURE]);
 const char *figure_percent(const struct cell *share, char text[FIGURE]); /* "94.3" */
 const char *figure_dollars(const struct cell *dollars, char text[FIGURE]);
 const char *figure_rate(const struct cell *rate, char text[FIGURE]);

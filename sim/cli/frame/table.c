@@ -1,6 +1,8 @@
 #include "cli/frame/table.h"
 
 #include "base/array.h"
+#include "base/name.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,6 +19,9 @@ struct table {
     uint32_t columns;
     bool had[TABLE_MOST_COLUMNS]; /* a text in any row */
     struct table_column column[TABLE_MOST_COLUMNS];
+    uint32_t order[TABLE_MOST_COLUMNS]; /* [shown] the columns that may be shown, left to right */
+    uint32_t shown;
+    bool wide;        /* lines are as long as they need */
     struct row *rows; /* the first one holds the titles */
     size_t count, capacity;
 };
@@ -49,6 +54,8 @@ struct table *table_create(const struct table_column *columns, uint32_t count, s
     for (uint32_t i = 0; i < count; i++) {
         table->column[i] = columns[i];
         titles[i] = columns[i].title;
+        table->order[table->shown] = i;
+        table->shown += !columns[i].extra;
     }
     if (!table_add(table, titles, count, why)) {
         table_destroy(table);
@@ -117,19 +124,89 @@ void table_keep(struct table *table, uint32_t column)
     table->column[column].drop = 0;
 }
 
+/* ---- choice ---- */
+
+/* The column of a name; `count` if there is none. */
+static uint32_t find_column(const struct table_column *columns, uint32_t count, const char *name,
+                            size_t length)
+{
+    uint32_t i = 0;
+    while (i < count && (columns[i].name == NULL || strlen(columns[i].name) != length ||
+                         memcmp(columns[i].name, name, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+bool table_view_check(const struct table_view *view, const struct table_column *columns,
+                      uint32_t count, struct error *why)
+{
+    const char *rest = view->columns, *item, *names[TABLE_MOST_COLUMNS + 1];
+    uint32_t named = 0;
+    size_t length;
+    for (uint32_t i = 0; i < count; i++) {
+        names[named] = columns[i].name;
+        named += columns[i].name != NULL;
+    }
+    names[named] = NULL;
+    while (rest != NULL && text_item(&rest, &item, &length)) {
+        char name[64] = "";
+        strncat(name, item, length < sizeof name ? length : sizeof name - 1);
+        if (find_column(columns, count, item, length) == count) {
+            error_usage(why, "--columns", 0, "the table has no column '%s'", name);
+            return name_expect(name, names, why);
+        }
+    }
+    return true;
+}
+
+void table_choose(struct table *table, const struct table_view *view)
+{
+    const char *rest = view->columns, *item;
+    size_t length;
+    if (!view->wide && rest == NULL) {
+        return;
+    }
+    table->wide = true;
+    table->shown = 0;
+    for (uint32_t i = 0; i < table->columns; i++) {
+        bool wanted = rest == NULL || table->column[i].name == NULL;
+        table->order[table->shown] = i;
+        table->shown += wanted;
+        table->column[i].drop = 0;
+    }
+    while (rest != NULL && text_item(&rest, &item, &length)) {
+        uint32_t place = find_column(table->column, table->columns, item, length);
+        bool twice = place == table->columns;
+        for (uint32_t i = 0; i < table->shown && !twice; i++) {
+            twice = table->order[i] == place;
+        }
+        table->column[place].optional = false;
+        table->order[table->shown] = place;
+        table->shown += !twice;
+    }
+}
+
 /* ---- layout ---- */
+
+static uint32_t last_of(const struct table *table)
+{
+    return table->order[table->shown - 1];
+}
 
 /* Does the last text of a row fill the rest of the line? */
 static bool runs_over(const struct table *table, const struct row *row)
 {
-    return row->cells < table->columns || table->column[row->cells - 1].wrap;
+    return row->cells < table->columns ||
+           (table->column[row->cells - 1].wrap && last_of(table) == row->cells - 1);
 }
 
 static void measure(const struct table *table, struct layout *layout)
 {
     *layout = (struct layout){.shown = {false}};
-    for (uint32_t i = 0; i < table->columns; i++) {
-        layout->shown[i] = table->had[i] || !table->column[i].optional;
+    for (uint32_t i = 0; i < table->shown; i++) {
+        uint32_t column = table->order[i];
+        layout->shown[column] = table->had[column] || !table->column[column].optional;
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct row *row = &table->rows[i];
@@ -141,12 +218,13 @@ static void measure(const struct table *table, struct layout *layout)
     }
 }
 
-/* The width of the shown columns before `end`, with the gap behind each. */
-static size_t width_before(const struct layout *layout, uint32_t end)
+/* The width of the shown columns before a column, with the gap behind each. */
+static size_t width_before(const struct table *table, const struct layout *layout, uint32_t end)
 {
     size_t width = 0;
-    for (uint32_t i = 0; i < end; i++) {
-        width += layout->shown[i] ? layout->width[i] + GAP : 0;
+    for (uint32_t i = 0; i < table->shown && table->order[i] != end; i++) {
+        uint32_t column = table->order[i];
+        width += layout->shown[column] ? layout->width[column] + GAP : 0;
     }
     return width;
 }
@@ -155,14 +233,14 @@ static size_t width_before(const struct layout *layout, uint32_t end)
 static void drop_columns(const struct table *table, struct layout *layout)
 {
     enum { LEAST = 22 };
-    uint32_t last = table->columns - 1;
+    uint32_t last = last_of(table);
     size_t title = width_of(table->rows[0].texts[last]);
     size_t least = layout->width[last] < LEAST ? layout->width[last] : LEAST;
     least = least < title ? title : least;
-    while (width_before(layout, last) + least > TABLE_WIDTH) {
+    while (width_before(table, layout, last) + least > TABLE_WIDTH) {
         uint32_t dropped = last;
-        for (uint32_t i = 0; i < last; i++) {
-            int drop = layout->shown[i] ? table->column[i].drop : 0;
+        for (uint32_t i = 0; i < table->columns; i++) {
+            int drop = layout->shown[i] && i != last ? table->column[i].drop : 0;
             if (drop > 0 && (dropped == last || drop > table->column[dropped].drop)) {
                 dropped = i;
             }
@@ -172,7 +250,7 @@ static void drop_columns(const struct table *table, struct layout *layout)
         }
         layout->shown[dropped] = false;
     }
-    size_t before = width_before(layout, last);
+    size_t before = width_before(table, layout, last);
     size_t left = before + least > TABLE_WIDTH ? least : TABLE_WIDTH - before;
     layout->width[last] = layout->width[last] < left ? layout->width[last] : left;
 }
@@ -245,14 +323,20 @@ void table_line(const char *label, const char *text, FILE *out)
 static void print_row(const struct table *table, const struct layout *layout, const struct row *row,
                       FILE *out)
 {
-    size_t pending = 0;
-    for (uint32_t i = 0; i < row->cells; i++) {
-        if (i + 1 == row->cells && runs_over(table, row)) {
-            fprintf(out, "%*s", (int)pending, "");
-            table_wrap(row->texts[i], width_before(layout, i), out);
-        } else if (layout->shown[i]) {
-            print_cell(row->texts[i], &table->column[i], layout->width[i], &pending, out);
+    size_t pending = 0, width = 0;
+    bool over = runs_over(table, row);
+    uint32_t cells = row->cells - over;
+    for (uint32_t i = 0; i < table->shown && (!over || table->order[i] < cells); i++) {
+        uint32_t column = table->order[i];
+        if (layout->shown[column]) {
+            print_cell(row->texts[column], &table->column[column], layout->width[column], &pending,
+                       out);
+            width += layout->width[column] + GAP;
         }
+    }
+    if (over) {
+        fprintf(out, "%*s", (int)pending, "");
+        table_wrap(row->texts[cells], width, out);
     }
     fputc('\n', out);
 }
@@ -270,7 +354,9 @@ void table_print(const struct table *table, FILE *out)
 {
     struct layout layout;
     measure(table, &layout);
-    drop_columns(table, &layout);
+    if (!table->wide) {
+        drop_columns(table, &layout);
+    }
     for (size_t i = has_titles(table) ? 0 : 1; i < table->count; i++) {
         print_row(table, &layout, &table->rows[i], out);
     }

@@ -1,7 +1,8 @@
 /* Text in aligned columns, for people.
  *
  * Widths follow the cells. A table that would be too wide leaves out columns, highest `drop` first;
- * the last column then takes what is left of the line and is cut at a comma, or wrapped.
+ * the last column then takes what is left of the line and is cut at a comma, or wrapped. A reader
+ * who chooses columns (struct table_view) gets these and no others, however wide the line.
  */
 #ifndef CLI_FRAME_TABLE_H
 #define CLI_FRAME_TABLE_H
@@ -22,7 +23,21 @@ struct table_column {
     int drop;          /* 0: never left out */
     bool optional;     /* left out if it is NULL in every row */
     bool wrap;         /* for the last column: a long text continues below itself, uncut */
+    const char *name;  /* by which a reader chooses the column; NULL: always shown, as row labels
+                        * are. Static */
+    const char *what;  /* its meaning, for help; NULL with `name` NULL. Static */
+    bool extra;        /* shown only if it is chosen, or with all columns */
 };
+
+/* Which columns a reader asked for. Zeroed: the usual ones. */
+struct table_view {
+    bool wide;           /* all columns, in lines as long as they need */
+    const char *columns; /* "batch,step": these, in this order; NULL: not chosen */
+};
+
+/* Does each name of the view belong to one of the columns? An error lists those that do. */
+bool table_view_check(const struct table_view *view, const struct table_column *columns,
+                      uint32_t count, struct error *why);
 
 struct table;
 
@@ -36,6 +51,10 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
 /* Replace a cell of an existing row. */
 bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
                struct error *why);
+
+/* Show what the view asks for, which table_view_check() passed: columns without a name first, then
+ * the chosen ones. */
+void table_choose(struct table *table, const struct table_view *view);
 
 /* From now on the column is not left out, however wide the table. */
 void table_keep(struct table *table, uint32_t column);

@@ -1,13 +1,14 @@
 /* Runs as a table for people: what the figures rest on, which run is fastest, and where the time
  * goes.
  *
- * A key that the scenario sweeps over several values has a column. What all runs share is printed
+ * A key that the scenario sweeps over several values has a column; keys of the layout share one. What all runs share is printed
  * above the table, notes on some of them below. A run that does not fit in memory says what is
  * short.
  */
 #ifndef CLI_RUNS_RUNS_TABLE_H
 #define CLI_RUNS_RUNS_TABLE_H
 
+#include "cli/frame/table.h"
 #include "result/result.h"
 #include "scenario/scenario.h"
 
@@ -15,9 +16,13 @@
 
 struct runs_table;
 
-/* `precision`: as for contest_create(). */
+/* The columns that a reader can choose: of runs of decode steps, or of a server. */
+const struct table_column *runs_table_columns(bool serves, uint32_t *count);
+
+/* `precision`: as for contest_create(). Fails, too, if `view` names a column that there is not; it
+ * is not kept. */
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
-                                     struct error *why);
+                                     const struct table_view *view, struct error *why);
 void runs_table_destroy(struct runs_table *table);
 
 /* Add the result of point `index`; only texts of it are kept. */

@@ -2,6 +2,7 @@
  * stores runs in a database. */
 #include "base/units.h"
 #include "cli/frame/arguments.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
@@ -29,6 +30,8 @@ enum {
     PRECISION,
     EXPLAIN,
     REQUIRE_BASIS,
+    COLUMNS,
+    WIDE,
     JSON,
     CSV,
 };
@@ -68,6 +71,8 @@ static const struct command_option options[] = {
                                   "LEVEL or better",
                        .values = basis_names,
                        .value_end = ':'},
+    [COLUMNS] = COLUMNS_OPTION,
+    [WIDE] = WIDE_OPTION,
     [JSON] = {.name = "--json", .summary = "print one JSON object per run, each on its own line"},
     [CSV] = {.name = "--csv", .summary = "print one CSV row per run"},
     {.name = NULL},
@@ -229,8 +234,12 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_draws = show_draws;
     sweep->on_replays = show_replays;
     sweep->context = &view;
-    if (!plain &&
-        (view.table = runs_table_create(scenario, sweep->replications.precision, why)) == NULL) {
+    struct table_view columns;
+    if (!columns_read(arguments, COLUMNS, WIDE, view.csv ? CSV : JSON, &columns, why)) {
+        return false;
+    }
+    if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, &columns,
+                                                  why)) == NULL) {
         return false;
     }
     bool ok = run_all(scenario, sweep, &view, why);
@@ -272,6 +281,16 @@ static bool run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
+static void print_more(FILE *out)
+{
+    uint32_t count;
+    const struct table_column *columns = runs_table_columns(false, &count);
+    scenario_print_keys(out);
+    columns_print("\ncolumns of the table, for --columns:", columns, count, out);
+    columns = runs_table_columns(true, &count);
+    columns_print("\ncolumns of a server's table:", columns, count, out);
+}
+
 const struct command command_simulate = {
     .name = "simulate",
     .operands = "[FILE...]",
@@ -282,6 +301,6 @@ const struct command command_simulate = {
         "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, litecache]' \\\n"
         "    --db results.db",
     .options = options,
-    .more = scenario_print_keys,
+    .more = print_more,
     .run = run,
 };

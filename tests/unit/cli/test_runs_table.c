@@ -52,7 +52,8 @@ static char *print(const char *sweep, const struct run *runs, uint32_t count)
     size_t size = 0;
     scenario.sweep = node_parse(sweep, strlen(sweep), "sweep", &why);
     assert_non_null(scenario.sweep);
-    struct runs_table *table = runs_table_create(&scenario, 0, &why);
+    struct runs_table *table =
+        runs_table_create(&scenario, 0, &(struct table_view){.wide = false}, &why);
     assert_non_null(table);
     for (uint32_t i = 0; i < count; i++) {
         struct result result;
@@ -99,18 +100,20 @@ static void everything_stands_where_it_belongs(void **state)
                         .message = "cold",
                         .extrapolated = true,
                         .assumed = 0.5});
-    assert_string_equal(text, "hit ratio: rec 100 tokens\n"
-                              "tiny\n"
-                              "\n"
-                              "system  batch  cache  hit %  mass %  step ms  tok/s   best  stall  "
-                              "waiting for (% of step)\n"
-                              "full        1      -      -       -     2.00  500.0  100 %    0 %\n"
-                              "cached      1      -      -       -     2.00  500.0  100 %    0 %\n"
-                              "\n"
-                              "note: cold (cached: 1 of 2 runs)\n"
-                              "error band by published figures: none stands\n"
-                              "step time by basis: published 50-75 %, assumed 25-50 %\n"
-                              "extrapolated past the recording or a curve: 1 of 2 runs\n");
+    assert_string_equal(text,
+                        "hit ratio: rec 100 tokens\n"
+                        "tiny\n"
+                        "\n"
+                        "system  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
+                        "waiting for (% of step)\n"
+                        "full        1          -      -       -     2.00  500.0  100 %    0 %\n"
+                        "cached      1          -      -       -     2.00  500.0  100 %    0 %\n"
+                        "\n"
+                        "note: cold (cached: 1 of 2 runs)\n"
+                        "error band by published figures: none stands\n"
+                        "step time by basis: published 50-75 %, assumed 25-50 %\n"
+                        "extrapolated past the recording or a curve: 1 of 2 runs\n"
+                              "tied for fastest: full, cached (at most 2 % apart)\n");
     free(text);
 }
 

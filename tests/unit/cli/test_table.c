@@ -137,6 +137,70 @@ static void a_short_row_runs_over_and_is_wrapped(void **state)
                          "            " TEN " and more\n");
 }
 
+/* ---- choice ---- */
+
+static const struct table_column named[] = {
+    {.title = "system"},
+    {.title = "batch", .right = true, .name = "batch"},
+    {.title = "HBM", .right = true, .name = "hbm", .extra = true},
+    {.title = FORTY FORTY, .name = "long", .drop = 1},
+    {.title = "none", .name = "none", .optional = true},
+    {.title = "waiting for", .name = "waits"},
+};
+
+/* A table of these columns under a view. */
+static struct table *choose(const struct table_view *view)
+{
+    struct table *table = create(named, 6);
+    struct error why;
+    assert_true(table_view_check(view, named, 6, &why));
+    table_choose(table, view);
+    ADD(table, "clo", "4", "5 GiB", "l", NULL, "link 3, sync 1");
+    ADD(table, "h2o", "8", "too large");
+    return table;
+}
+
+static void extra_columns_are_not_usual(void **state)
+{
+    (void)state;
+    const struct table_view usual = {.wide = false};
+    assert_prints(choose(&usual), "system  batch  waiting for\n"
+                                  "clo         4  link 3, sync 1\n"
+                                  "h2o         8  too large\n");
+}
+
+static void chosen_columns_stand_in_their_order(void **state)
+{
+    (void)state;
+    const struct table_view view = {.columns = "waits, hbm,waits"};
+    assert_prints(choose(&view), "system  waiting for       HBM\n"
+                                 "clo     link 3, sync 1  5 GiB\n"
+                                 "h2o     too large\n");
+    const struct table_view empty = {.columns = "none"};
+    assert_prints(choose(&empty), "system  none\nclo     -\nh2o     too large\n");
+}
+
+static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
+{
+    (void)state;
+    const struct table_view view = {.wide = true};
+    assert_prints(choose(&view), "system  batch    HBM  " FORTY FORTY "  waiting for\n"
+                                 "clo         4  5 GiB  l                                        "
+                                 "                                         link 3, sync 1\n"
+                                 "h2o         8  too large\n");
+}
+
+static void an_unknown_column_is_told_what_there_is(void **state)
+{
+    (void)state;
+    struct error why;
+    const struct table_view view = {.columns = "batch,hmb"};
+    assert_false(table_view_check(&view, named, 6, &why));
+    assert_string_equal(why.found, "the table has no column 'hmb'");
+    assert_non_null(strstr(why.expected, "batch, hbm, long, none, waits"));
+    assert_string_equal(why.nearest, "hbm");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +211,10 @@ int main(void)
         cmocka_unit_test(the_column_that_matters_least_is_left_out),
         cmocka_unit_test(the_last_column_is_cut_at_a_comma),
         cmocka_unit_test(a_short_row_runs_over_and_is_wrapped),
+        cmocka_unit_test(extra_columns_are_not_usual),
+        cmocka_unit_test(chosen_columns_stand_in_their_order),
+        cmocka_unit_test(a_wide_table_leaves_out_nothing_that_a_row_has),
+        cmocka_unit_test(an_unknown_column_is_told_what_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
