@@ -5,6 +5,7 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/progress.h"
+#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "decode/replay/replay.h"
 #include "policy/kinds.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { POLICY, SIZES, BY, SELECTION, ORDER, JSON, DATABASE };
+enum { POLICY, SIZES, BY, SELECTION, ORDER, LAYERS, JSON, DATABASE };
 
 static const char *const groups[] = {"layer", "head", NULL};
 
@@ -41,6 +42,7 @@ static const struct command_option options[] = {
                .summary = "handle the units of a step as one batch, or sequentially (default: "
                           "batch)",
                .values = policy_orders},
+    [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
     [JSON] = {.name = "--json", .summary = "print one JSON object per size"},
     [DATABASE] = {.name = "--db",
                   .argument = "FILE",
@@ -52,13 +54,14 @@ static const struct command_option options[] = {
 /* The source that the operand names: a trace, or a stream of ids. */
 struct source {
     struct trace *trace;
+    struct layer_choice layers; /* of the trace */
     struct ids ids;
 };
 
 static bool open_ids(const struct arguments *arguments, const char *name, struct source *source,
                      struct error *why)
 {
-    for (int option = BY; option <= ORDER; option++) {
+    for (int option = BY; option <= LAYERS; option++) {
         if (arguments_given(arguments, option)) {
             return error_usage(why, NULL, 0,
                                "%s applies to traces; a stream of ids has neither steps nor heads",
@@ -78,7 +81,9 @@ static bool source_open(const struct arguments *arguments, struct source *source
         return open_ids(arguments, name, source, why);
     }
     source->trace = trace_from_arguments(arguments, why);
-    return source->trace != NULL;
+    return source->trace != NULL &&
+           layer_choice_apply(source->trace, arguments_text(arguments, LAYERS), &source->layers,
+                              why);
 }
 
 static void source_close(struct source *source)
@@ -118,9 +123,11 @@ static bool describe_source(const struct arguments *arguments, const struct sour
         report->hash = XXH64(source->ids.block, source->ids.count * sizeof *source->ids.block, 0);
         return true;
     }
-    report->trace = trace_header(source->trace);
-    report->blocks = report->trace->units;
-    report->warmup = report->trace->steps / 2;
+    const struct trace_header *header = trace_header(source->trace);
+    layer_choice_write(&source->layers, source->trace, report->chosen);
+    report->trace = source->trace;
+    report->blocks = header->units;
+    report->warmup = header->steps / 2;
     report->order = order != NULL && strcmp(order, policy_orders[POLICY_SEQUENTIAL]) == 0
                         ? POLICY_SEQUENTIAL
                         : POLICY_BATCH;
@@ -146,7 +153,7 @@ static bool read_policy(const char *text, struct policy_curves *curves, struct e
  * neither has one that attends only to what it holds. */
 static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
 {
-    bool queries = report->trace != NULL && report->trace->has_queries;
+    bool queries = report->trace != NULL && trace_header(report->trace)->has_queries;
     bool positions = report->trace != NULL;
     return policy != &policy_none && !policy->chooses_own && (!policy->needs_queries || queries) &&
            (!policy->by_position || positions);

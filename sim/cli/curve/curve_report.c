@@ -13,8 +13,9 @@ const struct parameter_style parameter_json = {"\"", "\":", ","};
 void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
                         int64_t *head)
 {
-    uint32_t heads = report->group == MISS_HEAD ? report->trace->kv_heads : 1;
-    *layer = report->group == MISS_WHOLE ? -1 : (int64_t)(group / heads);
+    uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1;
+    *layer =
+        report->group == MISS_WHOLE ? -1 : (int64_t)trace_model_layer(report->trace, group / heads);
     *head = report->group == MISS_HEAD ? (int64_t)(group % heads) : -1;
 }
 

@@ -3,6 +3,7 @@
 #define CLI_CURVE_CURVE_REPORT_H
 
 #include "cli/curve/curve_sizes.h"
+#include "cli/trace/layer_choice.h"
 #include "store/store.h"
 #include "study/sweep/miss_curve.h"
 
@@ -17,9 +18,10 @@ struct policy_curves {
 
 /* The curves, and their source. */
 struct curve_report {
-    const char *source;               /* as the user named it */
-    const struct trace_header *trace; /* NULL: the source is a stream of ids */
-    uint64_t hash;                    /* of the source */
+    const char *source;             /* as the user named it */
+    const struct trace *trace;      /* NULL: the source is a stream of ids */
+    char chosen[LAYER_CHOICE_TEXT]; /* the layers of the trace, unless all count */
+    uint64_t hash;                  /* of the source */
     uint32_t blocks;
     uint32_t warmup;
     double selection;
@@ -29,7 +31,7 @@ struct curve_report {
     uint32_t count;
 };
 
-/* Layer and head of a group; -1: all. */
+/* Layer, as the model numbers it, and head of a group; -1: all. */
 void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
                         int64_t *head);
 

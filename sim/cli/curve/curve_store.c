@@ -14,7 +14,8 @@ static struct store_curve describe(const struct curve_report *report,
     struct store_curve row = {
         .source = report->source,
         .blocks = report->blocks,
-        .unit_tokens = report->trace != NULL ? (int64_t)report->trace->unit_tokens : -1,
+        .unit_tokens =
+            report->trace != NULL ? (int64_t)trace_header(report->trace)->unit_tokens : -1,
         .selection = report->trace != NULL ? report->selection : -1,
         .step_order = report->order == POLICY_BATCH ? "batch" : "sequential",
         .warmup = report->warmup,

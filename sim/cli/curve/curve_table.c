@@ -243,9 +243,9 @@ static void print_title(const struct curve_report *report)
                report->blocks);
         return;
     }
-    printf("%s, a cache a head, on %s\ndemands of %g %% of %" PRIu32 " blocks, %s; %" PRIu64
+    printf("%s, a cache a head, on %s%s\ndemands of %g %% of %" PRIu32 " blocks, %s; %" PRIu64
            " accesses after %" PRIu32 " steps of warm-up\n\n",
-           label, report->source, 100 * report->selection, report->blocks,
+           label, report->source, report->chosen, 100 * report->selection, report->blocks,
            order_names[report->order], accesses, report->warmup);
 }
 

@@ -5,16 +5,16 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
+#include "cli/trace/beside_twin.h"
+#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
-#include "decode/replay/likeness.h"
 #include "trace/fit/fit.h"
-#include "trace/generate/generate.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
-enum { OUTPUT, SELECTION, CHECK, SEED, JSON };
+enum { OUTPUT, SELECTION, CHECK, LAYERS, SEED, JSON };
 
 static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
@@ -28,6 +28,7 @@ static const struct command_option options[] = {
                .argument = "TRACE",
                .summary = "also compare with this recording, which the fit does not use",
                .repeats = true},
+    [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
     [SEED] = {.name = "--seed",
               .argument = "NUMBER",
               .summary = "seed of the twins in the report (default: 1)"},
@@ -35,57 +36,13 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* A recording, its twin, and the statistics of both. */
-struct comparison {
-    const struct trace *recording;
-    struct trace *twin;
-    struct likeness was, is;
-    bool is_own; /* this recording was fitted */
-    bool is_same_context;
-};
-
-static void comparison_release(struct comparison *comparison)
-{
-    likeness_release(&comparison->was);
-    likeness_release(&comparison->is);
-    trace_close(comparison->twin);
-}
-
-static bool compare(const struct trace_profile *profile, double share, uint64_t seed,
-                    struct comparison *out, struct error *why)
-{
-    const struct trace_header *header = trace_header(out->recording);
-    struct trace_geometry geometry = {
-        .layers = header->layers,
-        .kv_heads = header->kv_heads,
-        .query_heads = header->query_heads,
-        .head_dim = header->head_dim,
-        .context = header->context,
-        .keep = (double)header->keep / header->context,
-        .sequences = 1,
-        .steps = header->steps,
-        .seed = seed,
-    };
-    out->is_same_context = header->context == profile->context;
-    if (header->unit_tokens != 1 || header->sinks != profile->sinks ||
-        header->recent != profile->recent) {
-        error_set(why, trace_path(out->recording), 0,
-                  "its units or window differ from those of the fitted recording");
-        return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
-                            profile->recent);
-    }
-    out->twin = trace_open_generated(profile, "twin", &geometry, why);
-    return out->twin != NULL && likeness_measure(out->recording, share, 0, &out->was, why) &&
-           likeness_measure(out->twin, share, 0, &out->is, why);
-}
-
 /* The promised limit on the error of figure `f`'s mean; 0: none. */
-static double promised(const struct comparison *comparison, uint32_t f)
+static double promised(const struct beside_twin *comparison, uint32_t f)
 {
     return comparison->is_same_context ? likeness_figures[f].same : likeness_figures[f].other;
 }
 
-static bool is_miss(const struct comparison *comparison, uint32_t f)
+static bool is_miss(const struct beside_twin *comparison, uint32_t f)
 {
     double off = likeness_mean(&comparison->is, f) - likeness_mean(&comparison->was, f);
     return promised(comparison, f) > 0 && !(fabs(off) <= promised(comparison, f));
@@ -93,7 +50,7 @@ static bool is_miss(const struct comparison *comparison, uint32_t f)
 
 /* ---- JSON ---- */
 
-static bool print_json(const struct comparison *comparison, struct error *why)
+static bool print_json(const struct beside_twin *comparison, struct error *why)
 {
     json_t *object = json_pack("{s:s, s:b}", "recording", trace_path(comparison->recording),
                                "fitted", comparison->is_own);
@@ -123,7 +80,7 @@ static const struct table_column columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
-static bool add_figure(struct table *table, const struct comparison *comparison, uint32_t f,
+static bool add_figure(struct table *table, const struct beside_twin *comparison, uint32_t f,
                        struct error *why)
 {
     char was[16], is[16], off[16], promise[16] = "", worst[16], worst_off[16];
@@ -136,7 +93,8 @@ static bool add_figure(struct table *table, const struct comparison *comparison,
     if (promised(comparison, f) > 0) {
         snprintf(promise, sizeof promise, "%.1f", 100 * promised(comparison, f));
     }
-    snprintf(worst, sizeof worst, "%u.%u", head / kv_heads, head % kv_heads);
+    snprintf(worst, sizeof worst, "%u.%u",
+             trace_model_layer(comparison->recording, head / kv_heads), head % kv_heads);
     snprintf(worst_off, sizeof worst_off, "%+.1f",
              100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
     const char *texts[] = {likeness_figures[f].name,
@@ -150,9 +108,11 @@ static bool add_figure(struct table *table, const struct comparison *comparison,
     return table_add(table, texts, 8, why);
 }
 
-static bool print_table(const struct comparison *comparison, struct error *why)
+static bool print_table(const struct beside_twin *comparison, const struct layer_choice *choice,
+                        struct error *why)
 {
     const struct trace_header *header = trace_header(comparison->recording);
+    char chosen[LAYER_CHOICE_TEXT];
     struct table *table = table_create(columns, 8, why);
     bool ok = table != NULL;
     uint32_t misses = 0;
@@ -160,13 +120,14 @@ static bool print_table(const struct comparison *comparison, struct error *why)
         ok = add_figure(table, comparison, f, why);
         misses += is_miss(comparison, f);
     }
+    layer_choice_write(choice, comparison->recording, chosen);
     if (ok) {
-        printf("%s, %u steps at %u tokens (%s)\n"
+        printf("%s, %u steps at %u tokens%s (%s)\n"
                "beside its twin, a trace generated from the profile: means over heads, points "
                "off, and the head\n"
                "(layer.head) that is furthest off; %u figures off by more than promised (!)\n"
                "\n",
-               trace_path(comparison->recording), header->steps, header->context,
+               trace_path(comparison->recording), header->steps, header->context, chosen,
                comparison->is_own ? "fitted" : "not seen by the fit", misses);
         table_print(table, stdout);
         putchar('\n');
@@ -177,33 +138,32 @@ static bool print_table(const struct comparison *comparison, struct error *why)
 
 /* ---- the command ---- */
 
-static bool report(const struct arguments *arguments, const struct trace_profile *profile,
-                   double share, const struct trace *recording, bool is_own, struct error *why)
+static bool report(const struct arguments *arguments, const struct fitted *fitted,
+                   struct trace *recording, const struct layer_choice *choice, struct error *why)
 {
-    uint64_t seed = 1;
-    const char *text = arguments_text(arguments, SEED);
-    struct comparison comparison = {.recording = recording, .is_own = is_own};
-    bool ok = (text == NULL ||
-               units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0, "--seed", &seed, why)) &&
-              compare(profile, share, seed, &comparison, why) &&
+    struct beside_twin comparison;
+    bool ok = beside_twin_make(fitted, recording, &comparison, why) &&
               (arguments_given(arguments, JSON) ? print_json(&comparison, why)
-                                                : print_table(&comparison, why));
-    comparison_release(&comparison);
+                                                : print_table(&comparison, choice, why));
+    beside_twin_release(&comparison);
     return ok;
 }
 
-static bool report_checks(const struct arguments *arguments, const struct trace_profile *profile,
-                          double share, struct error *why)
+static bool report_checks(const struct arguments *arguments, const struct fitted *fitted,
+                          struct error *why)
 {
     uint32_t count;
     const char *const *names = arguments_all(arguments, CHECK, &count);
     for (uint32_t i = 0; i < count; i++) {
         char path[4096];
+        struct layer_choice choice;
         if (!named_file(names[i], "traces", "swt", "trace", NULL, 0, path, sizeof path, why)) {
             return false;
         }
         struct trace *other = trace_open(path, why);
-        bool ok = other != NULL && report(arguments, profile, share, other, false, why);
+        bool ok = other != NULL &&
+                  layer_choice_apply(other, arguments_text(arguments, LAYERS), &choice, why) &&
+                  report(arguments, fitted, other, &choice, why);
         trace_close(other);
         if (!ok) {
             return false;
@@ -225,19 +185,33 @@ static bool write_profile(const struct trace_profile *profile, const char *path,
     return output_commit(&output, why);
 }
 
+static bool read_request(const struct arguments *arguments, struct fitted *fitted,
+                         struct error *why)
+{
+    const char *share = arguments_text(arguments, SELECTION),
+               *seed = arguments_text(arguments, SEED);
+    return (share == NULL ||
+            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &fitted->share, why)) &&
+           (seed == NULL ||
+            units_parse_whole(seed, UNIT_COUNT, UINT32_MAX, NULL, 0, "--seed", &fitted->seed, why));
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    double share = 0.1;
-    const char *text = arguments_text(arguments, SELECTION);
     struct trace_profile profile = {0};
-    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", &share, why)) {
+    struct layer_choice choice;
+    struct fitted fitted = {.profile = &profile, .share = 0.1, .seed = 1};
+    if (!read_request(arguments, &fitted, why)) {
         return false;
     }
     struct trace *recording = trace_from_arguments(arguments, why);
-    bool ok = recording != NULL && trace_fit(recording, share, 0, &profile, why) &&
+    fitted.recording = recording;
+    bool ok = recording != NULL &&
+              layer_choice_apply(recording, arguments_text(arguments, LAYERS), &choice, why) &&
+              trace_fit(recording, fitted.share, 0, &profile, why) &&
               write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
-              report(arguments, &profile, share, recording, true, why) &&
-              report_checks(arguments, &profile, share, why);
+              report(arguments, &fitted, recording, &choice, why) &&
+              report_checks(arguments, &fitted, why);
     trace_profile_release(&profile);
     trace_close(recording);
     return ok;

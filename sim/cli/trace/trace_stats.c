@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/table.h"
+#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/stats.h"
 
@@ -9,7 +10,7 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { SELECTION, SINKS, RECENT, JSON };
+enum { SELECTION, SINKS, RECENT, LAYERS, JSON };
 
 static const struct command_option options[] = {
     [SELECTION] = {.name = "--selection",
@@ -21,6 +22,7 @@ static const struct command_option options[] = {
     [RECENT] = {.name = "--recent",
                 .argument = "TOKENS",
                 .summary = "last tokens, left out of demands (default: those in every row)"},
+    [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
     [JSON] = {.name = "--json", .summary = "print a JSON object, with the figures of every head"},
     {.name = NULL},
 };
@@ -56,12 +58,12 @@ static json_t *real_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-static json_t *head_json(const struct trace_header *header, const struct trace_stats *stats,
-                         uint32_t head)
+static json_t *head_json(const struct trace *trace, const struct trace_stats *stats, uint32_t head)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "layer", json_integer(head / header->kv_heads));
-    json_object_set_new(object, "head", json_integer(head % header->kv_heads));
+    uint32_t kv_heads = trace_header(trace)->kv_heads;
+    json_object_set_new(object, "layer", json_integer(trace_model_layer(trace, head / kv_heads)));
+    json_object_set_new(object, "head", json_integer(head % kv_heads));
     for (int f = 0; f < TRACE_FIGURES; f++) {
         json_object_set_new(object, trace_figures[f].name, real_or_null(stats->figures[f][head]));
     }
@@ -80,7 +82,7 @@ static bool print_json(const struct trace *trace, const struct trace_selection *
     }
     json_t *heads = json_array();
     for (uint32_t head = 0; head < stats->heads; head++) {
-        json_array_append_new(heads, head_json(trace_header(trace), stats, head));
+        json_array_append_new(heads, head_json(trace, stats, head));
     }
     bool ok = json_object_set_new(object, "heads", heads) == 0 &&
               json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
@@ -118,14 +120,18 @@ static bool add_figures(struct table *table, const struct trace_stats *stats, st
 }
 
 static bool print_table(const struct trace *trace, const struct trace_selection *selection,
-                        const struct trace_stats *stats, struct error *why)
+                        const struct trace_stats *stats, const struct layer_choice *choice,
+                        struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    char worst[TEXT], best[TEXT];
-    snprintf(worst, sizeof worst, "worst %u.%u", stats->worst / header->kv_heads,
+    char worst[TEXT], best[TEXT], chosen[LAYER_CHOICE_TEXT];
+    snprintf(worst, sizeof worst, "worst %u.%u",
+             trace_model_layer(trace, stats->worst / header->kv_heads),
              stats->worst % header->kv_heads);
-    snprintf(best, sizeof best, "best %u.%u", stats->best / header->kv_heads,
+    snprintf(best, sizeof best, "best %u.%u",
+             trace_model_layer(trace, stats->best / header->kv_heads),
              stats->best % header->kv_heads);
+    layer_choice_write(choice, trace, chosen);
     const struct table_column columns[] = {{.title = "mean over steps"},
                                            {.title = "all heads", .right = true},
                                            {.title = worst, .right = true},
@@ -134,9 +140,9 @@ static bool print_table(const struct trace *trace, const struct trace_selection 
     struct table *table = table_create(columns, 5, why);
     bool ok = table != NULL && add_figures(table, stats, why);
     if (ok) {
-        printf("%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
-               " last; heads as layer.head\n\n",
-               trace_path(trace), 100 * selection->share, header->context, selection->sinks,
+        printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32
+               " first and %" PRIu32 " last; heads as layer.head\n\n",
+               trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
                selection->recent);
         table_print(table, stdout);
     }
@@ -148,12 +154,16 @@ static bool run(const struct arguments *arguments, struct error *why)
 {
     struct trace_selection selection;
     struct trace_stats stats;
+    struct layer_choice choice;
     trace_stats_init(&stats);
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL && read_selection(arguments, trace_header(trace), &selection, why) &&
-              trace_stats_measure(trace, &selection, 0, &stats, why) &&
-              (arguments_given(arguments, JSON) ? print_json(trace, &selection, &stats, why)
-                                                : print_table(trace, &selection, &stats, why));
+    bool ok =
+        trace != NULL &&
+        layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
+        read_selection(arguments, trace_header(trace), &selection, why) &&
+        trace_stats_measure(trace, &selection, 0, &stats, why) &&
+        (arguments_given(arguments, JSON) ? print_json(trace, &selection, &stats, why)
+                                          : print_table(trace, &selection, &stats, &choice, why));
     trace_stats_release(&stats);
     trace_close(trace);
     return ok;

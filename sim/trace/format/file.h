@@ -11,14 +11,17 @@
 
 enum { INDEX_ENTRY = 8 };
 
-/* Constant once it is open, except `stop`, `memo` and `holders`. */
+/* Constant once it is open, except `stop`, `memo`, `holders` and the choice of layers. */
 struct trace {
     char *path;
     struct trace_generator *generator; /* NULL: a file; the fields below describe it */
     int fd;
     uint64_t size;
-    struct trace_header header;
-    uint8_t *header_text; /* the header as it stands in the file */
+    struct trace_header header; /* of the file */
+    struct trace_header shown;  /* the same with the chosen layers alone; shares its source */
+    uint32_t *chosen;           /* [shown.layers] layers of the file, ascending; NULL: all */
+    uint32_t *numbers;          /* [header.layers] layers of the model; NULL: those of the file */
+    uint8_t *header_text;       /* the header as it stands in the file */
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash;   /* offset, checksum */
@@ -37,5 +40,8 @@ typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, u
                             size_t count, void *context, struct error *why);
 bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
                       struct error *why);
+
+/* Set up what layers.c needs, once the header is read: all layers are shown. */
+bool trace_layers_init(struct trace *trace, struct error *why);
 
 #endif

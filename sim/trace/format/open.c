@@ -197,7 +197,7 @@ struct trace *trace_open(const char *path, struct error *why)
         return NULL;
     }
     if (!open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
-        !read_footer(trace, why) || !check_index(trace, why)) {
+        !trace_layers_init(trace, why) || !read_footer(trace, why) || !check_index(trace, why)) {
         trace_close(trace);
         return NULL;
     }
@@ -230,6 +230,8 @@ void trace_close(struct trace *trace)
         close(trace->fd);
     }
     generator_destroy(trace->generator);
+    free(trace->chosen);
+    free(trace->numbers);
     free(trace->header.source);
     free(trace->header_text);
     free(trace->path);

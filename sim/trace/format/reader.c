@@ -50,7 +50,7 @@ bool trace_walk_index(const struct trace *trace, index_visit each, void *context
 
 const struct trace_header *trace_header(const struct trace *trace)
 {
-    return &trace->header;
+    return &trace->shown;
 }
 
 const char *trace_path(const struct trace *trace)
@@ -107,6 +107,9 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
     }
     XXH64_reset(&state, 0);
     XXH64_update(&state, trace->header_text, trace->header_bytes);
+    if (trace->chosen != NULL) {
+        XXH64_update(&state, trace->chosen, trace->shown.layers * sizeof *trace->chosen);
+    }
     if (!trace_walk_index(trace, hash_entries, &state, why)) {
         return false;
     }
@@ -151,20 +154,12 @@ static bool make_frame(const struct trace *trace, uint64_t number, bool with_row
     return true;
 }
 
-static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
-                       bool with_rows, struct trace_frame *frame, struct error *why)
+/* Read a frame of the file, whose place is set. */
+static bool read_stored(const struct trace *trace, uint64_t number, struct trace_frame *frame,
+                        struct error *why)
 {
     const struct trace_header *header = &trace->header;
     uint64_t offset, end;
-    if (sequence >= header->sequences || tile >= trace_tiles(header) || layer >= header->layers) {
-        return error_set(why, trace->path, 0, "there is no tile %u, layer %u, sequence %u", tile,
-                         layer, sequence);
-    }
-    uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + layer;
-    frame_place(header, number, frame);
-    if (trace->generator != NULL) {
-        return make_frame(trace, number, with_rows, frame, why);
-    }
     if (!stop_flag_check(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
         return false;
     }
@@ -179,6 +174,24 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     return (frame_unstore(header, frame, (size_t)(end - offset), why) &&
             trace_frame_check(header, frame, why)) ||
            frame_blame(frame, trace->path, 0, offset, why);
+}
+
+static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                       bool with_rows, struct trace_frame *frame, struct error *why)
+{
+    const struct trace_header *header = &trace->header;
+    if (sequence >= header->sequences || tile >= trace_tiles(header) ||
+        layer >= trace->shown.layers) {
+        return error_set(why, trace->path, 0, "there is no tile %u, layer %u, sequence %u", tile,
+                         layer, sequence);
+    }
+    uint32_t stored = trace->chosen != NULL ? trace->chosen[layer] : layer;
+    uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + stored;
+    frame_place(header, number, frame);
+    bool ok = trace->generator != NULL ? make_frame(trace, number, with_rows, frame, why)
+                                       : read_stored(trace, number, frame, why);
+    frame->layer = layer;
+    return ok;
 }
 
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,

@@ -89,9 +89,22 @@ struct trace *trace_hold(struct trace *trace);
 void trace_close(struct trace *trace);
 uint32_t trace_holders(const struct trace *trace); /* how many calls of trace_close() are due */
 
+/* The header of the file; after trace_choose_layers(), with the number of chosen layers. */
 const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
 uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
+
+/* The number that layer `layer` of the trace has in the model. A recording of some layers lists them
+ * in its source; in any other trace the two numbers are equal. */
+uint32_t trace_model_layer(const struct trace *trace, uint32_t layer);
+
+/* The layer of the trace that is layer `number` of the model; false: the trace does not have it. */
+bool trace_find_layer(const struct trace *trace, uint32_t number, uint32_t *layer);
+
+/* Show only the `count` layers in `layers`, ascending numbers of layers of the trace: from now on it
+ * has no others, and its hash is another one. Call it before threads read. */
+bool trace_choose_layers(struct trace *trace, const uint32_t *layers, uint32_t count,
+                         struct error *why);
 
 /* Make reading fail with "interrupted" once `stop` is raised, in a generated trace even between the
  * heads of one frame; this ends a long replay early. Call it before threads read; `stop` must

@@ -282,7 +282,8 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
     trace->path = text_duplicate(name, why);
     if (trace->path == NULL || !make_header(profile, name, geometry, &trace->header, why) ||
         !(trace->header.source = make_source(profile, name, geometry, why)) ||
-        !(trace->generator = generator_create(profile, &trace->header, geometry->seed, why))) {
+        !(trace->generator = generator_create(profile, &trace->header, geometry->seed, why)) ||
+        !trace_layers_init(trace, why)) {
         trace_close(trace);
         return NULL;
     }

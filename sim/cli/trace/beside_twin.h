@@ -1,0 +1,34 @@
+/* A recording beside its twin: a trace of the same shape, generated from a profile that was fitted
+ * to this recording or to another one. */
+#ifndef CLI_TRACE_BESIDE_TWIN_H
+#define CLI_TRACE_BESIDE_TWIN_H
+
+#include "decode/replay/likeness.h"
+#include "trace/format/trace.h"
+#include "trace/generate/profile.h"
+
+/* What was fitted. */
+struct fitted {
+    const struct trace *recording;
+    const struct trace_profile *profile;
+    double share;  /* of the context that a demand asks for */
+    uint64_t seed; /* of twins */
+};
+
+struct beside_twin {
+    struct trace *recording; /* the caller's */
+    struct trace *twin;
+    struct likeness was, is; /* of the recording, of the twin */
+    bool is_own;             /* this recording was fitted */
+    bool is_same_model;
+    bool is_same_context;
+};
+
+/* Compare `recording` with its twin. If both recordings are of one model, the comparison is over
+ * the layers that both have, and shows only these of `recording`. Fails if units or window differ,
+ * or if the two have no layer in common. The caller releases `out` in any case. */
+bool beside_twin_make(const struct fitted *fitted, struct trace *recording, struct beside_twin *out,
+                      struct error *why);
+void beside_twin_release(struct beside_twin *comparison);
+
+#endif
