@@ -30,10 +30,9 @@ bool recording_init(struct recording *recording, uint32_t units, struct error *w
 {
     char path[4096];
     *recording = (struct recording){.shape = standard};
-    struct trace *trace =
-        named_file(DEMAND_TRACE, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
-            ? trace_open(path, why)
-            : NULL;
+    struct trace *trace = named_file(&named_trace, DEMAND_TRACE, NULL, 0, path, sizeof path, why)
+                              ? trace_open(path, why)
+                              : NULL;
     if (trace == NULL) {
         return false;
     }

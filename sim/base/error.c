@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LONG_LIST = 160 }; /* bytes of names that nobody reads to the end */
+
 static void write_list(char *text, size_t size, const char *format, va_list list)
 {
     int length = vsnprintf(text, size, format, list);
@@ -105,6 +107,19 @@ bool error_nearest(struct error *why, const char *name)
     return false;
 }
 
+bool error_rest(struct error *why, const char *command)
+{
+    static const char dots[] = ", ...";
+    size_t used = strlen(why->expected), end = sizeof dots - 1;
+    if (used >= end && strcmp(why->expected + used - end, dots) == 0) {
+        snprintf(why->expected + used - end, sizeof why->expected - used + end,
+                 " or another of '%.100s'", command);
+    } else if (why->nearest[0] == '\0' && used > LONG_LIST) {
+        error_expect(why, "one of '%.100s'", command);
+    }
+    return false;
+}
+
 void error_format(const struct error *why, char *text, size_t size)
 {
     char place[sizeof why->file + 16] = "";
@@ -116,7 +131,7 @@ void error_format(const struct error *why, char *text, size_t size)
     bool expected = why->expected[0] != '\0';
     bool nearest = why->nearest[0] != '\0';
     snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s", place, why->found, why->items,
-             expected || nearest ? "\n  " : "", expected ? "expected: " : "", why->expected,
-             expected && nearest ? "   " : "", nearest ? "nearest: '" : "", why->nearest,
-             nearest ? "'" : "");
+             expected || nearest ? "\n  " : "", nearest ? "nearest: '" : "", why->nearest,
+             nearest ? "'" : "", expected && nearest ? "   " : "", expected ? "expected: " : "",
+             why->expected);
 }

@@ -56,11 +56,15 @@ bool error_item(struct error *why, const char *format, ...) __attribute__((forma
 bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
 
+/* Where a list of names that was expected is shortened ("sync, sinks, ...") or long, say which
+ * command prints them: "spillway list mechanisms". Returns false. */
+bool error_rest(struct error *why, const char *command);
+
 /* Write the message a person reads into `text` (at most `size` bytes with the
  * terminator), one or two lines and one for each item, without a final newline:
  *
  *   a.yaml:12: unknown key 'granularty' in 'system'
- *     expected: policy, granularity, budget   nearest: 'granularity'
+ *     nearest: 'granularity'   expected: policy, granularity, budget
  */
 void error_format(const struct error *why, char *text, size_t size);
 

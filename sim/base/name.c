@@ -1,7 +1,11 @@
 /* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
  * alignment"), which needs only three rows of the table. A name is near if about a third of its
  * letters, but not all of them, would have to change; and nearest if it begins with what was given,
- * as h100-sxm begins with h100; nearly so if a part of it does, as that of rtx-4090. */
+ * as h100-sxm begins with h100; nearly so if a part of it does, as that of rtx-4090. Of equally near
+ * names the one whose length is most alike is nearer, and then the first.
+ *
+ * Two spellings are the same name if they differ only in case and in what separates their parts:
+ * RTX4090, "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */
 #include "base/name.h"
 
 #include <ctype.h>
@@ -9,7 +13,11 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LONGEST = 63, LEAST_BEGINNING = 3 };
+enum {
+    LONGEST = 63,
+    LEAST_BEGINNING = 3,
+    SHORT_LIST = 160, /* bytes of a list that a message shows in full */
+};
 
 /* The source of names: one of the two is set. */
 struct names {
@@ -80,26 +88,50 @@ static size_t distance_of(const char *given, size_t length, const char *name)
                                               : edit_distance(given, length, name, strlen(name));
 }
 
-static const char *nearest(const char *given, const struct names *names)
+size_t name_distance(const char *given, const char *name)
 {
-    size_t length = strlen(given);
-    if (length == 0 || length > LONGEST) {
-        return NULL;
+    size_t length = strlen(given), other = strlen(name);
+    if (length == 0 || length > LONGEST || other > LONGEST) {
+        return NAME_FAR;
     }
-    size_t best_distance = least((length + 2) / 3, length - 1) + 1;
-    const char *best = NULL;
+    size_t distance = distance_of(given, length, name);
+    size_t unlike = other > length ? other - length : length - other;
+    return distance <= least((length + 2) / 3, length - 1) ? distance * (LONGEST + 1) + unlike
+                                                           : NAME_FAR;
+}
+
+void name_near_add(struct name_near *near, const char *name, size_t distance)
+{
+    size_t at = near->count;
+    while (at > 0 && distance < near->distances[at - 1]) {
+        at--;
+    }
+    if (distance == NAME_FAR || at == NAME_NEAR) {
+        return;
+    }
+    near->count += near->count < NAME_NEAR;
+    for (size_t i = near->count - 1; i > at; i--) {
+        near->distances[i] = near->distances[i - 1];
+        near->names[i] = near->names[i - 1];
+    }
+    near->distances[at] = distance;
+    near->names[at] = name;
+}
+
+static struct name_near find_near(const char *given, const struct names *names)
+{
+    struct name_near near = {.count = 0};
     const char *name;
     for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
-        if (strlen(name) > LONGEST) {
-            continue;
-        }
-        size_t distance = distance_of(given, length, name);
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = name;
-        }
+        name_near_add(&near, name, name_distance(given, name));
     }
-    return best;
+    return near;
+}
+
+static const char *nearest(const char *given, const struct names *names)
+{
+    struct name_near near = find_near(given, names);
+    return near.count > 0 ? near.names[0] : NULL;
 }
 
 /* Write all names into `text`, separated by commas; if they do not all fit, end with ", ...". */
@@ -123,12 +155,30 @@ static void list_names(const struct names *names, char *text, size_t size)
     }
 }
 
+/* All names if their list is short or none is near, else the few nearest ones and "...". */
 static bool expect_names(const char *given, const struct names *names, struct error *why)
 {
-    char all[sizeof why->expected];
-    list_names(names, all, sizeof all);
-    error_expect(why, "%s", all);
-    return error_nearest(why, nearest(given, names));
+    char text[sizeof why->expected];
+    struct name_near near = find_near(given, names);
+    list_names(names, text, sizeof text);
+    if (strlen(text) > SHORT_LIST && near.count > 0) {
+        const char *few[NAME_NEAR + 1] = {NULL};
+        memcpy(few, near.names, near.count * sizeof *few);
+        list_names(&(struct names){.list = few}, text, sizeof text - sizeof ", ...");
+        strcat(text, ", ...");
+    }
+    error_expect(why, "%s", text);
+    return error_nearest(why, near.count > 0 ? near.names[0] : NULL);
+}
+
+bool name_near_expect(const struct name_near *near, const char *all, struct error *why)
+{
+    char text[sizeof why->expected] = "";
+    const char *few[NAME_NEAR + 1] = {NULL};
+    memcpy(few, near->names, near->count * sizeof *few);
+    list_names(&(struct names){.list = few}, text, sizeof text);
+    error_expect(why, "%s%s%s", text, near->count > 0 ? " or another of " : "one of ", all);
+    return error_nearest(why, near->count > 0 ? near->names[0] : NULL);
 }
 
 const char *name_nearest(const char *given, name_row row)
@@ -146,18 +196,61 @@ bool name_expect(const char *given, const char *const *names, struct error *why)
     return expect_names(given, &(struct names){.list = names}, why);
 }
 
-int name_find(const char *given, name_row row, const char *what, const char *file, int line,
-              struct error *why)
+/* The next letter of a name, without what separates its parts; '-' for what separates two digits.
+ * `last` is the letter before. */
+static char letter_at(const char **at, char last)
 {
+    size_t between = strspn(*at, "-_ :");
+    char letter = (char)tolower((unsigned char)(*at)[between]);
+    if (between > 0 && isdigit((unsigned char)last) && isdigit((unsigned char)letter)) {
+        *at += between;
+        return '-';
+    }
+    *at += between + (letter != '\0');
+    return letter;
+}
+
+bool name_same(const char *a, const char *b)
+{
+    char letter = '\0', other;
+    do {
+        other = letter_at(&b, letter);
+        letter = letter_at(&a, letter);
+        if (letter != other) {
+            return false;
+        }
+    } while (letter != '\0');
+    return true;
+}
+
+static int match(const char *given, const struct names *names)
+{
+    int same = -1;
     const char *name;
-    for (int i = 0; (name = row((size_t)i)) != NULL; i++) {
+    for (int i = 0; (name = name_at(names, (size_t)i)) != NULL; i++) {
         if (strcmp(name, given) == 0) {
             return i;
         }
+        same = same < 0 && name_same(name, given) ? i : same;
     }
-    error_input(why, file, line, "unknown %s '%s'", what, given);
-    expect_names(given, &(struct names){.row = row}, why);
-    return -1;
+    return same;
+}
+
+int name_match(const char *given, const char *const *names)
+{
+    return match(given, &(struct names){.list = names});
+}
+
+int name_find(const char *given, name_row row, const char *what, const char *file, int line,
+              struct error *why)
+{
+    const struct names names = {.row = row};
+    int found = match(given, &names);
+    if (found < 0) {
+        error_input(why, file, line, "unknown %s '%s'", what, given);
+        expect_names(given, &names, why);
+    }
+    return found;
 }
 
 bool name_listed(const char *list, const char *name)

@@ -1,13 +1,44 @@
-/* A name is a file in the data folder; anything with a slash or the suffix is a path. */
+/* The names of a kind are read from their folder, and, only where no name fits, the further names
+ * from every file in it: these are few and small. A model's further names are Hugging Face ids. */
 #include "base/named.h"
 
+#include "base/array.h"
 #include "base/find.h"
 #include "base/name.h"
+#include "base/node.h"
+#include "base/text.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static const char list_models[] = "spillway list models",
+                  list_hardware[] = "spillway list hardware",
+                  list_traces[] = "spillway list traces";
+
+const struct named_kind named_model = {"model",        "models",    "json",
+                                       "_huggingface", list_models, "a config.json"};
+const struct named_kind named_machine = {"hardware", "hwprofiles",  "yaml",
+                                         "also",     list_hardware, "a profile"};
+const struct named_kind named_gpu = {"gpu", "hwprofiles/gpus", "yaml",
+                                     NULL,  list_hardware,     "a profile"};
+const struct named_kind named_link = {"link", "hwprofiles/links", "yaml",
+                                      "also", list_hardware,      "a profile"};
+const struct named_kind named_host = {"host", "hwprofiles/hosts", "yaml",
+                                      NULL,   list_hardware,      "a profile"};
+const struct named_kind named_fabric = {"fabric", "hwprofiles/fabrics", "yaml",
+                                        NULL,     list_hardware,        "a profile"};
+const struct named_kind named_system = {"system", "scenarios/systems",     "yaml",
+                                        "also",   "spillway list systems", "a preset"};
+const struct named_kind named_trace = {"trace", "traces", "swt", NULL, list_traces, "a recording"};
+const struct named_kind named_trace_profile = {"trace profile", "traces",         "yaml", NULL,
+                                               list_traces,     "a trace profile"};
+const struct named_kind named_workload = {"workload", "traces/requests",   "jsonl", NULL,
+                                          NULL,       "a file of requests"};
 
 bool named_by_path(const char *name, const char *suffix)
 {
@@ -15,43 +46,237 @@ bool named_by_path(const char *name, const char *suffix)
     return strchr(name, '/') != NULL || (dot != NULL && strcmp(dot + 1, suffix) == 0);
 }
 
-static bool unknown_name(const char *name, const char *folder, const char *suffix, const char *what,
-                         const char *file, int line, struct error *why)
+bool named_id(const char *name, const char *suffix)
+{
+    const char *slash = strchr(name, '/'), *dot = strrchr(name, '.');
+    bool two_parts = slash != NULL && slash[1] != '\0' && strchr(slash + 1, '/') == NULL;
+    bool file = dot != NULL && strcmp(dot + 1, suffix) == 0;
+    return two_parts && !file && isalnum((unsigned char)name[0]);
+}
+
+/* A path, unless it is an id and nothing lies there. */
+static bool is_path(const struct named_kind *kind, const char *name)
+{
+    struct stat status;
+    bool id = kind == &named_model && named_id(name, kind->suffix) && stat(name, &status) != 0;
+    return !id && named_by_path(name, kind->suffix);
+}
+
+/* ---- all spellings of a kind ---- */
+
+/* A spelling, and the name of the file that it stands for. */
+struct spelling {
+    char *text, *name;
+};
+
+struct spellings {
+    struct spelling *all;
+    size_t count, capacity;
+};
+
+static void spellings_release(struct spellings *spellings)
+{
+    for (size_t i = 0; i < spellings->count; i++) {
+        free(spellings->all[i].text);
+        free(spellings->all[i].name);
+    }
+    free(spellings->all);
+}
+
+static bool spellings_add(struct spellings *spellings, const char *text, const char *name,
+                          struct error *why)
+{
+    if (!array_reserve(&spellings->all, &spellings->capacity, spellings->count + 1,
+                       sizeof *spellings->all, why)) {
+        return false;
+    }
+    struct spelling added = {strdup(text), strdup(name)};
+    spellings->all[spellings->count++] = added;
+    return (added.text != NULL && added.name != NULL) || error_set(why, NULL, 0, "out of memory");
+}
+
+/* Add the further names in the file of `name`. */
+static bool add_further(const struct named_kind *kind, const char *name,
+                        struct spellings *spellings, struct error *why)
+{
+    char path[PATH_MAX];
+    struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, why)
+                            ? node_load(path, why)
+                            : NULL;
+    const struct node *list = root != NULL ? node_get(root, kind->also) : NULL;
+    bool good = true;
+    for (size_t i = 0; good && list != NULL && i < list->count; i++) {
+        const struct node *one = list->children[i];
+        const char *slash = one->kind == NODE_SCALAR ? strrchr(one->text, '/') : NULL;
+        good = one->kind != NODE_SCALAR ||
+               (spellings_add(spellings, one->text, name, why) &&
+                (slash == NULL || spellings_add(spellings, slash + 1, name, why)));
+    }
+    node_destroy(root);
+    return good;
+}
+
+/* Add the names of all files, or their further names. */
+static bool add_spellings(const struct named_kind *kind, bool further, struct spellings *spellings,
+                          struct error *why)
 {
     char **names;
     size_t count;
-    if (!find_names(folder, suffix, &names, &count, why)) {
+    struct error unread;
+    if (!find_names(kind->folder, kind->suffix, &names, &count, why)) {
         return false;
     }
-    const char **list = calloc(count + 1, sizeof *list);
-    error_input(why, file, line, "unknown %s '%.100s'", what, name);
-    if (list != NULL) {
-        for (size_t i = 0; i < count; i++) {
-            list[i] = names[i];
-        }
-        name_expect(name, list, why);
-    }
-    free(list);
+    bool good = true;
     for (size_t i = 0; i < count; i++) {
+        good = good && (further || spellings_add(spellings, names[i], names[i], why));
+        if (good && further) {
+            add_further(kind, names[i], spellings, &unread);
+        }
         free(names[i]);
     }
     free(names);
+    return good;
+}
+
+/* ---- the one that is meant ---- */
+
+static bool find_same(const struct spellings *spellings, const char *name, char out[NAMED_SIZE])
+{
+    for (size_t i = 0; i < spellings->count; i++) {
+        if (name_same(spellings->all[i].text, name)) {
+            snprintf(out, NAMED_SIZE, "%s", spellings->all[i].name);
+            return true;
+        }
+    }
     return false;
 }
 
-bool named_file(const char *name, const char *folder, const char *suffix, const char *what,
-                const char *file, int line, char *path, size_t size, struct error *why)
+static bool find_spelt(const struct named_kind *kind, bool further, const char *name,
+                       char out[NAMED_SIZE])
 {
-    if (named_by_path(name, suffix)) {
+    struct spellings spellings = {0};
+    struct error unread;
+    bool found =
+        add_spellings(kind, further, &spellings, &unread) && find_same(&spellings, name, out);
+    spellings_release(&spellings);
+    return found;
+}
+
+bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
+{
+    char path[PATH_MAX];
+    struct error unread;
+    if (name[0] == '\0' || strlen(name) >= NAMED_SIZE || is_path(kind, name)) {
+        return false;
+    }
+    if (strchr(name, '/') == NULL &&
+        find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread) &&
+        access(path, F_OK) == 0) {
+        snprintf(out, NAMED_SIZE, "%s", name);
+        return true;
+    }
+    return find_spelt(kind, false, name, out) ||
+           (kind->also != NULL && find_spelt(kind, true, name, out));
+}
+
+/* ---- what to say otherwise ---- */
+
+/* The part behind the last slash. */
+static const char *base_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+/* How far a spelling is from the given name: of ids, the organisation may be another one. */
+static size_t distance_of(const char *given, const char *text)
+{
+    if ((strchr(given, '/') != NULL) != (strchr(text, '/') != NULL)) {
+        return NAME_FAR;
+    }
+    size_t whole = name_distance(given, text), part = name_distance(base_of(given), base_of(text));
+    return whole < part ? whole : part;
+}
+
+/* Of each file, the spelling nearest to the given name. */
+static void find_near(const struct spellings *spellings, const char *given, struct name_near *near)
+{
+    for (size_t i = 0; i < spellings->count; i++) {
+        size_t best = distance_of(given, spellings->all[i].text);
+        bool beaten = false;
+        for (size_t j = 0; best != NAME_FAR && !beaten && j < spellings->count; j++) {
+            size_t other = strcmp(spellings->all[i].name, spellings->all[j].name) == 0
+                               ? distance_of(given, spellings->all[j].text)
+                               : NAME_FAR;
+            beaten = other < best || (other == best && j < i);
+        }
+        name_near_add(near, spellings->all[i].text, beaten ? NAME_FAR : best);
+    }
+}
+
+/* "'spillway list models', or the path of a config.json"; where no command prints the names, they
+ * are few, and stand here themselves. */
+static void say_all(const struct named_kind *kind, const struct spellings *spellings,
+                    const char *name, char *text, size_t size)
+{
+    bool here = strchr(name, '/') == NULL && name[0] != '\0' && access(name, F_OK) == 0;
+    text[0] = '\0';
+    if (kind->list != NULL) {
+        text_append(text, size, "'%s'", kind->list);
+    }
+    for (size_t i = 0; kind->list == NULL && i < spellings->count; i++) {
+        text_append(text, size, "%s%s", i > 0 ? ", " : "", spellings->all[i].text);
+    }
+    text_append(text, size, ", or the path of %s", kind->path);
+    if (here) {
+        text_append(text, size, ", such as ./%s, which is here", name);
+    }
+}
+
+bool named_expect(const struct named_kind *const *kinds, const char *name, struct error *why)
+{
+    struct spellings spellings = {0};
+    struct error unread;
+    struct name_near near = {.count = 0};
+    char all[300];
+    bool good = true;
+    for (size_t k = 0; good && kinds[k] != NULL; k++) {
+        good = add_spellings(kinds[k], false, &spellings, &unread) &&
+               (kinds[k]->also == NULL || add_spellings(kinds[k], true, &spellings, &unread));
+    }
+    if (good) {
+        find_near(&spellings, name, &near);
+        say_all(kinds[0], &spellings, name, all, sizeof all);
+        near.count = kinds[0]->list == NULL && near.count > 1 ? 1 : near.count;
+        name_near_expect(&near, all, why);
+    }
+    spellings_release(&spellings);
+    return false;
+}
+
+bool named_file(const struct named_kind *kind, const char *name, const char *file, int line,
+                char *path, size_t size, struct error *why)
+{
+    char canonical[NAMED_SIZE];
+    const struct named_kind *const kinds[] = {kind, NULL};
+    if (is_path(kind, name)) {
         int length = snprintf(path, size, "%s", name);
         return (length > 0 && (size_t)length < size) ||
-               error_input(why, file, line, "the path of this %s is too long", what);
+               error_input(why, file, line, "the path of this %s is too long", kind->what);
     }
-    if (name[0] == '\0') {
-        return unknown_name(name, folder, suffix, what, file, line, why);
+    if (find_data(why) == NULL) {
+        return false;
     }
-    return find_path(folder, name, suffix, path, size, why) &&
-           (access(path, F_OK) == 0 || unknown_name(name, folder, suffix, what, file, line, why));
+    if (named_canonical(kind, name, canonical)) {
+        return find_path(kind->folder, canonical, kind->suffix, path, size, why);
+    }
+    if (named_id(name, kind->suffix)) {
+        error_input(why, file, line, "no file and no shipped %s is called '%.100s'", kind->what,
+                    name);
+    } else {
+        error_input(why, file, line, "unknown %s '%.100s'", kind->what, name);
+    }
+    return named_expect(kinds, name, why);
 }
 
 bool named_from(const char *path, const char *file, char *out, size_t size)

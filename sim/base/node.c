@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/node_build.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -277,6 +278,17 @@ bool node_put(struct node *root, const char *path, const struct node *value, str
 {
     struct node *copy = node_copy(value, why);
     return copy != NULL && place(root, path, copy, why);
+}
+
+bool node_set_text(struct node *scalar, const char *text, struct error *why)
+{
+    char *copy = text_duplicate(text, why);
+    if (copy == NULL) {
+        return false;
+    }
+    free(scalar->text);
+    scalar->text = copy;
+    return true;
 }
 
 void node_remove(struct node *map, const char *key)

@@ -57,6 +57,9 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
 /* The same with a copy of `value`, which keeps its file names and lines. */
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
 
+/* Give a scalar another text, which is copied. */
+bool node_set_text(struct node *scalar, const char *text, struct error *why);
+
 /* Remove a child of a map, if it is there. */
 void node_remove(struct node *map, const char *key);
 

@@ -55,11 +55,10 @@ bool node_word(const struct node *map, const char *key, const char *const *words
     if (node == NULL) {
         return true;
     }
-    for (int i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], node->text) == 0) {
-            *out = i;
-            return true;
-        }
+    int word = name_match(node->text, words);
+    if (word >= 0) {
+        *out = word;
+        return true;
     }
     node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
     return name_expect(node->text, words, why);
@@ -96,11 +95,10 @@ bool node_bool(const struct node *map, const char *key, bool *out, struct error 
     if (node == NULL) {
         return true;
     }
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], node->text) == 0) {
-            *out = i % 2 == 1;
-            return true;
-        }
+    int word = name_match(node->text, words);
+    if (word >= 0) {
+        *out = word % 2 == 1;
+        return true;
     }
     node_error(node, why, "'%s' is '%.80s', neither true nor false", key, node->text);
     return name_expect(node->text, words, why);

@@ -279,7 +279,8 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
     case SCENARIO_TEXT:
         return json_pack("{s:s}", "type", "string");
     case SCENARIO_NAME:
-        return schema_either(schema_name(key->folder, key->suffix, why), schema_path(key->suffix));
+        return schema_either(schema_name(key->named->folder, key->named->suffix, why),
+                             schema_path(key->named->suffix));
     case SCENARIO_NUMBER:
     case SCENARIO_WHOLE:
         return with_words(bounded_number(key), key);
@@ -287,6 +288,9 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
         return schema_switch();
     case SCENARIO_WORD:
         return schema_words(key->words);
+    case SCENARIO_ENGINE:
+        return schema_either(schema_words(key->words),
+                             schema_pattern("^(vllm|sglang)-[0-9]+\\.[0-9]+$"));
     case SCENARIO_MACHINE:
         return machine_schema(why);
     case SCENARIO_TRACE:

@@ -78,9 +78,8 @@ static bool load_profile(const char *name, struct profile *out, struct error *wh
 static bool load_trace(const char *name, struct trace **out, struct error *why)
 {
     char path[4096];
-    *out = named_file(name, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
-               ? trace_open(path, why)
-               : NULL;
+    *out = named_file(&named_trace, name, NULL, 0, path, sizeof path, why) ? trace_open(path, why)
+                                                                           : NULL;
     return *out != NULL;
 }
 

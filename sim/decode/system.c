@@ -11,7 +11,7 @@
 
 /* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
 static const char *const info_keys[] = {"summary", "paper",  "available", "baseline",
-                                        "command", "engine", NULL};
+                                        "command", "engine", "also",      NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 
 #define MOST_KEYS 96
@@ -140,7 +140,7 @@ static bool read_info(const struct node *file, const char *name, struct system_i
 {
     const char *texts[] = {"", "", "paper", "", "", ""}; /* in the order of info_keys */
     int index;
-    for (size_t i = 0; info_keys[i] != NULL; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!node_text(file, info_keys[i], &texts[i], why)) {
             return false;
         }
@@ -171,7 +171,7 @@ static bool check_keys(const struct node *map, bool preset, const char *where, s
         keys[count++] = key->name;
     }
     keys[count] = NULL;
-    return node_check_keys(map, keys, where, why);
+    return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 
 /* A contradiction is reported at its key if that is overridden; else at the first override, because
@@ -213,8 +213,7 @@ bool system_load(struct files *files, const char *name, const struct node *at,
 {
     char path[4096];
     memset(out, 0, sizeof *out);
-    if (!named_file(name, "scenarios/systems", "yaml", "system", at->file, at->line, path,
-                    sizeof path, why)) {
+    if (!named_file(&named_system, name, at->file, at->line, path, sizeof path, why)) {
         return false;
     }
     struct node *file = files_tree(files, path, why);

@@ -23,10 +23,10 @@ enum { DEEPEST = 8 };
 static const char *const machine_keys[] = {
     "extends", "gpu", "link", "host", "fabric", profile_price_key, profile_gpus_key, NULL};
 
-/* The same, and the extra keys of a measured file. */
+/* The same, further names of the file (base/named.h), and the extra keys of a measured file. */
 static const char *const document_keys[] = {
-    "extends",        "gpu",        "link",     "host", "fabric", profile_price_key,
-    profile_gpus_key, "provenance", "observed", NULL};
+    "extends",        "gpu",  "link",       "host",     "fabric", profile_price_key,
+    profile_gpus_key, "also", "provenance", "observed", NULL};
 
 /* What is being built: the tree, the part, and the files that led here. */
 struct site {

@@ -3,9 +3,7 @@
  * part, and then among the machines, whose part is meant. */
 #include "hardware/locate.h"
 
-#include "base/array.h"
 #include "base/find.h"
-#include "base/name.h"
 #include "base/named.h"
 
 #include <stdio.h>
@@ -20,14 +18,13 @@ const char *const part_names[PART_COUNT] = {
     [PART_FABRIC] = "fabric",
 };
 
-static const char *const part_folders[PART_COUNT] = {
-    [PART_GPU] = "hwprofiles/gpus",
-    [PART_LINK] = "hwprofiles/links",
-    [PART_HOST] = "hwprofiles/hosts",
-    [PART_FABRIC] = "hwprofiles/fabrics",
+static const struct named_kind *const part_kinds[PART_COUNT] = {
+    [PART_GPU] = &named_gpu,
+    [PART_LINK] = &named_link,
+    [PART_HOST] = &named_host,
+    [PART_FABRIC] = &named_fabric,
 };
 
-static const char machines[] = "hwprofiles";
 static const char suffix[] = "yaml";
 
 /* Length of NAME in NAME.yaml, 0 for any other name. */
@@ -40,69 +37,47 @@ static size_t bare_length(const char *name)
     return ends ? length - end : 0;
 }
 
-static void free_names(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free(names[i]);
-    }
-    free(names);
-}
-
-/* Add the names in a folder to the array, which keeps a NULL at its end. */
-static bool append_names(const char *folder, char ***names, size_t *count, size_t *capacity,
-                         struct error *why)
-{
-    char **found;
-    size_t more;
-    if (!find_names(folder, suffix, &found, &more, why)) {
-        return false;
-    }
-    if (!array_reserve(names, capacity, *count + more + 1, sizeof **names, why)) {
-        free_names(found, more);
-        return false;
-    }
-    if (more > 0) {
-        memcpy(*names + *count, found, more * sizeof *found);
-    }
-    *count += more;
-    (*names)[*count] = NULL;
-    free(found);
-    return true;
-}
-
-/* Complain that `name` does not exist, and list the valid names. */
+/* Complain that `name` does not exist, and name the nearest. */
 static bool refuse_name(const struct node *name, enum part part, struct error *why)
 {
-    char **names = NULL;
-    size_t count = 0, capacity = 0;
-    bool listed =
-        part == MACHINE || append_names(part_folders[part], &names, &count, &capacity, why);
-    if (listed && append_names(machines, &names, &count, &capacity, why)) {
-        node_error(name, why, "unknown %s '%s'", part == MACHINE ? "hardware" : part_names[part],
-                   name->text);
-        name_expect(name->text, (const char *const *)names, why);
+    const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
+    if (part != MACHINE) {
+        kinds[0] = part_kinds[part];
+        kinds[1] = &named_machine;
     }
-    free_names(names, count);
-    return false;
+    node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
+    return named_expect(kinds, name->text, why);
+}
+
+bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE])
+{
+    return (part != MACHINE && named_canonical(part_kinds[part], name, out)) ||
+           named_canonical(&named_machine, name, out);
 }
 
 bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
                     struct error *why)
 {
-    if (strchr(name->text, '/') != NULL || bare_length(name->text) > 0) {
+    char canonical[NAMED_SIZE];
+    if (named_by_path(name->text, suffix)) {
         return named_from(name->text, name->file, path, size) ||
                node_error(name, why, "the path '%.80s...' is too long", name->text);
     }
+    if (find_data(why) == NULL) {
+        return false;
+    }
+    if (!locate_canonical(name->text, part, canonical)) {
+        return refuse_name(name, part, why);
+    }
     if (part != MACHINE) {
-        if (!find_path(part_folders[part], name->text, suffix, path, size, why)) {
+        if (!find_path(part_kinds[part]->folder, canonical, suffix, path, size, why)) {
             return false;
         }
         if (access(path, F_OK) == 0) {
             return true;
         }
     }
-    return find_path(machines, name->text, suffix, path, size, why) &&
-           (access(path, F_OK) == 0 || refuse_name(name, part, why));
+    return find_path(named_machine.folder, canonical, suffix, path, size, why);
 }
 
 bool located_in_data(const char *path, enum part part)
@@ -110,7 +85,7 @@ bool located_in_data(const char *path, enum part part)
     struct error unused;
     char name[256] = "", shipped[4096];
     append_profile_name(path, name, sizeof name);
-    return find_path(part_folders[part], name, suffix, shipped, sizeof shipped, &unused) &&
+    return find_path(part_kinds[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
            strcmp(path, shipped) == 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef HARDWARE_LOCATE_H
 #define HARDWARE_LOCATE_H
 
+#include "base/named.h"
 #include "base/node.h"
 
 #include <stddef.h>
@@ -13,9 +14,13 @@ enum part { PART_GPU, PART_LINK, PART_HOST, PART_FABRIC, PART_COUNT, MACHINE = P
 extern const char *const part_names[PART_COUNT];
 
 /* The file of the part or machine that the scalar `name` names: a path, a part's file, or a
- * machine's. A path need not exist. A name must; otherwise the error lists the valid names. */
+ * machine's. A path need not exist. A name must; otherwise the error names the nearest. */
 bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
                     struct error *why);
+
+/* The canonical name (base/named.h) of the part or machine that `name` means; false for a path and
+ * for a name that means none. */
+bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE]);
 
 /* Is `path` a file of the data folder for this part, such as hwprofiles/gpus/l40s.yaml? */
 bool located_in_data(const char *path, enum part part);

@@ -104,14 +104,24 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
     return ok;
 }
 
+static enum part part_of(const char *name)
+{
+    enum part part = MACHINE;
+    for (int i = 0; name != NULL && i < PART_COUNT; i++) {
+        part = strcmp(part_names[i], name) == 0 ? (enum part)i : part;
+    }
+    return part;
+}
+
 bool profile_named(const struct node *name, const char *part, struct error *why)
 {
     char path[4096];
-    enum part kind = MACHINE;
-    for (int i = 0; part != NULL && i < PART_COUNT; i++) {
-        kind = strcmp(part_names[i], part) == 0 ? (enum part)i : kind;
-    }
-    return locate_profile(name, kind, path, sizeof path, why);
+    return locate_profile(name, part_of(part), path, sizeof path, why);
+}
+
+bool profile_canonical(const char *name, const char *part, char out[NAMED_SIZE])
+{
+    return locate_canonical(name, part_of(part), out);
 }
 
 void profile_release(struct profile *profile)

@@ -26,6 +26,9 @@
  * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
  * (takeover.h). A GPU that states none counts as one of the same architecture.
  *
+ * `also: [a100]` beside the parts lists further names by which a file of hwprofiles/ or of its links/
+ * is found (base/named.h).
+ *
  * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more.
  * `fabric: pcie4-host` says what joins them; without a fabric it is what gpu.collective*,
  * gpu.gather* and gpu.all_to_all* were measured over (NVSwitch for an SXM module). A part carries
@@ -43,6 +46,7 @@
 #define HARDWARE_PROFILE_H
 
 #include "base/error.h"
+#include "base/named.h"
 #include "base/node.h"
 #include "base/units.h"
 
@@ -129,6 +133,10 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
 /* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link", "host" or
  * "fabric" (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
+
+/* Write the canonical name (base/named.h) of the machine or part that `name` means into `out`.
+ * Returns false for a path, and for a name that means none. */
+bool profile_canonical(const char *name, const char *part, char out[NAMED_SIZE]);
 
 /* Does the profile state the curve? */
 bool profile_states(const struct profile *profile, enum curve_id id);

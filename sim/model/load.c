@@ -6,7 +6,6 @@
 #include "base/named.h"
 #include "base/node.h"
 #include "model/config.h"
-#include "model/hub.h"
 #include "model/importance.h"
 
 #include <limits.h>
@@ -20,14 +19,11 @@
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
 /* Find the config.json that `name` stands for. An id that is also a path here is the path. */
-static bool find_config(struct files *files, const char *name, const char *file, int line,
-                        char path[PATH_MAX], struct error *why)
+static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
+                        struct error *why)
 {
     struct stat status;
-    if (hub_names(name) && stat(name, &status) != 0) {
-        return hub_find(files, name, file, line, path, PATH_MAX, why);
-    }
-    if (!named_file(name, "models", "json", "model", file, line, path, PATH_MAX, why)) {
+    if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
         return false;
     }
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
@@ -92,7 +88,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
     char path[PATH_MAX];
     size_t size;
     *out = (struct model){0};
-    if (!find_config(files, name, file, line, path, why)) {
+    if (!find_config(name, file, line, path, why)) {
         return false;
     }
     char *text = files_text(files, path, &size, why);

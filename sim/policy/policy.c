@@ -35,7 +35,7 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
         return plugin_find(name, file, line, why);
     }
     int row = name_find(name, row_name, "policy", file, line, why);
-    return row < 0 ? NULL : policies[row];
+    return row < 0 ? NULL : row < ROWS ? policies[row] : plugin_find(name, file, line, why);
 }
 
 /* Copy `given`, or the defaults, into `values`; refuse a value out of range. */

@@ -18,7 +18,7 @@ enum { PATH_SIZE = 4096 };
 static struct trace *open_family(struct sources *sources, const char *name, struct error *why)
 {
     char path[PATH_SIZE];
-    return named_file(name, "traces", "swt", "trace", NULL, 0, path, sizeof path, why)
+    return named_file(&named_trace, name, NULL, 0, path, sizeof path, why)
                ? sources_recording(sources, path, why)
                : NULL;
 }

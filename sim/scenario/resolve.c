@@ -6,6 +6,7 @@
 #include "decode/plan/mass.h"
 #include "decode/time/pipeline.h"
 #include "model/parallel.h"
+#include "policy/plugin.h"
 #include "scenario/contexts.h"
 #include "scenario/resolve_band.h"
 #include "scenario/resolve_parallel.h"
@@ -333,17 +334,6 @@ static bool put(struct node *root, const char *key, const char *format, unsigned
     return node_set(root, key, text, why);
 }
 
-static bool set_text(struct node *scalar, const char *text, struct error *why)
-{
-    char *copy = strdup(text);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a value");
-    }
-    free(scalar->text);
-    scalar->text = copy;
-    return true;
-}
-
 /* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
  * stays. The path of a profile becomes relative to the working directory instead of to the file
  * that contains it. */
@@ -355,10 +345,11 @@ static bool respell_value(struct node *scalar, struct error *why)
     if (strcmp(key, "extends") == 0) {
         return !named_by_path(scalar->text, "yaml") ||
                !named_from(scalar->text, scalar->file, text, sizeof text) ||
-               set_text(scalar, text, why);
+               node_set_text(scalar, text, why);
     }
     return strcmp(key, "name") == 0 || !quantity_parse(scalar->text, &quantity) ||
-           set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text), why);
+           node_set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text),
+                         why);
 }
 
 /* Give every value inside `node` its canonical spelling. */
@@ -382,6 +373,15 @@ static bool put_respelt(struct node *all, const char *path, const struct node *s
     return good;
 }
 
+/* The user's parameters of a policy, under the policy's own name; that of a plug-in is as typed. */
+static bool put_policy(struct node *all, const struct mechanisms *mechanisms,
+                       const struct node *said, struct error *why)
+{
+    const char *name = mechanisms->policy->name;
+    return put_respelt(all, "mechanisms.policy", said, why) &&
+           (plugin_is_named(name) || node_set(all, "mechanisms.policy.name", name, why));
+}
+
 /* Write every mechanism in canonical spelling, whether the preset or the user set it; of a policy's
  * parameters those that are set. */
 static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
@@ -393,7 +393,7 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
         char path[64], *text = NULL;
         snprintf(path, sizeof path, "mechanisms.%s", key->name);
         good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
-                   ? put_respelt(all, path, said, why)
+                   ? put_policy(all, mechanisms, said, why)
                    : (text = mechanism_text(key, mechanisms, why)) != NULL &&
                          node_set(all, path, text, why);
         free(text);

@@ -43,9 +43,11 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
         return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
                node_error(node, why, "the path of the workload is too long");
     }
-    bool csv = strlen(node->text) > 4 && strcmp(node->text + strlen(node->text) - 4, ".csv") == 0;
-    return named_file(node->text, "traces/requests", csv ? "csv" : "jsonl", "workload", node->file,
-                      node->line, path, WORKLOAD_PATH, why);
+    if (named_by_path(node->text, "csv")) {
+        return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH;
+    }
+    return named_file(&named_workload, node->text, node->file, node->line, path, WORKLOAD_PATH,
+                      why);
 }
 
 /* Report the first few faults with their lines. */

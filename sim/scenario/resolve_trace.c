@@ -9,6 +9,7 @@
 #include "scenario/resolve_trace.h"
 
 #include "base/array.h"
+#include "base/find.h"
 #include "base/name.h"
 #include "base/named.h"
 #include "scenario/ensemble.h"
@@ -95,11 +96,12 @@ void resolve_trace_source(struct setup *out)
 
 /* ---- profiles ---- */
 
-static bool find_shipped(const char *name, const char *suffix, char path[PATH_SIZE])
+static bool find_shipped(const struct named_kind *kind, const char *name, char path[PATH_SIZE])
 {
     struct error ignored;
-    return named_file(name, "traces", suffix, "trace", NULL, 0, path, PATH_SIZE, &ignored) &&
-           access(path, F_OK) == 0;
+    char canonical[NAMED_SIZE];
+    return named_canonical(kind, name, canonical) &&
+           find_path(kind->folder, canonical, kind->suffix, path, PATH_SIZE, &ignored);
 }
 
 /* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording
@@ -108,12 +110,15 @@ static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
     if (length > 5 && strcmp(name + length - 5, ".yaml") == 0) {
-        bool shipped =
-            strchr(name, '/') == NULL && access(name, F_OK) != 0 && find_shipped(name, "", path);
-        return shipped || snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
+        char stem[NAMED_SIZE] = "";
+        if (length - 5 < sizeof stem && access(name, F_OK) != 0) {
+            memcpy(stem, name, length - 5);
+        }
+        return find_shipped(&named_trace_profile, stem, path) ||
+               snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
     }
-    return !find_shipped(name, "swt", path) && strchr(name, '/') == NULL &&
-           find_shipped(name, "yaml", path);
+    return !find_shipped(&named_trace, name, path) &&
+           find_shipped(&named_trace_profile, name, path);
 }
 
 /* The reported steps and as many before them, so that half of the trace is warm-up by default; at
@@ -251,8 +256,8 @@ static bool find_recording(const char *name, const struct node *node, char path[
                            struct error *why)
 {
     static const char *const others[] = {ENSEMBLE_NAME, DEFAULT_PROFILE, NULL};
-    if (named_file(name, "traces", "swt", "trace", node != NULL ? node->file : NULL,
-                   node != NULL ? node->line : 0, path, PATH_SIZE, why)) {
+    const char *file = node != NULL ? node->file : NULL;
+    if (named_file(&named_trace, name, file, node != NULL ? node->line : 0, path, PATH_SIZE, why)) {
         return true;
     }
     return error_nearest(why, name_nearest_of(name, others));
@@ -295,7 +300,7 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     struct setup *out = &point->setup;
     char path[PATH_SIZE];
     struct error reason;
-    if (find_shipped(out->model.name, "swt", path)) {
+    if (find_shipped(&named_trace, out->model.name, path)) {
         return open_named(root, NULL, out->model.name, sources, out, why);
     }
     if (point_serves(point)) {
@@ -326,7 +331,7 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct poin
         snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
         return read_assumed(node, name, out, why);
     }
-    bool ensemble = name != NULL && strcmp(name, ENSEMBLE_NAME) == 0;
+    bool ensemble = name != NULL && name_same(name, ENSEMBLE_NAME);
     if (!(ensemble       ? ensemble_open(sources, point, why)
           : name != NULL ? open_named(root, node, name, sources, out, why)
                          : open_default(root, sources, point, why))) {
@@ -336,10 +341,29 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct poin
     return true;
 }
 
+bool resolve_trace_canonical(const char *name, char *out, size_t size)
+{
+    char path[PATH_SIZE], canonical[NAMED_SIZE];
+    if (is_assumed(name) || strchr(name, '/') != NULL) {
+        return false;
+    }
+    if (name_same(name, ENSEMBLE_NAME)) {
+        return snprintf(out, size, "%s", ENSEMBLE_NAME) < (int)size;
+    }
+    if (find_profile(name, path)) {
+        const char *start = strrchr(path, '/');
+        bool suffix = strrchr(name, '.') != NULL && strcmp(strrchr(name, '.'), ".yaml") == 0;
+        int stem = start != NULL ? (int)strlen(start + 1) - (suffix ? 0 : 5) : 0;
+        return start != NULL && snprintf(out, size, "%.*s", stem, start + 1) < (int)size;
+    }
+    return named_canonical(&named_trace, name, canonical) &&
+           snprintf(out, size, "%s", canonical) < (int)size;
+}
+
 bool resolve_trace_named(const struct node *node, struct error *why)
 {
     char path[PATH_SIZE];
-    return is_assumed(node->text) || strcmp(node->text, ENSEMBLE_NAME) == 0 ||
+    return is_assumed(node->text) || name_same(node->text, ENSEMBLE_NAME) ||
            find_profile(node->text, path) || find_recording(node->text, node, path, why);
 }
 

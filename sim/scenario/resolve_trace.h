@@ -29,6 +29,10 @@ void resolve_trace_source(struct setup *out);
  * */
 bool resolve_trace_named(const struct node *node, struct error *why);
 
+/* Write the canonical name (base/named.h) of the trace or profile that `name` means into `out`.
+ * Returns false for an assumed trace, for a path, and for a name that means none. */
+bool resolve_trace_canonical(const char *name, char *out, size_t size);
+
 /* Does the result depend on the seed? It does if a trace is generated or assumed with a spread, if
  * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
 bool resolve_hangs_on_seed(const struct point *point);

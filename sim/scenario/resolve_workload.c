@@ -180,31 +180,28 @@ static bool check_clients(const struct node *root, const struct point *point, st
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* The engine that the system's preset names, or none. */
-static bool find_own_engine(const struct system_info *system, int *out, struct error *why)
+/* The engine that the user names, else the one that the system's preset names, else none. */
+static bool find_engine(const struct node *root, const struct system_info *system,
+                        struct server_engine_version *out, struct error *why)
 {
-    *out = SERVER_ENGINE_NONE;
-    for (int id = 0; system->engine[0] != '\0' && server_engine_names[id] != NULL; id++) {
-        if (strcmp(server_engine_names[id], system->engine) == 0) {
-            *out = id;
-            return true;
-        }
-    }
-    if (system->engine[0] == '\0') {
-        return true;
-    }
-    error_set(why, NULL, 0, "system '%s' has an unknown engine '%s'", system->name, system->engine);
-    return name_expect(system->engine, server_engine_names, why);
+    const struct node *node = node_said(root, "engine");
+    const char *name =
+        system->engine[0] != '\0' ? system->engine : server_engine_names[SERVER_ENGINE_NONE];
+    return node_text(root, "engine", &name, why) &&
+           server_engine_find(name, node != NULL ? node->file : system->name,
+                              node != NULL ? node->line : 0, out, why);
 }
 
-static bool read_engine(const struct node *root, const struct setup *setup, int *out,
+static bool read_engine(const struct node *root, const struct setup *setup, struct workload *out,
                         struct error *why)
 {
-    if (!find_own_engine(&setup->system, out, why) ||
-        !node_word(root, "engine", server_engine_names, out, why)) {
+    struct server_engine_version engine;
+    if (!find_engine(root, &setup->system, &engine, why)) {
         return false;
     }
-    if (*out == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {
+    out->engine = engine.id;
+    snprintf(out->engine_name, sizeof out->engine_name, "%s", engine.name);
+    if (engine.id == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {
         return true;
     }
     node_error(node_get(root, "engine"), why,
@@ -222,7 +219,7 @@ static bool read_compile(const struct node *root, struct workload *out, struct e
     }
     node_error(node_get(root, "compile"), why,
                "'compile' is for an engine that measures its memory, and '%s' does not",
-               server_engine_names[out->engine]);
+               out->engine_name);
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 
@@ -272,7 +269,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, &read->engine, why) && read_compile(root, read, why) &&
+           read_engine(root, &out->setup, read, why) && read_compile(root, read, why) &&
            read_balance(root, read, why) && check_clients(root, out, why) &&
            check_routing(root, read, why);
 }
@@ -291,7 +288,7 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
     return workload->path[0] == '\0' ||
            (put_real(all, "time_scale", workload->time_scale, why) &&
             put_real(all, "replicas", (double)workload->replicas, why) &&
-            node_set(all, "engine", server_engine_names[workload->engine], why) &&
+            node_set(all, "engine", workload->engine_name, why) &&
             (!server_engines[workload->engine].measures ||
              node_set(all, "compile", server_compile_names[workload->compile], why)) &&
             put_real(all, "max_sequences", (double)workload->sequences, why) &&

@@ -2,6 +2,7 @@
 #include "scenario/scenario.h"
 
 #include "base/array.h"
+#include "base/named.h"
 #include "scenario/machine_places.h"
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
@@ -27,11 +28,11 @@ static const char *const warmup_words[] = {"auto", NULL};
 const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b",
      "name or Hugging Face id of a shipped model, folder with a config.json, or its path",
-     .shape = SCENARIO_NAME, .folder = "models", .suffix = "json"},
+     .shape = SCENARIO_NAME, .named = &named_model},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
      .shape = SCENARIO_MACHINE},
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
-     .folder = "scenarios/systems", .suffix = "yaml"},
+     .named = &named_system},
     {"trace", "smollm2-135m",
      "decode trace or trace profile, by name or path; ensemble: the recordings of three small "
      "models; or assumed:hit=93%,spread=5%",
@@ -117,7 +118,7 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_NUMBER, .serving = true},
     {"engine", "vllm-0.19",
      "engine and version whose limits and memory a server has; default: the system's; or none",
-     .shape = SCENARIO_WORD, .words = server_engine_names, .serving = true},
+     .shape = SCENARIO_ENGINE, .words = server_engine_names, .serving = true},
     {"compile", "warm",
      "torch.compile at a server's start, for its memory: cold (an empty cache), warm, or eager",
      .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true},
@@ -156,7 +157,8 @@ static bool check_keys(const struct node *root, struct error *why)
         keys[count++] = key->name;
     }
     keys[count] = NULL;
-    return node_check_keys(root, keys, "scenario", why);
+    return node_check_keys(root, keys, "scenario", why) ||
+           error_rest(why, "spillway simulate --help");
 }
 
 /* Turn a name where a map is allowed into {extends: name}, so that overrides can reach inside. */
@@ -186,7 +188,8 @@ static bool open_hardware(struct node *root, struct error *why)
 /* Lay `map` over `root`; its names are opened first. */
 static bool lay_map(struct node *root, struct node *map, struct error *why)
 {
-    return check_keys(map, why) && open_hardware(map, why) && node_merge(root, map, why);
+    return check_keys(map, why) && open_hardware(map, why) && scenario_spell_names(map, why) &&
+           node_merge(root, map, why);
 }
 
 static bool lay_file(struct node *root, const char *path, struct error *why)
@@ -200,7 +203,8 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
         error_set(why, path, 1, "not a scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && check_keys(file, why) && open_hardware(file, why) && layer_check(file, why) &&
+    good = good && check_keys(file, why) && open_hardware(file, why) &&
+           scenario_spell_names(file, why) && layer_check(file, why) &&
            layer_end_sweeps(root, file, why) && node_merge(root, file, why);
     node_destroy(file);
     return good;
@@ -265,7 +269,7 @@ static bool lay_override(struct node *root, const char *override, struct error *
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
     return (swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
                   : lay_said(root, path, equals + 1, why)) &&
-           check_keys(root, why) && open_hardware(root, why);
+           check_keys(root, why) && open_hardware(root, why) && scenario_spell_names(root, why);
 }
 
 static bool count_points(struct scenario *scenario, struct error *why)
@@ -430,7 +434,8 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
                     struct error *why)
 {
     struct node *root = node_parse("{}", 2, "--set", why);
-    bool good = root != NULL && lay_swept(root, key, values, why);
+    bool good =
+        root != NULL && lay_swept(root, key, values, why) && scenario_spell_names(root, why);
     const struct node *sweep = node_get(root, "sweep");
     if (good && scenario->sweep == NULL) {
         good = (scenario->sweep = node_copy(sweep, why)) != NULL;

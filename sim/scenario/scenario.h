@@ -18,11 +18,12 @@
 /* The values that a key accepts, for the schema. */
 enum scenario_shape {
     SCENARIO_TEXT,   /* any one word */
-    SCENARIO_NAME,   /* of a file in `folder` that ends in .`suffix`, or a path */
+    SCENARIO_NAME,   /* of a file of the kind `named`, or a path */
     SCENARIO_NUMBER, /* in `unit`, or one of `words` */
     SCENARIO_WHOLE,  /* the same, a whole number */
     SCENARIO_SWITCH, /* yes or no */
     SCENARIO_WORD,   /* one of `words` */
+    SCENARIO_ENGINE, /* the same, or another version of one (serve/server_engine.h) */
     SCENARIO_MACHINE,
     SCENARIO_TRACE,
     SCENARIO_CONTEXTS,
@@ -40,7 +41,7 @@ struct scenario_key {
     enum scenario_shape shape;
     enum unit unit;
     const char *const *words; /* ends with NULL; NULL: none */
-    const char *folder, *suffix;
+    const struct named_kind *named;
     bool positive; /* a number above 0 */
     double most;   /* largest value; 0: checked where the key is read */
     bool serving;  /* for servers only; has no effect on the time of a step */

@@ -1,13 +1,16 @@
 #include "scenario/scenario_names.h"
 
+#include "base/name.h"
 #include "base/named.h"
 #include "hardware/profile.h"
 #include "scenario/machine_places.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/scenario.h"
+#include "serve/server_engine.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_SIZE = 4096 };
 
@@ -37,8 +40,7 @@ static bool check_machine(const struct node *node, const char *path, struct erro
 static bool check_file(const struct scenario_key *key, const struct node *node, struct error *why)
 {
     char path[PATH_SIZE];
-    return named_file(node->text, key->folder, key->suffix, key->name, node->file, node->line, path,
-                      sizeof path, why);
+    return named_file(key->named, node->text, node->file, node->line, path, sizeof path, why);
 }
 
 static bool check_value(const char *path, const struct node *value, struct error *why)
@@ -51,6 +53,66 @@ static bool check_value(const char *path, const struct node *value, struct error
         return resolve_trace_named(value, why);
     }
     return check_machine(value, path, why);
+}
+
+/* Write the canonical spelling of a value of the key `path` into `out`, if it has one. */
+static bool find_spelling(const char *path, const char *text, char out[NAMED_SIZE])
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    const struct machine_place *place = find_place(path);
+    int word = -1;
+    if (place != NULL) {
+        return profile_canonical(text, place->part, out);
+    }
+    if (key != NULL && strcmp(key->name, "workload") == 0) {
+        return access(text, F_OK) != 0 && named_canonical(&named_workload, text, out);
+    }
+    switch (key != NULL ? key->shape : SCENARIO_TEXT) {
+    case SCENARIO_NAME:
+        return named_canonical(key->named, text, out);
+    case SCENARIO_TRACE:
+        return resolve_trace_canonical(text, out, NAMED_SIZE);
+    case SCENARIO_ENGINE:
+        return server_engine_canonical(text, out, NAMED_SIZE);
+    case SCENARIO_WORD:
+        word = name_match(text, key->words);
+        return word >= 0 && snprintf(out, NAMED_SIZE, "%s", key->words[word]) > 0;
+    default:
+        return false;
+    }
+}
+
+static bool spell(struct node *node, const char *path, struct error *why)
+{
+    char inner[256], name[NAMED_SIZE];
+    for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+        snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
+        if (!spell(node->children[i], inner, why)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++) {
+        if (!spell(node->children[i], path, why)) {
+            return false;
+        }
+    }
+    return node->kind != NODE_SCALAR || !find_spelling(path, node->text, name) ||
+           strcmp(node->text, name) == 0 || node_set_text(node, name, why);
+}
+
+bool scenario_spell_names(struct node *map, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < map->count; i++) {
+        struct node *child = map->children[i];
+        bool sweep = strcmp(child->key, "sweep") == 0;
+        for (size_t j = 0; good && sweep && j < child->count; j++) {
+            good =
+                child->kind != NODE_MAP || spell(child->children[j], child->children[j]->key, why);
+        }
+        good = good && (sweep || spell(child, child->key, why));
+    }
+    return good;
 }
 
 bool scenario_check_names(const struct node *sweep, struct error *why)

@@ -1,6 +1,8 @@
-/* Checks names among swept values before anything runs.
+/* The names in a scenario: one spelling each, and those among swept values checked before anything
+ * runs.
  *
- * A misspelt name in the last of a hundred points is reported at once, with its line and the
+ * A name is read as people type it (base/named.h): "H100", "meta-llama/Llama-3.1-8B". Results and
+ * databases keep the canonical one, so that the same run asked for in two spellings is one run. A misspelt name in the last of a hundred points is reported at once, with its line and the
  * nearest name, instead of as a failed row at the end. Only names are looked up. The contents of
  * files, and contradictions between values, are checked when their point is resolved. */
 #ifndef SCENARIO_SCENARIO_NAMES_H
@@ -9,6 +11,11 @@
 #include "base/node.h"
 
 #include <stdbool.h>
+
+/* Give every name in this map of a scenario's keys its canonical spelling, also inside `hardware`
+ * and in the lists of `sweep`. Paths, and names that mean nothing, stay as they are. Fails only
+ * without memory. */
+bool scenario_spell_names(struct node *map, struct error *why);
 
 /* Does every model, system, machine and trace in this map of lists exist? NULL is an empty map.
  * Paths are accepted unchecked. */

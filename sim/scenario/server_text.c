@@ -108,8 +108,7 @@ static void read_version(struct server_said *said, const char *line)
             continue;
         }
         struct server_fact *engine = &said->all[FACT_ENGINE];
-        snprintf(engine->value, sizeof engine->value, "%s",
-                 server_engine_names[server_engine_of_vllm(major, minor)]);
+        snprintf(engine->value, sizeof engine->value, "vllm-%d.%d", major, minor);
         snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
         engine->line = said->line;
         said->maker = SERVER_VLLM;

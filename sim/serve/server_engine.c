@@ -81,35 +81,30 @@ const char *const server_compile_names[] = {
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
     [SERVER_ENGINE_NONE] = {.summary = "KV takes what weights and a step's tensors leave"},
     [SERVER_ENGINE_VLLM_008] = {.summary = "as 0.14; steps do not overlap",
-                                .vllm_minor = 8,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_SORT,
                                 .kernel_bytes = KERNELS_OF_PYTORCH,
                                 .path = PATH_OF_SYNCHRONOUS_VLLM},
     [SERVER_ENGINE_VLLM_014] = {.summary = "90 % of HBM, CUDA graphs beside it, sorting sampler",
-                                .vllm_minor = 14,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_SORT,
                                 .kernel_bytes = KERNELS_OF_PYTORCH,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_017] = {.summary = "90 % of HBM, CUDA graphs beside it, Triton sampler",
-                                .vllm_minor = 17,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_TRITON,
                                 .kernel_bytes = KERNELS_OF_PYTORCH,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_019] = {.summary = "as 0.17; captures some graphs before it measures",
-                                .vllm_minor = 19,
                                 .usable = 0.9,
                                 .measures = true,
                                 .sampler = SAMPLER_TRITON,
                                 .kernel_bytes = KERNELS_OF_PYTORCH,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_020] = {.summary = "92 % of HBM with CUDA graphs, Triton sampler",
-                                .vllm_minor = 20,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -117,7 +112,6 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .kernel_bytes = KERNELS_OF_PYTORCH,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_022] = {.summary = "92 % of HBM with CUDA graphs, FlashInfer's sampler",
-                                .vllm_minor = 22,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -125,7 +119,6 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .kernel_bytes = KERNELS_OF_FLASHINFER,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_023] = {.summary = "as 0.22; dense models: no sampler, no CUDA graphs",
-                                .vllm_minor = 23,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -134,7 +127,6 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .kernel_bytes = KERNELS_OF_FLASHINFER,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_027] = {.summary = "as 0.23; dense models: buffers of penalties as well",
-                                .vllm_minor = 27,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -143,7 +135,6 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .kernel_bytes = KERNELS_OF_FLASHINFER,
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_VLLM_029] = {.summary = "as 0.27; dense models: CUDA graphs as well",
-                                .vllm_minor = 29,
                                 .usable = 0.92,
                                 .measures = true,
                                 .takes_graphs = true,
@@ -168,19 +159,6 @@ struct server_engine server_engine_for(enum server_engine_id id, bool dense)
 }
 
 /* ---- vLLM ------------------------------------------------------------------------------- */
-
-/* Rows stand oldest first. */
-enum server_engine_id server_engine_of_vllm(int major, int minor)
-{
-    enum server_engine_id found = SERVER_ENGINE_VLLM_008;
-    for (int id = found; id < SERVER_ENGINE_COUNT; id++) {
-        int first = server_engines[id].vllm_minor;
-        if (first > 0 && (major > 0 || minor >= first)) {
-            found = (enum server_engine_id)id;
-        }
-    }
-    return found;
-}
 
 static struct server_engine_limits vllm_limits(const struct server_engine_gpu *gpu)
 {

@@ -7,6 +7,7 @@
 #ifndef SERVE_SERVER_ENGINE_H
 #define SERVE_SERVER_ENGINE_H
 
+#include "base/error.h"
 #include "serve/server_path.h"
 
 #include <stdbool.h>
@@ -27,6 +28,29 @@ enum server_engine_id {
     SERVER_ENGINE_COUNT
 };
 extern const char *const server_engine_names[SERVER_ENGINE_COUNT + 1]; /* ends with NULL */
+
+/* An engine as its user names it: a row, or a version without a row of its own. */
+enum { SERVER_ENGINE_NAME = 32 };
+struct server_engine_version {
+    enum server_engine_id id;      /* the row by which it is computed */
+    char name[SERVER_ENGINE_NAME]; /* canonical: "vllm-0.21" */
+};
+
+/* Read "none", "vllm-0.21", or that as people write it: "vLLM 0.21.1", "vllm==0.21.0". A version
+ * between two rows behaves as the earlier one, as one before the first row does as the first.
+ * Returns false for anything else. */
+bool server_engine_read(const char *text, struct server_engine_version *out);
+
+/* Write the canonical name of the engine that `text` names into `out`; false if it names none. */
+bool server_engine_canonical(const char *text, char *out, size_t size);
+
+/* The same as server_engine_read() for a name that stood at `file`:`line`. */
+bool server_engine_find(const char *text, const char *file, int line,
+                        struct server_engine_version *out, struct error *why);
+
+/* Write a sentence about a version that has no row of its own into `text`; returns false if it has
+ * one. */
+bool server_engine_note(const struct server_engine_version *version, char *text, size_t size);
 
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */
 enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
@@ -51,7 +75,6 @@ extern const char *const server_compile_names[]; /* ends with NULL */
 
 struct server_engine {
     const char *summary;
-    int vllm_minor;    /* the first 0.MINOR of vLLM that behaves so; 0: not vLLM */
     double usable;     /* share of the GPU's memory; 0: computed from the limits, as SGLang does */
     bool measures;     /* a run with dummy requests finds the peak memory outside KV */
     bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
@@ -65,9 +88,6 @@ extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
 
 /* The row as it is for a dense model, or for a mixture of experts. */
 struct server_engine server_engine_for(enum server_engine_id id, bool dense);
-
-/* The row of a version of vLLM. Versions before the first row have that row. */
-enum server_engine_id server_engine_of_vllm(int major, int minor);
 
 /* What an engine decides by the GPU that it finds. */
 struct server_engine_gpu {

@@ -27,6 +27,16 @@ static void note_states(const struct setup *setup, struct result *result)
     }
 }
 
+static void note_engine(const struct workload *workload, struct result *result)
+{
+    char text[160];
+    struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
+    snprintf(engine.name, sizeof engine.name, "%s", workload->engine_name);
+    if (server_engine_note(&engine, text, sizeof text)) {
+        result_note(result, text);
+    }
+}
+
 /* Note keys of the scenario that have no effect on this server. */
 static void note_unheard(const struct point *point, struct result *result)
 {
@@ -97,6 +107,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
         note_unknown(requests->count - known, requests->count, result);
     }
     note_states(&point->setup, result);
+    note_engine(&point->workload, result);
     note_unheard(point, result);
 }
 

@@ -66,8 +66,13 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
-    return is_key(command, given) ? error_expect(why, "--set %s=VALUE", given + strlen("--"))
-                                  : name_expect(given, names, why);
+    if (is_key(command, given)) {
+        return error_expect(why, "--set %s=VALUE", given + strlen("--"));
+    }
+    char help[96];
+    snprintf(help, sizeof help, "spillway %s --help", command->name);
+    name_expect(given, names, why);
+    return error_rest(why, help);
 }
 
 /* Is `text` this option? If so, `*value` is the value that is part of it, or NULL. */

@@ -157,7 +157,7 @@ static bool report_checks(const struct arguments *arguments, const struct fitted
     for (uint32_t i = 0; i < count; i++) {
         char path[4096];
         struct layer_choice choice;
-        if (!named_file(names[i], "traces", "swt", "trace", NULL, 0, path, sizeof path, why)) {
+        if (!named_file(&named_trace, names[i], NULL, 0, path, sizeof path, why)) {
             return false;
         }
         struct trace *other = trace_open(path, why);

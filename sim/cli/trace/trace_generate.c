@@ -111,7 +111,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     char path[4096];
     const char *name = arguments_operands(arguments, &count)[0];
     struct trace_profile profile;
-    if (!named_file(name, "traces", "yaml", "trace profile", NULL, 0, path, sizeof path, why) ||
+    if (!named_file(&named_trace_profile, name, NULL, 0, path, sizeof path, why) ||
         !trace_profile_load(NULL, path, &profile, why)) {
         return false;
     }

@@ -25,7 +25,7 @@ static void message_names_place_found_expected_nearest(void **state)
     assert_false(error_expect(&why, "policy, granularity, budget"));
     assert_false(error_nearest(&why, "granularity"));
     assert_message(&why, "a.yaml:12: unknown key 'granularty' in 'system'\n"
-                         "  expected: policy, granularity, budget   nearest: 'granularity'");
+                         "  nearest: 'granularity'   expected: policy, granularity, budget");
 }
 
 static void message_leaves_out_what_is_not_known(void **state)
@@ -42,6 +42,19 @@ static void message_leaves_out_what_is_not_known(void **state)
     error_nearest(&why, "lru");
     error_nearest(&why, NULL);
     assert_message(&why, "no 'lur'\n  nearest: 'lru'");
+}
+
+static void a_shortened_list_says_what_prints_the_rest(void **state)
+{
+    (void)state;
+    struct error why;
+    error_set(&why, NULL, 0, "no 'lur'");
+    error_expect(&why, "lru, lfu");
+    assert_false(error_rest(&why, "list policies"));
+    assert_message(&why, "no 'lur'\n  expected: lru, lfu");
+    error_expect(&why, "lru, lfu, ...");
+    error_rest(&why, "list policies");
+    assert_message(&why, "no 'lur'\n  expected: lru, lfu or another of 'list policies'");
 }
 
 static void items_have_a_line_each(void **state)
@@ -142,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(message_names_place_found_expected_nearest),
         cmocka_unit_test(message_leaves_out_what_is_not_known),
+        cmocka_unit_test(a_shortened_list_says_what_prints_the_rest),
         cmocka_unit_test(items_have_a_line_each),
         cmocka_unit_test(setting_forgets_the_error_before),
         cmocka_unit_test(kind_tells_what_was_typed_from_what_stood_in_a_file),

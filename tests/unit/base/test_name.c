@@ -68,6 +68,31 @@ static void absurdly_long_names_are_near_nothing(void **state)
     assert_null(name_nearest(given, policy_row));
 }
 
+static void case_and_separators_do_not_make_another_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"rtx-4090", "RTX4090", true}, {"rtx-4090", "RTX 4090", true}, {"lru", "LRU", true},
+        {"a_b", "A-b", true},          {"llama-3.1", "llama-31", false}, {"lru", "lru2", false},
+        {"", "", true},                {"-", "", true},                 {"lru", "", false},
+        {"rtx-4090-", "rtx-4090", true}, {"llama-38b", "llama-3-8b", false}, {"llama3:8b", "Llama_3-8B", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("# '%s' '%s'\n", cases[i].a, cases[i].b);
+        assert_int_equal(name_same(cases[i].a, cases[i].b), cases[i].same);
+        assert_int_equal(name_same(cases[i].b, cases[i].a), cases[i].same);
+    }
+    static const char *const two[] = {"LRU", "lru", NULL};
+    assert_int_equal(name_match("lru", two), 1); /* the same text before the same name */
+    assert_int_equal(name_match("Lru", two), 0);
+    assert_int_equal(name_match("lfu", two), -1);
+    struct error why;
+    assert_int_equal(name_find("RTX4090", policy_row, "policy", NULL, 0, &why), 7);
+}
+
 static void find_gives_the_row(void **state)
 {
     (void)state;
@@ -85,8 +110,8 @@ static void unknown_name_lists_all_and_the_nearest(void **state)
     assert_int_equal(name_find("lur", policy_row, "policy", "a.yaml", 4, &why), -1);
     error_format(&why, text, sizeof text);
     assert_string_equal(text, "a.yaml:4: unknown policy 'lur'\n"
-                              "  expected: none, lru, fifo, lfu, qsac, clock, belady, rtx-4090"
-                              "   nearest: 'lru'");
+                              "  nearest: 'lru'   "
+                              "expected: none, lru, fifo, lfu, qsac, clock, belady, rtx-4090");
     assert_int_equal(why.kind, ERROR_FAILURE);
     name_find("lur", policy_row, "policy", "--set", 0, &why);
     assert_int_equal(why.kind, ERROR_USAGE);
@@ -115,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_is_what_was_probably_meant),
         cmocka_unit_test(absurdly_long_names_are_near_nothing),
+        cmocka_unit_test(case_and_separators_do_not_make_another_name),
         cmocka_unit_test(find_gives_the_row),
         cmocka_unit_test(unknown_name_lists_all_and_the_nearest),
         cmocka_unit_test(a_list_too_long_ends_in_dots_after_a_whole_name),

@@ -117,7 +117,7 @@ static void refusals_say_what_was_found_and_expected(void **state)
          "a.yaml:3: 'budget' is '8', which has no unit\n  expected: a time such as 12us"},
         {"8gib", UNIT_BYTES,
          "a.yaml:3: 'budget' is '8gib', which has an unknown unit\n"
-         "  expected: a size such as 8GiB   nearest: 'GiB'"},
+         "  nearest: 'GiB'   expected: a size such as 8GiB"},
         {"much", UNIT_COUNT,
          "a.yaml:3: 'budget' is 'much', which is not a number\n  expected: a number such as 4"},
         {"30", UNIT_SHARE,

@@ -252,33 +252,33 @@ static const struct {
 } refused[] = {
     {"granularty: 8tok\n", NULL,
      "x.yaml:1: unknown key 'granularty' in 'system'\n"
-     "  expected: summary, paper, available, baseline, command, engine, ...   nearest: 'granularity'"},
+     "  nearest: 'granularity'   expected: granularity or another of 'spillway list mechanisms'"},
     {"", "{sunc: gpu}",
      "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
-     "  expected: policy, budget, ...   nearest: 'sync'"},
+     "  nearest: 'sync'   expected: sync...or another of 'spillway list mechanisms'"},
     {"", "{summary: mine}",
      "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: policy, budget, ..."},
-    {"\nsync: gqu\n", NULL, "x.yaml:2: unknown value 'gqu' of 'sync'\n  expected: cpu, gpu   nearest: 'gpu'"},
+    {"\nsync: gqu\n", NULL, "x.yaml:2: unknown value 'gqu' of 'sync'\n  nearest: 'gpu'   expected: cpu, gpu"},
     {"", "{transfer: gather}",
      "over.yaml:1: unknown value 'gather' of 'transfer'\n"
-     "  expected: copy-engine, gather+copy, ..."},
+     "  nearest: 'gather+copy'   expected: copy-engine, gather+copy, ..."},
     {"", "{resident_heads: first}",
      "over.yaml:1: unknown value 'first' of 'resident_heads'\n"
-     "  expected: none, first-layer, difficulty, all   nearest: 'first-layer'"},
-    {"", "{retrieval: Hata}",
-     "over.yaml:1: unknown value 'Hata' of 'retrieval'\n"
-     "  expected: none, ...   nearest: 'hata'"},
+     "  nearest: 'first-layer'   expected: none, first-layer, difficulty, all"},
+    {"", "{retrieval: hatta}",
+     "over.yaml:1: unknown value 'hatta' of 'retrieval'\n"
+     "  nearest: 'hata'   expected: none, ..."},
     {"sync: [cpu]\n", NULL, "x.yaml:1: 'sync' is a list\n  expected: a single value"},
     {"sync:\n", NULL, "x.yaml:1: 'sync' is empty\n  expected: cpu, gpu"},
     {"policy: lur\n", NULL,
-     "x.yaml:1: unknown policy 'lur'\n  expected: none, lru, ...   nearest: 'lru'"},
+     "x.yaml:1: unknown policy 'lur'\n  nearest: 'lru'   expected: none, lru, ..."},
     {"policy: {eta: 0.8}\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
     {"policy: [lru]\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
     {"policy:\n", NULL, "x.yaml:1: 'policy' must be a name or a map with 'name'"},
     {"policy: {name: [lru]}\n", NULL, "x.yaml:1: 'name' is a list\n  expected: a single value"},
     {"policy: {name: qsac, etta: 0.8}\n", NULL,
      "x.yaml:1: unknown key 'etta' in 'policy'\n"
-     "  expected: name, eta, power, adaptive, aggregate   nearest: 'eta'"},
+     "  nearest: 'eta'   expected: name, eta, power, adaptive, aggregate"},
     {"policy: {name: lru, eta: 0.8}\n", NULL,
      "x.yaml:1: unknown key 'eta' in 'policy'\n  expected: name"},
     {"policy: {name: qsac, eta: 1.5}\n", NULL,

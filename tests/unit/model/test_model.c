@@ -312,7 +312,7 @@ static void storage_types_have_names(void **state)
     char text[1024];
     error_format(&why, text, sizeof text);
     assert_string_equal(text, "a.yaml:3: unknown storage type 'mxpf4'\n"
-                              "  expected: bf16, fp8, int8, int4, mxfp4, nvfp4   nearest: 'mxfp4'");
+                              "  nearest: 'mxfp4'   expected: bf16, fp8, int8, int4, mxfp4, nvfp4");
 }
 
 /* gpt-oss: experts in mxfp4 with bf16 biases, the rest in bf16; an override leaves the exempt

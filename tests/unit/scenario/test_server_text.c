@@ -74,7 +74,7 @@ static const struct {
      "LLM engine (v0.21.0) with config: model='org/m', tensor_parallel_size=2, "
      "data_parallel_size=1, quantization=None, kv_cache_dtype=auto, x=1\n"
      "GPU KV cache size: 41,408 tokens\n",
-     "model=org/m@3 system=vllm@0 engine=vllm-0.20@3 tensor_parallel=2@3 batched_tokens=2048@2 "
+     "model=org/m@3 system=vllm@0 engine=vllm-0.21@3 tensor_parallel=2@3 batched_tokens=2048@2 "
      "hbm_usable=0.85@1 kv_pool_tokens=41408@4"},
     {"a command in a comment, before or behind the one that counts",
      "# vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2 # was: vllm serve c\n",
@@ -200,9 +200,9 @@ static const struct {
 } mistakes[] = {
     {"", "f: no line is a server's"},
     {"how to run With `vllm serve`, you should", "f:1: no line is a server's"},
-    {"\n$ vllm serv m --max-num-seqs 8", "f:2: no line is a server's\n  expected: the start-up "
-                                         "log of vLLM or SGLang, its command line, or its "
-                                         "/metrics   nearest: 'vllm serve'"},
+    {"\n$ vllm serv m --max-num-seqs 8", "f:2: no line is a server's\n  nearest: 'vllm serve'   "
+                                         "expected: the start-up log of vLLM or SGLang, its "
+                                         "command line, or its /metrics"},
     {"some text\nof nothing in particular",
      "f: no line is a server's\n  expected: the start-up log "
      "of vLLM or SGLang, its command line, or its /metrics"},
@@ -221,8 +221,8 @@ static const struct {
     {"vllm serve --model", "f:1: 'model' has no value\n  expected: a name or a path"},
     {"vllm serve m --enable-prefix-caching=maybe", "f:1: 'enable_prefix_caching' is 'maybe'"},
     {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
-                                              "  expected: an option of vLLM or SGLang   "
-                                              "nearest: '--tensor-parallel-size'"},
+                                              "  nearest: '--tensor-parallel-size'   "
+                                              "expected: an option of vLLM or SGLang"},
     {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
     {"vllm serve a -tp 2\nvllm serve b\n",
      "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},

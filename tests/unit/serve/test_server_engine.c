@@ -8,6 +8,8 @@
 
 #include "serve/server_engine.h"
 
+#include <string.h>
+
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const double MiB = 1 << 20;
@@ -76,17 +78,57 @@ static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
 static void versions_between_rows_have_the_earlier_one(void **state)
 {
     (void)state;
-    assert_int_equal(server_engine_of_vllm(0, 11), SERVER_ENGINE_VLLM_008);
-    assert_int_equal(server_engine_of_vllm(0, 14), SERVER_ENGINE_VLLM_014);
-    assert_int_equal(server_engine_of_vllm(0, 16), SERVER_ENGINE_VLLM_014);
-    assert_int_equal(server_engine_of_vllm(0, 18), SERVER_ENGINE_VLLM_017);
-    assert_int_equal(server_engine_of_vllm(0, 19), SERVER_ENGINE_VLLM_019);
-    assert_int_equal(server_engine_of_vllm(0, 20), SERVER_ENGINE_VLLM_020);
-    assert_int_equal(server_engine_of_vllm(0, 21), SERVER_ENGINE_VLLM_020);
-    assert_int_equal(server_engine_of_vllm(0, 22), SERVER_ENGINE_VLLM_022);
-    assert_int_equal(server_engine_of_vllm(0, 26), SERVER_ENGINE_VLLM_023);
-    assert_int_equal(server_engine_of_vllm(0, 28), SERVER_ENGINE_VLLM_027);
-    assert_int_equal(server_engine_of_vllm(1, 0), SERVER_ENGINE_VLLM_029);
+    static const struct {
+        const char *text, *name, *row, *note;
+    } cases[] = {
+        {"vllm-0.8", "vllm-0.8", "vllm-0.8", NULL},
+        {"vLLM 0.19", "vllm-0.19", "vllm-0.19", NULL},
+        {"VLLM==0.20.2", "vllm-0.20", "vllm-0.20", NULL},
+        {"None", "none", "none", NULL},
+        {"vllm-0.11", "vllm-0.11", "vllm-0.8", "nearest earlier"},
+        {"vllm-0.16.0", "vllm-0.16", "vllm-0.14", "nearest earlier"},
+        {"vllm v0.18.0rc1", "vllm-0.18", "vllm-0.17", "nearest earlier"},
+        {"vllm:0.21", "vllm-0.21", "vllm-0.20", "nearest earlier"},
+        {"vllm-0.26", "vllm-0.26", "vllm-0.23", "nearest earlier"},
+        {"vllm-0.28", "vllm-0.28", "vllm-0.27", "nearest earlier"},
+        {"vllm-1.0", "vllm-1.0", "vllm-0.29", "latest"},
+        {"vllm-0.6.3.post1", "vllm-0.6", "vllm-0.8", "earliest"},
+        {"SGLang-0.5.9", "sglang-0.5", "sglang-0.5", NULL},
+        {"sglang-0.4", "sglang-0.4", "sglang-0.5", "earliest"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct server_engine_version version;
+        char note[160] = "", canonical[SERVER_ENGINE_NAME];
+        print_message("# %s\n", cases[i].text);
+        assert_true(server_engine_read(cases[i].text, &version));
+        assert_string_equal(version.name, cases[i].name);
+        assert_string_equal(server_engine_names[version.id], cases[i].row);
+        assert_int_equal(server_engine_note(&version, note, sizeof note), cases[i].note != NULL);
+        assert_true(cases[i].note == NULL || strstr(note, cases[i].note) != NULL);
+        assert_true(server_engine_canonical(version.name, canonical, sizeof canonical));
+        assert_string_equal(canonical, cases[i].name);
+    }
+}
+
+static void what_is_no_version_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *nearest;
+    } cases[] = {
+        {"vllm", "vllm-0.29"},   {"sglang", "sglang-0.5"}, {"vllm-", "vllm-0.29"},
+        {"vllm-x.1", "vllm-0.29"}, {"vllm-0", "vllm-0.29"},  {"vllm-0.", "vllm-0.29"},
+        {"vllm-0.8x", "vllm-0.29"}, {"vllm-99999.1", "vllm-0.29"},
+        {"tgi", ""}, {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct server_engine_version version;
+        struct error why;
+        print_message("# '%s'\n", cases[i].text);
+        assert_false(server_engine_find(cases[i].text, "a.yaml", 3, &version, &why));
+        assert_string_equal(why.nearest, cases[i].nearest);
+        assert_int_equal(why.line, 3);
+    }
 }
 
 static void every_engine_has_a_name_and_a_summary(void **state)
@@ -106,6 +148,7 @@ int main(void)
         cmocka_unit_test(the_share_follows_the_chunk_only_in_sglang),
         cmocka_unit_test(graphs_are_captured_for_the_sizes_of_the_logs),
         cmocka_unit_test(versions_between_rows_have_the_earlier_one),
+        cmocka_unit_test(what_is_no_version_is_refused),
         cmocka_unit_test(every_engine_has_a_name_and_a_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/find.h"
-#include "model/hub.h"
+#include "base/named.h"
 #include "model/model.h"
 
 #include <jansson.h>
@@ -45,7 +45,7 @@ static void only_two_names_and_a_slash_are_an_id(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("# %s\n", cases[i].name);
-        assert_int_equal(hub_names(cases[i].name), cases[i].id);
+        assert_int_equal(named_id(cases[i].name, "json"), cases[i].id);
     }
 }
 
@@ -58,6 +58,8 @@ static void an_id_loads_the_model_that_lists_it(void **state)
         {"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
         {"meta-llama/Llama-3.3-70B-Instruct", "llama-3.1-70b"},
         {"QWEN/qwen3-32b", "qwen3-32b"},
+        {"Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+        {"llama3.1:8b", "llama-3.1-8b"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model;
@@ -79,6 +81,8 @@ static void an_unknown_id_names_the_nearest(void **state)
     assert_int_equal(why.line, 7);
     assert_string_equal(why.found, "no file and no shipped model is called "
                                    "'meta-llama/Llama-3.1-8B-Instuct'");
+    assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");
+    assert_false(load("unsloth/Llama-3.1-8B-Instruct", &model, &why));
     assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");
 }
 
@@ -112,8 +116,8 @@ static size_t check_ids(const char *name)
         const char *id = json_string_value(json_array_get(list, i));
         assert_non_null(id);
         print_message("# %s %s\n", name, id);
-        assert_true(hub_names(id));
-        assert_true(hub_find(NULL, id, NULL, 0, found, sizeof found, &why));
+        assert_true(named_id(id, "json"));
+        assert_true(named_file(&named_model, id, NULL, 0, found, sizeof found, &why));
         assert_string_equal(found, path);
     }
     json_decref(root);
