@@ -82,17 +82,17 @@ static bool find_spelling(const char *path, const char *text, char out[NAMED_SIZ
     }
 }
 
-static bool spell(struct node *node, const char *path, struct error *why)
+bool scenario_spell_value(struct node *node, const char *path, struct error *why)
 {
     char inner[256], name[NAMED_SIZE];
     for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
         snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
-        if (!spell(node->children[i], inner, why)) {
+        if (!scenario_spell_value(node->children[i], inner, why)) {
             return false;
         }
     }
     for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++) {
-        if (!spell(node->children[i], path, why)) {
+        if (!scenario_spell_value(node->children[i], path, why)) {
             return false;
         }
     }
@@ -107,10 +107,10 @@ bool scenario_spell_names(struct node *map, struct error *why)
         struct node *child = map->children[i];
         bool sweep = strcmp(child->key, "sweep") == 0;
         for (size_t j = 0; good && sweep && j < child->count; j++) {
-            good =
-                child->kind != NODE_MAP || spell(child->children[j], child->children[j]->key, why);
+            good = child->kind != NODE_MAP ||
+                   scenario_spell_value(child->children[j], child->children[j]->key, why);
         }
-        good = good && (sweep || spell(child, child->key, why));
+        good = good && (sweep || scenario_spell_value(child, child->key, why));
     }
     return good;
 }

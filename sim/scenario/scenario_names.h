@@ -17,6 +17,9 @@
  * without memory. */
 bool scenario_spell_names(struct node *map, struct error *why);
 
+/* The same for a value of the key `path` ("hardware.link"), or for a list or map of them. */
+bool scenario_spell_value(struct node *value, const char *path, struct error *why);
+
 /* Does every model, system, machine and trace in this map of lists exist? NULL is an empty map.
  * Paths are accepted unchecked. */
 bool scenario_check_names(const struct node *sweep, struct error *why);

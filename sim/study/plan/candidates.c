@@ -1,13 +1,16 @@
-/* Names are looked up when they are laid over the scenario. Only `all` reads the folders here. */
+/* Names get their canonical spelling here, and are looked up when they are laid over the scenario.
+ * Only `all` reads the folders. */
 #include "study/plan/candidates.h"
 
 #include "base/array.h"
 #include "base/find.h"
+#include "base/named.h"
 #include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- sets ---- */
 
@@ -24,36 +27,56 @@ static void names_release(struct names *names)
     free(names->all);
 }
 
-static bool has_name(const struct names *names, const char *name, size_t length)
+static bool has_name(const struct names *names, const char *name)
 {
     bool has = false;
     for (size_t i = 0; i < names->count; i++) {
-        has = has || (strncmp(names->all[i], name, length) == 0 && names->all[i][length] == '\0');
+        has = has || strcmp(names->all[i], name) == 0;
     }
     return has;
 }
 
-/* A name given twice is in the set once. */
-static bool split_names(const char *text, struct names *names, const char *option,
-                        struct error *why)
+/* A set that can be given: systems or machines. */
+struct set {
+    const char *key, *option, *given;
+    const struct named_kind *kind;
+    bool by_default; /* if nothing is given: all of them */
+};
+
+/* Add a name in its canonical spelling. A name given twice is in the set once. */
+static bool add_name(const struct set *set, char *name, size_t *capacity, struct names *names,
+                     struct error *why)
 {
-    const char *rest = text, *name;
+    char canonical[NAMED_SIZE];
+    if (named_canonical(set->kind, name, canonical)) {
+        name = canonical;
+    }
+    if (has_name(names, name)) {
+        return true;
+    }
+    if (!array_reserve(&names->all, capacity, names->count + 1, sizeof *names->all, why)) {
+        return false;
+    }
+    names->all[names->count] = text_duplicate(name, why);
+    return names->all[names->count++] != NULL;
+}
+
+static bool split_names(const struct set *set, struct names *names, struct error *why)
+{
+    const char *rest = set->given, *name;
     size_t capacity = 0, length;
     while (text_item(&rest, &name, &length)) {
         if (length == 0) {
-            error_usage(why, option, 0, "a name is missing in '%s'", text);
+            error_usage(why, set->option, 0, "a name is missing in '%s'", set->given);
             return error_expect(why, "names separated by commas, or all");
         }
-        if (has_name(names, name, length)) {
-            continue;
-        }
-        if (!array_reserve(&names->all, &capacity, names->count + 1, sizeof *names->all, why)) {
+        char *one = strndup(name, length);
+        bool added = one != NULL ? add_name(set, one, &capacity, names, why)
+                                 : error_set(why, NULL, 0, "out of memory: no room for a name");
+        free(one);
+        if (!added) {
             return false;
         }
-        if ((names->all[names->count] = strndup(name, length)) == NULL) {
-            return error_set(why, NULL, 0, "out of memory: no room for a name");
-        }
-        names->count++;
     }
     return true;
 }
@@ -73,12 +96,6 @@ static bool take_said(const struct node *said, struct names *names, struct error
     return true;
 }
 
-/* A set that can be given: systems or machines. */
-struct set {
-    const char *key, *option, *folder, *given;
-    bool by_default; /* if nothing is given: all of them */
-};
-
 /* `laid`: the names have to be laid over the scenario, because it does not say them. */
 static bool read_set(const struct scenario *scenario, const struct set *set, struct names *names,
                      bool *laid, struct error *why)
@@ -92,10 +109,10 @@ static bool read_set(const struct scenario *scenario, const struct set *set, str
         error_usage(why, NULL, 0, "'%s' is missing from the scenario", set->key);
         return error_expect(why, "%s NAME,NAME, or all; or --set %s=NAME", set->option, set->key);
     }
-    if (set->given == NULL || strcmp(set->given, "all") == 0) {
-        return find_names(set->folder, "yaml", &names->all, &names->count, why);
+    if (set->given == NULL || strcasecmp(set->given, "all") == 0) {
+        return find_names(set->kind->folder, set->kind->suffix, &names->all, &names->count, why);
     }
-    return split_names(set->given, names, set->option, why);
+    return split_names(set, names, why);
 }
 
 /* ---- candidates ---- */
@@ -179,8 +196,8 @@ static bool name_candidate(struct candidate *candidate, const char *system, cons
 bool candidates_create(const struct scenario *scenario, const struct candidate_options *options,
                        struct candidate **out, uint32_t *count, struct error *why)
 {
-    const struct set system = {"system", "--system", "scenarios/systems", options->systems, true};
-    const struct set machine = {"hardware", "--hardware", "hwprofiles", options->machines, false};
+    const struct set system = {"system", "--system", options->systems, &named_system, true};
+    const struct set machine = {"hardware", "--hardware", options->machines, &named_machine, false};
     struct names systems = {.count = 0}, machines = {.count = 0};
     bool lay_system, lay_machine;
     *out = NULL;

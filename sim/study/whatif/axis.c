@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "scenario/scenario_names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -202,6 +203,7 @@ static bool take_values(struct axis *axis, const char *text, struct error *why)
     if (good && list->kind != NODE_LIST) {
         good = one_point(axis, text, why);
     }
+    good = good && scenario_spell_value(list, axis->key, why);
     axis->numeric = good && are_numbers(list, axis, &axis->unit);
     for (size_t i = 0; good && i < list->count; i++) {
         good = take_value(axis, list->children[i], why);
