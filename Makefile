@@ -239,6 +239,9 @@ REPLAYING := $(sort $(wildcard sim/base/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[c
 $(OUT)/sim/decode/replay/replay_kept.o: CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
 $(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
 
+# The loops of generated traces are worth vectorising at any length.
+$(OUT)/sim/trace/generate/scores.o: OPTIMIZE += $(if $(SANITIZE),,-O3)
+
 $(OUT)/tests/unit/%.o: override OPTIMIZE = $(OPTIMIZE_TESTS)
 
 $(OUT)/%.o: %.c Makefile

@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 
 #include "base/array.h"
+#include "base/cores.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +18,8 @@ struct loop {
     void *context;
     uint32_t count;
     atomic_uint_fast64_t next; /* wider than an index: every thread takes one past the end */
-    atomic_bool failed;
+    atomic_bool failed, ended;
+    struct cores *cores; /* NULL: nobody counts */
 };
 
 struct worker {
@@ -28,19 +30,40 @@ struct worker {
     struct error why;
 };
 
+/* Do the next item; false if there is none left, or after a failure. */
+static bool work_once(struct worker *worker)
+{
+    struct loop *loop = worker->loop;
+    uint64_t index = loop->count;
+    if (!atomic_load(&loop->failed)) {
+        index = atomic_fetch_add(&loop->next, 1);
+    }
+    if (index >= loop->count) {
+        return false;
+    }
+    if (!loop->item((uint32_t)index, worker->thread, loop->context, &worker->why)) {
+        worker->failing = index;
+        atomic_store(&loop->failed, true);
+    }
+    return true;
+}
+
+/* The caller's thread holds its core throughout. */
+static void work_here(struct worker *worker)
+{
+    while (work_once(worker)) {
+    }
+}
+
+/* The other threads take a core for each item. */
 static void *work(void *argument)
 {
     struct worker *worker = argument;
     struct loop *loop = worker->loop;
-    while (!atomic_load(&loop->failed)) {
-        uint64_t index = atomic_fetch_add(&loop->next, 1);
-        if (index >= loop->count) {
-            break;
-        }
-        if (!loop->item((uint32_t)index, worker->thread, loop->context, &worker->why)) {
-            worker->failing = index;
-            atomic_store(&loop->failed, true);
-        }
+    bool more = true;
+    while (more && cores_take_unless(loop->cores, &loop->ended)) {
+        more = work_once(worker);
+        cores_give(loop->cores);
     }
     return NULL;
 }
@@ -82,26 +105,36 @@ static const struct worker *join_workers(struct worker *workers, uint32_t runnin
     return first;
 }
 
-bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
-                  struct error *why)
+bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
+                     void *context, struct error *why)
 {
     if (count == 0) {
         return true;
     }
-    threads = parallel_threads(threads);
+    threads = parallel_threads(cores != NULL ? cores_count(cores) : threads);
     threads = threads < count ? threads : count;
     struct worker *workers = array_zeroed(threads, sizeof *workers, why);
     if (workers == NULL) {
         return false;
     }
-    struct loop loop = {.item = item, .context = context, .count = count};
+    struct loop loop = {.item = item, .context = context, .count = count, .cores = cores};
     uint32_t running = start_workers(workers, threads, &loop);
-    work(&workers[0]);
+    work_here(&workers[0]);
+    atomic_store(&loop.ended, true);
+    cores_wake(cores);
+    cores_give(cores); /* while it waits for the others' last items */
     const struct worker *failed = join_workers(workers, running);
+    cores_take(cores);
     bool done = failed == NULL;
     if (!done) {
         *why = failed->why;
     }
     free(workers);
     return done;
+}
+
+bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
+                  struct error *why)
+{
+    return parallel_for_on(NULL, count, threads, item, context, why);
 }

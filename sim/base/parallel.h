@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+struct cores;
+
 /* Do one item. `thread` is in [0, threads) and no two items run at once with the
  * same value: index scratch memory by it. */
 typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, struct error *why);
@@ -17,6 +19,12 @@ typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, st
  * have run. */
 bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
                   struct error *why);
+
+/* The same on all of `cores` that are free: the caller holds one of them (base/cores.h), and other
+ * threads take items as cores become free and give them back after each. So `thread` says nothing
+ * about memory: an item brings its own. `cores` NULL: on `threads` threads, as above. */
+bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
+                     void *context, struct error *why);
 
 /* The number of threads that `threads` stands for (0: one per processor that this process may use),
  * at most 256. */

@@ -9,10 +9,12 @@
 
 #include "base/error.h"
 #include "base/stop_flag.h"
+#include "decode/replay/replay.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cores;
 struct disk_cache;
 struct shared;
 struct replays;
@@ -21,10 +23,15 @@ struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
     struct shared *shared;    /* values that runs share (run/shared.h) */
     struct replays *expected; /* replays that later runs need (run/replays.h) */
-    struct disk_cache *cache; /* of replays, from one question to the next; the caller's; may be NULL */
-    struct stop_flag *stop;   /* raised to abandon the work */
-    struct stop_flag own;     /* `stop` points here if the caller has no flag */
+    struct cores *cores;      /* that its replays use when they are free; may be NULL */
+    struct disk_cache
+        *cache; /* of replays, from one question to the next; the caller's; may be NULL */
+    struct stop_flag *stop; /* raised to abandon the work */
+    struct stop_flag own;   /* `stop` points here if the caller has no flag */
 };
+
+/* How its replays are made. */
+struct replay_means run_means(const struct run_context *context);
 
 /* Set up a context for `users` threads that run at the same time. `stop` belongs to the caller and
  * outlives the context; it may be NULL. A copy of the struct is another view of the same context,

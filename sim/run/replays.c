@@ -334,7 +334,7 @@ const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why)
 {
-    struct making making = {.request = request, .means = {context->threads, context->cache}};
+    struct making making = {.request = request, .means = run_means(context)};
     uint64_t key;
     const struct ledger *ledger = get_of_group(context, &making, entry);
     if (ledger != NULL) {

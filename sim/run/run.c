@@ -73,7 +73,7 @@ static uint32_t sequences_said(const struct setup *setup)
  * stay in HBM are chosen once for all sequences. */
 static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
 {
-    struct heads heads = {cohort.trace, {course->context->threads, course->context->cache}};
+    struct heads heads = {cohort.trace, run_means(course->context)};
     struct shared_entry *entry;
     uint64_t key;
     if (!trace_hash(cohort.trace, &key, why)) {
@@ -225,7 +225,7 @@ bool run_expect(const struct setup *setup, const struct run_context *context, st
 static bool course_mass(struct course *course, struct result *result, struct error *why)
 {
     struct mass mass;
-    struct replay_means means = {course->context->threads, course->context->cache};
+    struct replay_means means = run_means(course->context);
     if (!mass_recall(course->setup, &course->plan, course->used, &means, &mass, why)) {
         return false;
     }

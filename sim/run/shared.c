@@ -2,6 +2,7 @@
 #include "run/shared.h"
 
 #include "base/array.h"
+#include "base/cores.h"
 #include "base/stop_flag.h"
 
 #include <pthread.h>
@@ -25,7 +26,8 @@ struct shared {
     void *watch_context;
     uint32_t made_count;
     const struct stop_flag *stop; /* may be NULL */
-    pthread_mutex_t lock;         /* of all of the above except `stop` and `watch` */
+    struct cores *cores;          /* may be NULL */
+    pthread_mutex_t lock;         /* of all of the above except `stop`, `cores` and `watch` */
     pthread_cond_t made;          /* a value was made, or failed */
 };
 
@@ -73,6 +75,11 @@ void shared_watch(struct shared *shared, void (*made)(void *context), void *cont
 {
     shared->watch = made;
     shared->watch_context = context;
+}
+
+void shared_cores(struct shared *shared, struct cores *cores)
+{
+    shared->cores = cores;
 }
 
 uint32_t shared_made(struct shared *shared)
@@ -127,13 +134,24 @@ static void make(struct shared *shared, struct shared_entry *entry, void *contex
     }
 }
 
+/* Wait until some value was made. The lock is held on entry and on return, but not while waiting for
+ * a core: those who hold one may need the lock. */
+static void wait_for_value(struct shared *shared)
+{
+    cores_give(shared->cores);
+    pthread_cond_wait(&shared->made, &shared->lock);
+    pthread_mutex_unlock(&shared->lock);
+    cores_take(shared->cores);
+    pthread_mutex_lock(&shared->lock);
+}
+
 const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
                        void *context, struct shared_entry **entry, struct error *why)
 {
     pthread_mutex_lock(&shared->lock);
     struct shared_entry *found = find(shared, kind, key);
     while (found != NULL && found->value == NULL) {
-        pthread_cond_wait(&shared->made, &shared->lock);
+        wait_for_value(shared);
         found = find(shared, kind, key);
     }
     if (found == NULL && !stop_flag_check(shared->stop, why)) {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cores;
 struct shared;
 struct shared_entry;
 struct stop_flag;
@@ -28,6 +29,10 @@ void shared_destroy(struct shared *shared); /* all values have been released; NU
 /* Call `made` whenever a value was made, or could not be made, in the thread that tried. NULL stops
  * the calls. Must not be called while a thread makes a value. */
 void shared_watch(struct shared *shared, void (*made)(void *context), void *context);
+
+/* Threads that wait for a value give back one of these cores meanwhile. NULL, as at first: they hold
+ * none. Must not be called while a thread makes a value. */
+void shared_cores(struct shared *shared, struct cores *cores);
 
 /* The number of values made so far: the only measure of a long run's progress. */
 uint32_t shared_made(struct shared *shared);

@@ -94,7 +94,8 @@ static double run_replays(const struct trace *trace, const char *policy, uint32_
         ledger_init(&ledgers[i]);
     }
     double start = seconds();
-    if (!replay_run_all(trace, plans, budgets, 1, ledgers, &why)) {
+    if (!replay_run_all(trace, plans, budgets, &(struct replay_means){.threads = 1}, ledgers,
+                        &why)) {
         die(&why);
     }
     double took = seconds() - start;

@@ -146,25 +146,22 @@ static void job_release(struct replay_job *job)
     free(job->parts);
 }
 
-static bool run_layers(struct replay_job *job, uint32_t threads, struct error *why)
+static bool run_layers(struct replay_job *job, const struct replay_means *means, struct error *why)
 {
-    threads = parallel_threads(threads);
-    job->scratch = array_zeroed(threads, sizeof *job->scratch, why);
-    if (job->scratch == NULL) {
-        return false;
-    }
-    for (uint32_t t = 0; t < threads; t++) {
-        trace_frame_init(&job->scratch[t].frame);
-        demand_buffer_init(&job->scratch[t].buffer);
-    }
     parallel_item item = job->plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks;
-    bool good = parallel_for(job->header->layers, threads, item, job, why);
-    for (uint32_t t = 0; t < threads; t++) {
-        trace_frame_release(&job->scratch[t].frame);
-        demand_buffer_release(&job->scratch[t].buffer);
-    }
-    free(job->scratch);
-    return good;
+    return parallel_for_on(means->cores, job->header->layers, means->threads, item, job, why);
+}
+
+void replay_scratch_init(struct replay_scratch *scratch)
+{
+    trace_frame_init(&scratch->frame);
+    demand_buffer_init(&scratch->buffer);
+}
+
+void replay_scratch_release(struct replay_scratch *scratch)
+{
+    trace_frame_release(&scratch->frame);
+    demand_buffer_release(&scratch->buffer);
 }
 
 static void finish_part(const struct replay_job *job, const struct replay_part *part)
@@ -179,7 +176,7 @@ static void finish_part(const struct replay_job *job, const struct replay_part *
 }
 
 bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
-                    uint32_t threads, struct ledger *ledgers, struct error *why)
+                    const struct replay_means *means, struct ledger *ledgers, struct error *why)
 {
     struct replay_job job;
     for (uint32_t i = 0; i < count; i++) {
@@ -190,7 +187,7 @@ bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, 
     if (!job_describe(&job, trace, plans, why)) {
         return false;
     }
-    bool good = add_parts(&job, plans, count, ledgers, why) && run_layers(&job, threads, why);
+    bool good = add_parts(&job, plans, count, ledgers, why) && run_layers(&job, means, why);
     for (uint32_t i = 0; good && i < count; i++) {
         finish_part(&job, &job.parts[i]);
     }
@@ -201,5 +198,6 @@ bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, 
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why)
 {
-    return replay_run_all(trace, plan, 1, threads, ledger, why);
+    const struct replay_means means = {.threads = threads};
+    return replay_run_all(trace, plan, 1, &means, ledger, why);
 }

@@ -21,6 +21,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cores;
+struct disk_cache;
+
 /* One target KV head. */
 struct replay_head {
     bool offloaded;   /* false: resident in HBM, not replayed and not counted */
@@ -62,6 +65,13 @@ struct replay_plan {
      * demands if the trace has them, else by the true ones. Query labels are always compared with
      * true queries, because a trace holds no others. */
     bool speculates;
+};
+
+/* How to replay; results do not depend on it. */
+struct replay_means {
+    uint32_t threads;         /* 0: one a processor */
+    struct cores *cores;      /* instead: all that are free (base/cores.h); may be NULL */
+    struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };
 
 /* The source head that a target head reads (trace/generate/mapping.h), and its shift among `rows`
@@ -112,7 +122,7 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
  * each head runs through caches of all capacities needed. `ledgers` [count] are equal to those that
  * replay_run() writes. */
 bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
-                    uint32_t threads, struct ledger *ledgers, struct error *why);
+                    const struct replay_means *means, struct ledger *ledgers, struct error *why);
 
 /* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
  * ratio for all steps and sequences: the mean of one of equally probable slices of a beta

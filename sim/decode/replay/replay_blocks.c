@@ -389,12 +389,16 @@ static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *w
 bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     const struct replay_job *job = context;
+    struct replay_scratch scratch;
     struct layer layer;
+    (void)thread;
+    replay_scratch_init(&scratch);
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
-        good = !replay_is_read(job, q) || (read_sequence(&layer, q, &job->scratch[thread], why) &&
-                                           add_sequence(&layer, q, why));
+        good = !replay_is_read(job, q) ||
+               (read_sequence(&layer, q, &scratch, why) && add_sequence(&layer, q, why));
     }
+    replay_scratch_release(&scratch);
     layer_release(&layer);
     return good;
 }

@@ -154,8 +154,7 @@ static bool replay_missing(const struct trace *trace, const struct missing *miss
     if (missing->count == 0) {
         return true;
     }
-    bool good = replay_run_all(trace, missing->plans, missing->count, means->threads,
-                               missing->ledgers, why);
+    bool good = replay_run_all(trace, missing->plans, missing->count, means, missing->ledgers, why);
     for (uint32_t i = 0; i < missing->count; i++) {
         ledgers[missing->places[i]] = missing->ledgers[i];
         if (good) {
@@ -170,7 +169,7 @@ bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans,
 {
     struct missing missing;
     if (means->cache == NULL) {
-        return replay_run_all(trace, plans, count, means->threads, ledgers, why);
+        return replay_run_all(trace, plans, count, means, ledgers, why);
     }
     bool good = missing_init(&missing, count, why);
     for (uint32_t i = 0; good && i < count; i++) {

@@ -11,12 +11,6 @@
 #include "base/disk_cache.h"
 #include "decode/replay/replay.h"
 
-/* How to replay; results do not depend on it. */
-struct replay_means {
-    uint32_t threads;         /* 0: one a processor */
-    struct disk_cache *cache; /* NULL: nothing is kept */
-};
-
 /* replay_run_all(), but only of those plans whose ledgers are not kept yet; what was replayed is
  * kept. */
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,

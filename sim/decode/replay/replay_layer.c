@@ -583,17 +583,21 @@ static void compose_sequence(struct layer *layer, uint32_t sequence)
 bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     const struct replay_job *job = context;
+    struct replay_scratch scratch;
     struct layer layer;
+    (void)thread;
+    replay_scratch_init(&scratch);
     bool good = layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
         if (!replay_is_read(job, q)) {
             continue;
         }
-        good = replay_sequence(&layer, q, &job->scratch[thread], why);
+        good = replay_sequence(&layer, q, &scratch, why);
         if (good) {
             compose_sequence(&layer, q);
         }
     }
+    replay_scratch_release(&scratch);
     layer_release(&layer);
     return good;
 }

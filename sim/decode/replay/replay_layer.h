@@ -5,11 +5,14 @@
 #include "decode/replay/replay.h"
 #include "trace/demand.h"
 
-/* Buffers of a thread. */
+/* Buffers of a source layer that replays. */
 struct replay_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
 };
+
+void replay_scratch_init(struct replay_scratch *scratch);
+void replay_scratch_release(struct replay_scratch *scratch);
 
 /* One source layer's part of the ledger's totals. */
 struct replay_totals {
@@ -33,9 +36,8 @@ struct replay_job {
     struct replay_part *parts;
     uint32_t part_count;
     struct demand_shape shape;
-    uint32_t sequences;             /* of the trace that any part reads */
-    double tokens;                  /* of the target, for each unit of the trace */
-    struct replay_scratch *scratch; /* [threads] */
+    uint32_t sequences; /* of the trace that any part reads */
+    double tokens;      /* of the target, for each unit of the trace */
 };
 
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */

@@ -13,12 +13,15 @@
  * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
  * of them stay resolved until they are issued.
  *
+ * Workers often wait for the same replay. It runs on the cores that they leave idle (base/cores.h).
+ *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag.
  */
 #include "study/sweep/sweep.h"
 
 #include "base/array.h"
+#include "base/cores.h"
 #include "base/parallel.h"
 #include "run/outcome.h"
 #include "run/replays.h"
@@ -103,8 +106,10 @@ static void *work(void *context)
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
         pthread_mutex_unlock(&sweep->lock);
+        cores_take(sweep->runs.cores);
         slot->failed = !replication_run(&slot->point, &sweep->replications, &sweep->runs,
                                         &slot->result, &slot->why);
+        cores_give(sweep->runs.cores);
         pthread_mutex_lock(&sweep->lock);
         slot->done = !slot->failed || !is_stopping(sweep); /* an abandoned run is not a failure */
         sem_post(&sweep->finished);
@@ -238,13 +243,10 @@ static void expect_point(const struct sweep *sweep, const struct point *point)
 }
 
 /* Plan the points, so that replays that go together are known before the first one runs. A point
- * that cannot be planned reports its error when its turn comes. Returns the number of readings of
- * traces that the points need. */
-static uint32_t survey(struct sweep *sweep)
+ * that cannot be planned reports its error when its turn comes. */
+static void survey(struct sweep *sweep)
 {
-    struct replays *expected = sweep->runs.expected;
-    uint32_t before = replays_groups(expected);
-    replays_seal(expected);
+    replays_seal(sweep->runs.expected);
     for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !is_stopping(sweep); i++) {
         struct slot passing, *slot = i < sweep->kept_most ? &sweep->kept[i] : &passing;
         resolve_next(sweep, i, slot);
@@ -257,14 +259,6 @@ static uint32_t survey(struct sweep *sweep)
             sweep->kept_count = i + 1;
         }
     }
-    return replays_groups(expected) - before;
-}
-
-/* If fewer replays than workers run at once, each gets more threads. */
-static uint32_t threads_a_replay(const struct sweep *sweep, uint32_t groups)
-{
-    bool few = groups > 0 && groups < sweep->worker_count;
-    return sweep->jobs / (few ? groups : sweep->worker_count);
 }
 
 /* Resolve the next point, unless the survey did, and queue it if it has to run. */
@@ -384,8 +378,10 @@ static void wait_a_while(struct sweep *sweep)
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
-    uint32_t groups = points > 1 ? survey(sweep) : 0;
-    sweep->runs.threads = threads_a_replay(sweep, groups);
+    if (points > 1) {
+        survey(sweep);
+    }
+    sweep->runs.threads = sweep->jobs / sweep->worker_count; /* of all but replays */
     tell_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
@@ -413,12 +409,14 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
 {
     struct shared *shared = sweep->runs.shared;
     shared_watch(shared, note_replay, sweep);
+    shared_cores(shared, sweep->runs.cores);
     bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
     if (!ok) {
         atomic_store(&sweep->runs.stop->raised, true);
     }
     join_workers(sweep);
     shared_watch(shared, NULL, NULL);
+    shared_cores(shared, NULL);
     for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
         release_slot(slot_of(sweep, i));
     }
@@ -536,8 +534,11 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     };
     sweep.replications.on_draw = count_draw;
     sweep.replications.context = &sweep;
-    bool ok = allocate(&sweep, workers, why) && run_locked(&sweep, workers, why);
+    sweep.runs.cores = cores_create(jobs, why);
+    bool ok = sweep.runs.cores != NULL && allocate(&sweep, workers, why) &&
+              run_locked(&sweep, workers, why);
     *interrupted = ok && sweep.delivered < sweep.points;
+    cores_destroy(sweep.runs.cores);
     free(sweep.workers);
     free(sweep.kept);
     free(sweep.slots);

@@ -15,7 +15,8 @@
 
 #include <stddef.h>
 
-enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS };
+/* Rows are written in whole vectors. */
+enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS, CANDIDATES_SLACK = 16 };
 
 /* The question: at `steps` steps from `first_step` on, the best `keep` of the units
  * [first_unit, end_unit), which share `mass` among them. */
@@ -34,7 +35,7 @@ struct candidates {
 size_t candidates_scratch(uint32_t units);
 
 /* Write the row of step s, ascending, to units + s * stride and codes + s * stride, which have room
- * for keep + 1 items each, and the mass of all other units to tail[s]. `scratch` is aligned as
+ * for keep + CANDIDATES_SLACK items each, and the mass of all other units to tail[s]. `scratch` is aligned as
  * malloc() aligns. */
 void candidates_select(const struct candidates *asked, void *scratch, size_t stride,
                        uint32_t *units, uint8_t *codes, float *tail);

@@ -113,7 +113,7 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
     uint32_t candidates = generator->end_unit - generator->first_unit;
     size_t rows = (size_t)header->kv_heads * frame->steps;
     if (!trace_frame_reserve(header, frame, why) ||
-        !trace_rows_reserve(&frame->rows, rows * trace_row_most(header) + 1, why) ||
+        !trace_rows_reserve(&frame->rows, rows * trace_row_most(header) + CANDIDATES_SLACK, why) ||
         !array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1, why)) {
         return false;
     }

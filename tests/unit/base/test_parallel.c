@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/cores.h"
 #include "base/parallel.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -108,6 +110,76 @@ static void zero_threads_means_one_a_processor(void **state)
     assert_int_equal(parallel_threads(UINT32_MAX), 256);
 }
 
+/* ---- cores ---- */
+
+struct crowd {
+    struct cores *cores;
+    atomic_int working, most, done;
+};
+
+/* Note how many work at once. */
+static bool crowd_item(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    struct crowd *crowd = context;
+    (void)thread;
+    int now = atomic_fetch_add(&crowd->working, 1) + 1, most = atomic_load(&crowd->most);
+    while (now > most && !atomic_compare_exchange_weak(&crowd->most, &most, now)) {
+    }
+    usleep(200);
+    atomic_fetch_sub(&crowd->working, 1);
+    atomic_fetch_add(&crowd->done, 1);
+    return index != 40 || error_set(why, NULL, 0, "item 40");
+}
+
+static void *take_part(void *context)
+{
+    struct crowd *crowd = context;
+    struct error why;
+    cores_take(crowd->cores);
+    assert_true(parallel_for_on(crowd->cores, 30, 0, crowd_item, crowd, &why));
+    cores_give(crowd->cores);
+    return NULL;
+}
+
+/* Three loops at once, each of which would like all four cores. */
+static void loops_share_cores(void **state)
+{
+    struct error why;
+    struct crowd crowd = {.cores = cores_create(4, &why)};
+    pthread_t threads[3];
+    (void)state;
+    assert_non_null(crowd.cores);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_part, &crowd), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(crowd.done, 90);
+    assert_in_range(crowd.most, 2, 4);
+    cores_destroy(crowd.cores);
+}
+
+/* A thread that waits gives its core back: of one core, a loop keeps what its caller holds. */
+static void a_loop_needs_no_core_but_its_own(void **state)
+{
+    struct error why;
+    struct crowd crowd = {.cores = cores_create(3, &why)};
+    (void)state;
+    cores_take(crowd.cores); /* others hold two of them throughout */
+    cores_take(crowd.cores);
+    cores_take(crowd.cores);
+    assert_true(parallel_for_on(crowd.cores, 30, 0, crowd_item, &crowd, &why));
+    assert_int_equal(crowd.most, 1);
+    assert_false(parallel_for_on(crowd.cores, 60, 0, crowd_item, &crowd, &why));
+    assert_string_equal(why.found, "item 40");
+    cores_give(crowd.cores);
+    cores_give(crowd.cores);
+    assert_true(parallel_for_on(crowd.cores, 30, 0, crowd_item, &crowd, &why));
+    assert_in_range(crowd.most, 2, 3);
+    cores_destroy(crowd.cores);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +188,8 @@ int main(void)
         cmocka_unit_test(no_items_is_no_work),
         cmocka_unit_test(success_leaves_the_error_alone),
         cmocka_unit_test(zero_threads_means_one_a_processor),
+        cmocka_unit_test(loops_share_cores),
+        cmocka_unit_test(a_loop_needs_no_core_but_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void replay_and_compare(const struct trace *trace, const struct trace *fr
 /* A raised flag stops whoever reads the trace: what still answers was kept. */
 static void a_kept_ledger_is_equal_and_reads_no_trace(void **state)
 {
-    struct replay_means means = {1, disk_cache_open(cached, 1 << 24)};
+    struct replay_means means = {.threads = 1, .cache = disk_cache_open(cached, 1 << 24)};
     struct trace *trace = open_trace(1), *fresh = open_trace(1), *other = open_trace(2);
     const struct replay_plan plans[PLANS] = {make_replay_plan(.1), make_replay_plan(.2),
                                              make_replay_plan(.3)};
@@ -109,7 +109,7 @@ static void a_kept_ledger_is_equal_and_reads_no_trace(void **state)
     trace_stop_when(other, &stop);
     replay_and_compare(trace, fresh, plans, PLANS, &means);
     assert_false(replay_run_kept(other, plans, 1, &means, ledgers, &why));
-    struct replay_means none = {1, NULL};
+    struct replay_means none = {.threads = 1};
     assert_false(replay_run_kept(trace, plans, 1, &none, ledgers + 1, &why));
     ledger_release(&ledgers[0]);
     ledger_release(&ledgers[1]);
@@ -121,7 +121,7 @@ static void a_kept_ledger_is_equal_and_reads_no_trace(void **state)
 
 static void kept_cosines_are_equal(void **state)
 {
-    struct replay_means means = {1, disk_cache_open(cached, 1 << 24)};
+    struct replay_means means = {.threads = 1, .cache = disk_cache_open(cached, 1 << 24)};
     struct trace *trace = open_trace(1);
     double fresh[LAYERS * HEADS], kept[LAYERS * HEADS];
     struct stop_flag stop = {.raised = true};

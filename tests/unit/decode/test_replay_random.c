@@ -300,7 +300,9 @@ static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
             for (uint32_t i = 0; i < TOGETHER; i++) {
                 ledger_init(&ledgers[i]);
             }
-            make_check(replay_run_all(trace, plans, TOGETHER, 2, ledgers, &why), &why);
+            make_check(replay_run_all(trace, plans, TOGETHER, &(struct replay_means){.threads = 2},
+                                      ledgers, &why),
+                       &why);
             for (uint32_t i = 0; i < TOGETHER; i++) {
                 make_ledger(trace, &plans[i], 1, &alone);
                 assert_memory_equal(ledgers[i].rows, alone.rows,

@@ -1,0 +1,335 @@
+/* Properties and scores in fixed point. The loops over a block have a constant length and no branch,
+ * so that gcc vectorises them; they are compiled once for each level of processor. */
+#include "trace/generate/scores.h"
+
+#include "trace/generate/hash.h"
+
+#include <math.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+enum {
+    BLOCK = SCORES_BLOCK,
+    FINE = 16, /* of a code */
+    OCTAVE = 10 * FINE,
+    LEVEL_MOST = 9000, /* the moving part adds at most 23200: within 16 bits */
+    OCTAVES = 40,      /* of distances: 2^32 times the square root of 2, and one more */
+};
+
+/* The directions of a unit are bytes of this standard deviation. With amplitude a (at most 6
+ * octaves) and query direction w, (byte * a / 16) * (w * WEIGHT_ONE) >> 16 is a score. */
+#define BYTE_DEVIATION 73.9003
+#define WEIGHT_ONE (65536 * 16 / BYTE_DEVIATION)
+#define WEIGHT_MOST 2.3
+#define WEIGHT_SUM_MOST 14.0
+
+/* Level, amplitude of the own part and amplitude of the moving part, for one kind of unit. The own
+ * part is scaled to be multiplied by a sum of bytes and shifted by 8. */
+struct kind {
+    int32_t level, own, move;
+};
+
+struct drawing {
+    struct kind octaves[OCTAVES]; /* at the middle of each, from the octave below 1 on */
+    struct kind anchor;
+    uint32_t anchors; /* out of 2^16 units */
+    uint64_t own_key, first_key, second_key;
+    uint32_t now; /* position of the token being decoded */
+};
+
+/* Of the units that are scored together. The columns of properties serve while these are drawn. */
+struct block {
+    uint64_t hash[BLOCK], low[BLOCK], high[BLOCK]; /* the own part, and two halves of directions */
+    int32_t level[BLOCK], own[BLOCK], move[BLOCK];
+    int16_t direction[PROFILE_LATENTS][BLOCK];
+    int16_t base[BLOCK], half[BLOCK], score[BLOCK]; /* with no directions, with eight, with all */
+};
+
+struct scores {
+    int32_t weight[CANDIDATES_MOST_STEPS][PROFILE_LATENTS];
+    struct drawing drawing;
+    struct block block;
+};
+
+size_t scores_scratch(void)
+{
+    return sizeof(struct scores);
+}
+
+static struct kind make_kind(double level, double own, double move)
+{
+    level = fmin(fmax(level * OCTAVE, -LEVEL_MOST), LEVEL_MOST);
+    return (struct kind){(int32_t)lrint(level),
+                         (int32_t)lrint(own * OCTAVE * 256 / HASH_BYTES_DEVIATION),
+                         (int32_t)lrint(move * OCTAVE)};
+}
+
+/* Levels are shifted so that the highest is 0. */
+static void drawing_init(struct drawing *drawing, const struct candidates *asked)
+{
+    const struct trace_profile_head *head = asked->head;
+    double own = sqrt(head->score[PROFILE_PARTS - 1]);
+    double move = sqrt(fmax(1 - head->score[PROFILE_PARTS - 1], 0));
+    double most = head->level[0];
+    uint32_t last = head->knots - 1;
+    for (uint32_t i = 1; i <= last; i++) {
+        most = fmax(most, head->level[i]);
+    }
+    for (uint32_t o = 0; o < OCTAVES; o++) {
+        uint32_t seen = o > asked->first_octave + 1 ? o - 1 - asked->first_octave : 0;
+        uint32_t knot = seen < last ? seen : last;
+        double level = head->level[knot] - most + head->slope * (seen - knot);
+        drawing->octaves[o] = make_kind(level, own * head->spread[knot], move * head->spread[knot]);
+    }
+    drawing->anchor = make_kind(head->anchor_level - most, head->anchor_spread, head->anchor_drift);
+    drawing->anchors = (uint32_t)lrint(head->anchor_share * 65536);
+    drawing->own_key = hash_at(asked->key, 1);
+    drawing->first_key = hash_at(asked->key, 2);
+    drawing->second_key = hash_at(asked->key, 3);
+    drawing->now = asked->context + asked->first_step;
+}
+
+static int16_t clamped(int32_t level)
+{
+    return (int16_t)(level < -LEVEL_MOST ? -LEVEL_MOST : level > LEVEL_MOST ? LEVEL_MOST : level);
+}
+
+/* Inlined into each version, so that it is compiled for that one's processor. */
+#define PART_OF_VERSION static inline __attribute__((always_inline))
+
+PART_OF_VERSION void hash_units(uint64_t key, uint32_t first, uint64_t out[BLOCK])
+{
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        out[u] = hash_at(key, first + u);
+    }
+}
+
+/* Units [from, to), whose distances lie in one octave: interpolated linearly between its middle and
+ * the next one's. `far` is the distance of unit 0. */
+PART_OF_VERSION void fill_octave(const struct drawing *drawing, uint64_t far, uint32_t octave,
+                                 uint32_t from, uint32_t to, struct block *block)
+{
+    const struct kind low = drawing->octaves[octave], high = drawing->octaves[octave + 1];
+    const int32_t level = high.level - low.level, own = high.own - low.own;
+    const int32_t move = high.move - low.move;
+    for (uint32_t u = from; u < to; u++) {
+        int32_t part = (int32_t)(((far - u) * 181 >> 7 << 8 >> octave) & 255);
+        block->level[u] = low.level + (level * part >> 8);
+        block->own[u] = low.own + (own * part >> 8);
+        block->move[u] = low.move + (move * part >> 8);
+    }
+}
+
+/* The kinds of `count` units by their distances in tokens, of which `far` is the first: octave by
+ * octave, each reaching from the square root of 2 times a power of 2 to the next. Units beyond
+ * `count` keep what they have. */
+PART_OF_VERSION void fill_kinds(const struct drawing *drawing, uint64_t far, uint32_t count,
+                                struct block *block)
+{
+    for (uint32_t from = 0, to; from < count; from = to) {
+        uint64_t scaled = (far - from) * 181 >> 7;
+        uint32_t octave = 63 - (uint32_t)__builtin_clzll(scaled | 1);
+        uint64_t least = (((uint64_t)128 << octave) + 180) / 181; /* distance in this octave */
+        uint64_t end = octave == 0 ? count : far - least + 1;
+        to = end < count ? (uint32_t)end : count;
+        fill_octave(drawing, far, octave, from, to, block);
+    }
+}
+
+/* Anchors are of another kind, whatever their distance. */
+PART_OF_VERSION void fill_bases(const struct drawing *drawing, struct block *block)
+{
+    const struct kind anchor = drawing->anchor;
+    const uint32_t anchors = drawing->anchors;
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        bool is_anchor = (uint32_t)(block->hash[u] * 0x9E3779B97F4A7C15u >> 48) < anchors;
+        int32_t sum = (int32_t)hash_byte_sum(block->hash[u]) - (int32_t)HASH_BYTES_MEAN;
+        int32_t level = is_anchor ? anchor.level : block->level[u];
+        int32_t own = is_anchor ? anchor.own : block->own[u];
+        block->move[u] = is_anchor ? anchor.move : block->move[u];
+        block->base[u] = clamped(level + (sum * own >> 8));
+    }
+}
+
+PART_OF_VERSION void fill_directions(const uint64_t bytes[BLOCK], const int32_t move[BLOCK],
+                                     int16_t (*direction)[BLOCK])
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t u = 0; u < BLOCK; u++) {
+            direction[i][u] = (int16_t)((int8_t)(bytes[u] >> 8 * i) * move[u] >> 4);
+        }
+    }
+}
+
+/* Draw the properties of the `count` units from `first` on. */
+PART_OF_VERSION void draw_block(const struct drawing *drawing, uint32_t first, uint32_t count,
+                                struct block *block)
+{
+    hash_units(drawing->own_key, first, block->hash);
+    hash_units(drawing->first_key, first, block->low);
+    hash_units(drawing->second_key, first, block->high);
+    fill_kinds(drawing, (uint64_t)drawing->now - first, count, block);
+    fill_bases(drawing, block);
+    fill_directions(block->low, block->move, &block->direction[0]);
+    fill_directions(block->high, block->move, &block->direction[8]);
+}
+
+/* The directions of the query at each step, bounded so that every score fits 16 bits. */
+static void draw_weights(const struct candidates *asked, struct scores *scores)
+{
+    for (uint32_t s = 0; s < asked->steps; s++) {
+        double direction[PROFILE_LATENTS], sum = 0, most = 0;
+        latent_directions(asked->latent, s, direction);
+        for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+            sum += fabs(direction[i]);
+            most = fmax(most, fabs(direction[i]));
+        }
+        double bound = fmin(1, fmin(WEIGHT_SUM_MOST / sum, WEIGHT_MOST / most));
+        for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+            scores->weight[s][i] = (int32_t)(direction[i] * bound * WEIGHT_ONE);
+        }
+    }
+}
+
+/* Add eight directions at once, to load and store the scores less often. */
+PART_OF_VERSION void add_directions(const int16_t *restrict from,
+                                    const int16_t (*restrict direction)[BLOCK],
+                                    const int32_t *weight, int16_t *restrict to)
+{
+    int16_t by[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        by[i] = (int16_t)weight[i];
+    }
+#define PART(i) (int16_t)(direction[i][u] * by[i] >> 16)
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        int16_t low = (int16_t)((int16_t)(PART(0) + PART(1)) + (int16_t)(PART(2) + PART(3)));
+        int16_t high = (int16_t)((int16_t)(PART(4) + PART(5)) + (int16_t)(PART(6) + PART(7)));
+        to[u] = (int16_t)(from[u] + (int16_t)(low + high));
+    }
+#undef PART
+}
+
+PART_OF_VERSION void score_block(struct block *block, const int32_t weight[PROFILE_LATENTS],
+                                 uint16_t *restrict bucket)
+{
+    add_directions(block->base, &block->direction[0], weight, block->half);
+    add_directions(block->half, &block->direction[8], weight + 8, block->score);
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        bucket[u] = (uint16_t)((uint16_t)(INT16_MAX - block->score[u]) / FINE);
+    }
+}
+
+PART_OF_VERSION void score_all(const struct candidates *asked, struct scores *scores,
+                               uint16_t *bucket)
+{
+    uint32_t units = asked->end_unit - asked->first_unit;
+    for (uint32_t from = 0; from < units; from += BLOCK) {
+        uint32_t count = units - from < BLOCK ? units - from : BLOCK;
+        draw_block(&scores->drawing, asked->first_unit + from, count, &scores->block);
+        for (uint32_t s = 0; s < asked->steps; s++) {
+            score_block(&scores->block, scores->weight[s], bucket + s * scores_row(units) + from);
+        }
+    }
+}
+
+/* ---- versions ---- */
+
+static void score_plain(const struct candidates *asked, struct scores *scores, uint16_t *bucket)
+{
+    score_all(asked, scores, bucket);
+}
+
+/* A unit that is not appended is overwritten by the next one, so that no branch has to be
+ * predicted. */
+static uint32_t append_plain(const uint16_t *restrict bucket, uint32_t from, uint32_t to,
+                             uint32_t end, uint32_t kept, uint32_t *restrict units)
+{
+#pragma GCC unroll 8
+    for (uint32_t u = from; u < to; u++) {
+        units[kept] = u;
+        kept += bucket[u] < end;
+    }
+    return kept;
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+#ifdef __x86_64__
+
+/* The features of x86-64-v3 and x86-64-v4 that the loops use. */
+#define AVX2 __attribute__((target("avx2,bmi,bmi2")))
+#define AVX512 __attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl")))
+
+AVX2 static void score_avx2(const struct candidates *asked, struct scores *scores, uint16_t *bucket)
+{
+    score_all(asked, scores, bucket);
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
+
+AVX512 static void score_avx512(const struct candidates *asked, struct scores *scores,
+                                uint16_t *bucket)
+{
+    score_all(asked, scores, bucket);
+}
+
+/* Sixteen units at once; the sixteen items written begin with the appended ones. */
+AVX512 static uint32_t append_avx512(const uint16_t *restrict bucket, uint32_t from, uint32_t to,
+                                     uint32_t end, uint32_t kept, uint32_t *restrict units)
+{
+    const __m256i ends = _mm256_set1_epi16((short)end);
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    uint32_t u = from;
+    for (; u + 16 <= to; u += 16) {
+        __m256i here = _mm256_loadu_si256((const __m256i *)(bucket + u));
+        __mmask16 taken = _mm256_cmplt_epu16_mask(here, ends);
+        __m512i numbers = _mm512_add_epi32(_mm512_set1_epi32((int)u), lanes);
+        _mm512_storeu_si512(units + kept, _mm512_maskz_compress_epi32(taken, numbers));
+        kept += (uint32_t)__builtin_popcount(taken);
+    }
+    return append_plain(bucket, u, to, end, kept, units);
+}
+
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+#endif
+
+const struct scores_version scores_versions[] = {
+#ifdef __x86_64__
+    {"avx512", has_avx512, score_avx512, append_avx512},
+    {"avx2", has_avx2, score_avx2, append_plain},
+#endif
+    {"plain", always, score_plain, append_plain},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct scores_version *scores_version_here(void)
+{
+    const struct scores_version *version = scores_versions;
+    while (!version->runs_here()) {
+        version++;
+    }
+    return version;
+}
+
+void scores_make(const struct scores_version *version, const struct candidates *asked, void *memory,
+                 uint16_t *bucket)
+{
+    struct scores *scores = memory;
+    drawing_init(&scores->drawing, asked);
+    memset(&scores->block, 0, sizeof scores->block);
+    draw_weights(asked, scores);
+    version->score(asked, scores, bucket);
+}
