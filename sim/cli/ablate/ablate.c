@@ -71,10 +71,13 @@ static void fill_savings(const struct ablation *ablation, const struct ablation_
 {
     struct ablation_sum sum;
     int64_t ns;
-    double times;
+    double times, least, most;
     bool saves = row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times);
+    bool ranged = saves && ablation_range(ablation, row, &least, &most);
     bool adds_up = row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum);
     out->saves_us = saves ? (double)ns / 1e3 : NAN;
+    out->saves_us_low = ranged ? least / 1e3 : NAN;
+    out->saves_us_high = ranged ? most / 1e3 : NAN;
     out->gain = saves ? times : NAN;
     out->alone_us = adds_up ? (double)sum.alone_ns / 1e3 : NAN;
     out->interaction_us = adds_up ? (double)sum.interaction_ns / 1e3 : NAN;

@@ -5,6 +5,7 @@
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,21 +28,27 @@ static bool is_of_mechanism(const struct ablation_row *row)
 
 /* ---- the table ---- */
 
-enum { ROW, STEP, RATE, SAVES, GAIN, KV, HBM, LINK, HIT, MASS, OTHERS, COLUMNS };
+enum { ROW, STEP, RATE, SAVES, RANGE, GAIN, KV, HBM, LINK, HIT, MASS, OTHERS, COLUMNS };
 static const struct table_column columns[COLUMNS] = {
     [ROW] = {.title = ""},
     [STEP] = {.title = "step ms", .right = true, .name = "step", .what = "one decode step"},
     [RATE] = {.title = "tok/s",
               .right = true,
-              .drop = 1,
+              .drop = 3,
               .name = "rate",
               .what = "tokens a second, all sequences"},
     [SAVES] = {.title = "saves ms",
                .right = true,
                .name = "saves",
                .what = "the step without the mechanism minus the step with it"},
+    [RANGE] = {.title = "(range)",
+               .right = true,
+               .optional = true,
+               .name = "range",
+               .what = "the least and the most that it saves with a family of recordings"},
     [GAIN] = {.title = "gain",
               .right = true,
+              .drop = 1,
               .name = "gain",
               .what = "the step without the mechanism over the step with it"},
     [KV] = {.title = "KV in HBM",
@@ -62,6 +69,7 @@ static const struct table_column columns[COLUMNS] = {
     [HIT] = {.title = "hit %",
              .right = true,
              .optional = true,
+             .drop = 2,
              .name = "hit",
              .what = "share of the wanted KV that need not cross the link"},
     [MASS] = {.title = "mass %",
@@ -112,11 +120,25 @@ static bool add_reason(struct table *table, const char **texts, const char *what
     return table_add(table, texts, STEP + 1, why);
 }
 
+/* "(-8.21 … -3.30)"; NULL without families. */
+static const char *format_range(const struct ablation *ablation, const struct ablation_row *row,
+                                char text[2 * FIGURE + 8])
+{
+    char low[FIGURE], high[FIGURE];
+    double least, most;
+    if (!ablation_range(ablation, row, &least, &most)) {
+        return NULL;
+    }
+    snprintf(text, 2 * FIGURE + 8, "(%s … %s)", ablate_ms(ablation, llround(least), low),
+             ablate_ms(ablation, llround(most), high));
+    return text;
+}
+
 static bool add_row(struct table *table, const struct ablation *ablation,
                     const struct ablation_row *row, struct error *why)
 {
     char name[NAMES], others[NAMES], step[FIGURE], rate[FIGURE], saves[FIGURE], gain[FIGURE];
-    char hit[FIGURE], mass[FIGURE], kv[FIGURE], hbm[FIGURE], link[FIGURE];
+    char hit[FIGURE], mass[FIGURE], kv[FIGURE], hbm[FIGURE], link[FIGURE], range[2 * FIGURE + 8];
     const char *texts[COLUMNS] = {[ROW] = name_row(ablation, row, name)};
     if (row->refused != NULL) {
         return add_reason(table, texts, "refused", row->refused, why);
@@ -130,6 +152,7 @@ static bool add_row(struct table *table, const struct ablation *ablation,
     }
     if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
         snprintf(gain, sizeof gain, "%.2fx", times);
+        texts[RANGE] = format_range(ablation, row, range);
         texts[SAVES] = ablate_ms(ablation, ns, saves);
         texts[GAIN] = gain;
     }
