@@ -3,6 +3,7 @@
 #include "cli/ablate/ablate_report.h"
 #include "cli/ablate/ablate_trades.h"
 #include "cli/frame/arguments.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
@@ -70,10 +71,13 @@ static void fill_savings(const struct ablation *ablation, const struct ablation_
 {
     struct ablation_sum sum;
     int64_t ns;
-    double times;
+    double times, least, most;
     bool saves = row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times);
+    bool ranged = saves && ablation_range(ablation, row, &least, &most);
     bool adds_up = row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum);
     out->saves_us = saves ? (double)ns / 1e3 : NAN;
+    out->saves_us_low = ranged ? least / 1e3 : NAN;
+    out->saves_us_high = ranged ? most / 1e3 : NAN;
     out->gain = saves ? times : NAN;
     out->alone_us = adds_up ? (double)sum.alone_ns / 1e3 : NAN;
     out->interaction_us = adds_up ? (double)sum.interaction_ns / 1e3 : NAN;
@@ -200,7 +204,7 @@ static bool store_rows(const struct ablation *ablation, struct store *store, str
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-enum { AGAINST, SET, DB, JOBS, NO_CACHE, JSON };
+enum { AGAINST, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, JSON };
 
 static const struct command_option options[] = {
     [AGAINST] = {.name = "--against",
@@ -214,6 +218,8 @@ static const struct command_option options[] = {
                        "in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
+    [COLUMNS] = COLUMNS_OPTION,
+    [WIDE] = WIDE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per row, each on its own line, and nothing else"},
     {.name = NULL},
@@ -234,26 +240,31 @@ static void print_meaning(FILE *out)
           "of the context, and at a sixteenth and 16 times.\n"
           "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
           out);
+    uint32_t count;
+    const struct table_column *columns = ablate_columns(&count);
+    columns_print("\ncolumns of the table, for --columns:", columns, count, out);
 }
 
 /* A failed run is shown as a row like the others; the command then fails with its error. */
 static bool show(const struct arguments *arguments, const struct ablation *ablation,
-                 struct error *why)
+                 const struct table_view *view, struct error *why)
 {
-    return (arguments_given(arguments, JSON) ? print_json : ablate_report)(ablation, stdout, why) &&
+    return (arguments_given(arguments, JSON) ? print_json(ablation, stdout, why)
+                                             : ablate_report(ablation, view, stdout, why)) &&
            output_flush(stdout, "standard output", why) &&
            sweep_check(ablation->results, ablation->done, why);
 }
 
 static bool study(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct ablation_options *with, struct error *why)
+                  const struct ablation_options *with, const struct table_view *view,
+                  struct error *why)
 {
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
     good = progress_end(good, interrupted, "all runs were done", why);
     good = good && (with->store == NULL || store_rows(&ablation, with->store, why)) &&
-           show(arguments, &ablation, why);
+           show(arguments, &ablation, view, why);
     ablation_release(&ablation);
     return good;
 }
@@ -264,14 +275,19 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct ablation_options with = {
         .against = arguments_text(arguments, AGAINST), .runs = &runs, .on_progress = progress_runs};
     struct scenario scenario;
+    struct table_view view;
+    uint32_t count;
+    const struct table_column *columns = ablate_columns(&count);
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
+        !columns_read(arguments, COLUMNS, WIDE, JSON, &view, why) ||
+        !table_view_check(&view, columns, count, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     bool good = database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
                 question_cache(&runs, arguments, NO_CACHE) &&
-                study(arguments, &scenario, &with, why);
+                study(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);

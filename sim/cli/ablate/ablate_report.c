@@ -5,6 +5,7 @@
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,17 +28,66 @@ static bool is_of_mechanism(const struct ablation_row *row)
 
 /* ---- the table ---- */
 
-enum { ROW, STEP, RATE, SAVES, GAIN, HIT, MASS, OTHERS, COLUMNS };
+enum { ROW, STEP, RATE, SAVES, RANGE, GAIN, KV, HBM, LINK, HIT, MASS, OTHERS, COLUMNS };
 static const struct table_column columns[COLUMNS] = {
     [ROW] = {.title = ""},
-    [STEP] = {.title = "step ms", .right = true},
-    [RATE] = {.title = "tok/s", .right = true},
-    [SAVES] = {.title = "saves ms", .right = true},
-    [GAIN] = {.title = "gain", .right = true},
-    [HIT] = {.title = "hit %", .right = true, .optional = true},
-    [MASS] = {.title = "mass %", .right = true, .optional = true},
-    [OTHERS] = {.title = "", .wrap = true},
+    [STEP] = {.title = "step ms", .right = true, .name = "step", .what = "one decode step"},
+    [RATE] = {.title = "tok/s",
+              .right = true,
+              .drop = 3,
+              .name = "rate",
+              .what = "tokens a second, all sequences"},
+    [SAVES] = {.title = "saves ms",
+               .right = true,
+               .name = "saves",
+               .what = "the step without the mechanism minus the step with it"},
+    [RANGE] = {.title = "(range)",
+               .right = true,
+               .optional = true,
+               .name = "range",
+               .what = "the least and the most that it saves with a family of recordings"},
+    [GAIN] = {.title = "gain",
+              .right = true,
+              .drop = 1,
+              .name = "gain",
+              .what = "the step without the mechanism over the step with it"},
+    [KV] = {.title = "KV in HBM",
+            .right = true,
+            .extra = true,
+            .name = "kv",
+            .what = "HBM of a GPU that KV takes: the cache, resident heads, recent tokens"},
+    [HBM] = {.title = "HBM",
+             .right = true,
+             .extra = true,
+             .name = "hbm",
+             .what = "HBM of a GPU in all"},
+    [LINK] = {.title = "link/step",
+              .right = true,
+              .extra = true,
+              .name = "link",
+              .what = "bytes over the link to the GPU in a step"},
+    [HIT] = {.title = "hit %",
+             .right = true,
+             .optional = true,
+             .drop = 2,
+             .name = "hit",
+             .what = "share of the wanted KV that need not cross the link"},
+    [MASS] = {.title = "mass %",
+              .right = true,
+              .optional = true,
+              .name = "mass",
+              .what = "share of the attention mass that the system attends to"},
+    [OTHERS] = {.title = "",
+                .wrap = true,
+                .name = "others",
+                .what = "other mechanisms that are switched with it"},
 };
+
+const struct table_column *ablate_columns(uint32_t *count)
+{
+    *count = COLUMNS;
+    return columns;
+}
 
 static const char *name_row(const struct ablation *ablation, const struct ablation_row *row,
                             char text[NAMES])
@@ -70,11 +120,25 @@ static bool add_reason(struct table *table, const char **texts, const char *what
     return table_add(table, texts, STEP + 1, why);
 }
 
+/* "(-8.21 … -3.30)"; NULL without families. */
+static const char *format_range(const struct ablation *ablation, const struct ablation_row *row,
+                                char text[2 * FIGURE + 8])
+{
+    char low[FIGURE], high[FIGURE];
+    double least, most;
+    if (!ablation_range(ablation, row, &least, &most)) {
+        return NULL;
+    }
+    snprintf(text, 2 * FIGURE + 8, "(%s … %s)", ablate_ms(ablation, llround(least), low),
+             ablate_ms(ablation, llround(most), high));
+    return text;
+}
+
 static bool add_row(struct table *table, const struct ablation *ablation,
                     const struct ablation_row *row, struct error *why)
 {
     char name[NAMES], others[NAMES], step[FIGURE], rate[FIGURE], saves[FIGURE], gain[FIGURE];
-    char hit[FIGURE], mass[FIGURE];
+    char hit[FIGURE], mass[FIGURE], kv[FIGURE], hbm[FIGURE], link[FIGURE], range[2 * FIGURE + 8];
     const char *texts[COLUMNS] = {[ROW] = name_row(ablation, row, name)};
     if (row->refused != NULL) {
         return add_reason(table, texts, "refused", row->refused, why);
@@ -88,21 +152,29 @@ static bool add_row(struct table *table, const struct ablation *ablation,
     }
     if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
         snprintf(gain, sizeof gain, "%.2fx", times);
+        texts[RANGE] = format_range(ablation, row, range);
         texts[SAVES] = ablate_ms(ablation, ns, saves);
         texts[GAIN] = gain;
     }
     texts[STEP] = ablate_ms(ablation, cells[COLUMN_STEP].integer, step);
     texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[KV] = figure_kv(result, kv);
+    texts[HBM] = figure_bytes(&cells[COLUMN_HBM_BYTES], hbm);
+    texts[LINK] = figure_bytes(&cells[COLUMN_H2D_BYTES], link);
     texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
     texts[OTHERS] = ablate_others(ablation, row, others);
     return table_add(table, texts, COLUMNS, why);
 }
 
-static bool print_rows(const struct ablation *ablation, FILE *out, struct error *why)
+static bool print_rows(const struct ablation *ablation, const struct table_view *view, FILE *out,
+                       struct error *why)
 {
     struct table *table = table_create(columns, COLUMNS, why);
     bool good = table != NULL;
+    if (good) {
+        table_choose(table, view);
+    }
     for (uint32_t i = 0; good && i < ablation->row_count; i++) {
         const struct ablation_row *row = &ablation->rows[i];
         bool skipped = is_of_mechanism(row) && ablate_is_idle(ablation, row->mechanism);
@@ -270,7 +342,8 @@ static bool print_findings(const struct ablation *ablation, FILE *out, struct er
     return true;
 }
 
-bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why)
+bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
+                   struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
@@ -283,7 +356,7 @@ bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why
         runs_notes_print_above(notes, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", name_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-        good = print_rows(ablation, out, why) && print_changes(ablation, out, why) &&
+        good = print_rows(ablation, view, out, why) && print_changes(ablation, out, why) &&
                print_findings(ablation, out, why);
     }
     if (good) {

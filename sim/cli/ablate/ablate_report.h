@@ -2,10 +2,15 @@
 #ifndef CLI_ABLATE_ABLATE_REPORT_H
 #define CLI_ABLATE_ABLATE_REPORT_H
 
+#include "cli/frame/table.h"
 #include "study/ablate/ablation.h"
 
 #include <stdio.h>
 
-bool ablate_report(const struct ablation *ablation, FILE *out, struct error *why);
+/* The columns that a reader can choose. */
+const struct table_column *ablate_columns(uint32_t *count);
+
+bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
+                   struct error *why);
 
 #endif

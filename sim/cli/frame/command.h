@@ -40,7 +40,7 @@ struct command {
 };
 
 #define COMMAND_MANY UINT32_MAX
-#define COMMAND_MOST_OPTIONS 20
+#define COMMAND_MOST_OPTIONS 24
 #define COMMAND_MOST_KINDS 16
 
 /* The option that every command has in addition to its own. */

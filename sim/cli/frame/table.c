@@ -229,13 +229,15 @@ static size_t width_before(const struct table *table, const struct layout *layou
     return width;
 }
 
-/* Leave out columns until the last one, cut to `least`, fits on the line. Its title is not cut. */
+/* Leave out columns until the last one, cut to `least` or wrapped, fits on the line. Its title is
+ * not cut. */
 static void drop_columns(const struct table *table, struct layout *layout)
 {
-    enum { LEAST = 22 };
+    enum { LEAST = 22, LEAST_WRAPPED = 20 };
     uint32_t last = last_of(table);
     size_t title = width_of(table->rows[0].texts[last]);
     size_t least = layout->width[last] < LEAST ? layout->width[last] : LEAST;
+    least = table->column[last].wrap && table->had[last] ? LEAST_WRAPPED : least;
     least = least < title ? title : least;
     while (width_before(table, layout, last) + least > TABLE_WIDTH) {
         uint32_t dropped = last;

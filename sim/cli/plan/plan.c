@@ -2,6 +2,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/frame/arguments.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/figures.h"
@@ -38,6 +39,8 @@ enum {
     DB,
     JOBS,
     NO_CACHE,
+    COLUMNS,
+    WIDE,
     JSON
 };
 
@@ -89,6 +92,8 @@ static const struct command_option options[] = {
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
+    [COLUMNS] = COLUMNS_OPTION,
+    [WIDE] = WIDE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per candidate, or per run of the front, each on "
                          "its own line, and nothing else"},
@@ -107,6 +112,14 @@ static void print_axes(FILE *out)
           "                   and what limits it; or the plan failed or was interrupted\n"
           "  2                invalid request\n",
           out);
+    uint32_t count;
+    const struct table_column *columns = plan_columns(&count);
+    columns_print("\ncolumns of the table, for --columns; each target has one by its key:", columns,
+                  count, out);
+    columns = tradeoff_columns(false, &count);
+    columns_print("\ncolumns of --pareto:", columns, count, out);
+    columns = tradeoff_columns(true, &count);
+    columns_print("\ncolumns of --pareto for servers:", columns, count, out);
 }
 
 /* Serving metrics need a workload. */
@@ -233,6 +246,16 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
            jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
+static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
+                         const struct targets *targets, struct table_view *out, struct error *why)
+{
+    uint32_t count;
+    const struct table_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
+    return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
+           (arguments_given(arguments, PARETO) ? table_view_check(out, columns, count, why)
+                                               : plan_check_columns(targets, out, why));
+}
+
 /* ---- the answer ---- */
 
 /* Say what limits the step of the run that comes nearest, and what would help. */
@@ -323,11 +346,13 @@ static bool print_winner(const struct arguments *arguments, const struct plannin
 }
 
 static bool print_answer(const struct arguments *arguments, const struct planning *planning,
-                         const struct planning_options *with, struct error *why)
+                         const struct planning_options *with, const struct table_view *view,
+                         struct error *why)
 {
     bool met = planning->winner != PLANNING_NONE;
-    bool good = (arguments_given(arguments, JSON) ? plan_print_json : plan_report)(
-                    planning, &with->targets, stdout, why) &&
+    bool good = (arguments_given(arguments, JSON)
+                     ? plan_print_json(planning, &with->targets, stdout, why)
+                     : plan_report(planning, &with->targets, view, stdout, why)) &&
                 (met ? print_winner(arguments, planning, why)
                      : explain_nearest(arguments, planning, why)) &&
                 output_flush(stdout, "standard output", why);
@@ -335,7 +360,8 @@ static bool print_answer(const struct arguments *arguments, const struct plannin
 }
 
 static bool plan(const struct arguments *arguments, const struct scenario *scenario,
-                 const struct planning_options *with, struct error *why)
+                 const struct planning_options *with, const struct table_view *view,
+                 struct error *why)
 {
     struct planning planning;
     bool interrupted = false;
@@ -345,16 +371,18 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
-           print_answer(arguments, &planning, with, why);
+           print_answer(arguments, &planning, with, view, why);
     planning_release(&planning);
     return good;
 }
 
 static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
-                           const struct targets *targets, struct error *why)
+                           const struct targets *targets, const struct table_view *view,
+                           struct error *why)
 {
-    bool good = arguments_given(arguments, JSON) ? tradeoff_print_json(tradeoff, stdout, why)
-                                                 : tradeoff_report(tradeoff, targets, stdout, why);
+    bool good = arguments_given(arguments, JSON)
+                    ? tradeoff_print_json(tradeoff, stdout, why)
+                    : tradeoff_report(tradeoff, targets, view, stdout, why);
     return good && output_flush(stdout, "standard output", why) &&
            (tradeoff->front_count > 0 ||
             error_set(why, NULL, 0,
@@ -364,7 +392,8 @@ static bool print_tradeoff(const struct arguments *arguments, const struct trade
 }
 
 static bool weigh(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct planning_options *with, struct error *why)
+                  const struct planning_options *with, const struct table_view *view,
+                  struct error *why)
 {
     const struct tradeoff_options options = {.over = arguments_text(arguments, OVER),
                                              .targets = with->targets,
@@ -379,7 +408,7 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
     good = progress_end(good, interrupted, "all runs were done", why);
     good = good &&
            (with->store == NULL || tradeoff_store(&tradeoff, &with->targets, with->store, why)) &&
-           print_tradeoff(arguments, &tradeoff, &with->targets, why);
+           print_tradeoff(arguments, &tradeoff, &with->targets, view, why);
     tradeoff_release(&tradeoff);
     return good;
 }
@@ -395,12 +424,14 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
+    struct table_view view;
     good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) &&
            question_cache(&runs, arguments, NO_CACHE) &&
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
-           (pareto ? weigh(arguments, &scenario, &with, why)
-                   : choose_axis(&scenario, &with, why) && plan(arguments, &scenario, &with, why));
+           (pareto || choose_axis(&scenario, &with, why)) &&
+           read_columns(arguments, &scenario, &with.targets, &view, why) &&
+           (pareto ? weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);

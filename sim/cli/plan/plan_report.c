@@ -1,194 +1,20 @@
 #include "cli/plan/plan_report.h"
 
+#include "base/text.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
-#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 #include "cli/runs/runs_notes.h"
+#include "result/tie.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640 };
-
-/* ---- what is the matter ---- */
-
-/* What limits a run, in its step or its memory: "link, 56 % of the step". */
-static const char *name_block(const struct result *result, char text[BLOCK])
-{
-    const struct result_item *part = result_largest(result, COLUMN_PARTS);
-    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
-    double ns = (double)result->cells[COLUMN_STEP].integer;
-    text[0] = '\0';
-    if (part == NULL || part->ns == 0) {
-        snprintf(text, BLOCK, "%s", result->message);
-        return text;
-    }
-    size_t used = (size_t)snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name,
-                                   100 * (double)part->ns / ns);
-    if (stall != NULL && (double)stall->ns >= 0.01 * ns && strcmp(stall->name, part->name) != 0) {
-        snprintf(text + used, BLOCK - used, "; it waits for %s for %.0f %%", stall->name,
-                 100 * (double)stall->ns / ns);
-    }
-    return text;
-}
-
-/* ---- the table ---- */
-
-enum { SYSTEM, HARDWARE, VALUE, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, FIXED_COLUMNS };
-
-/* Keys that have a column of their own already. */
-static const enum column shown[] = {COLUMN_BATCH,       COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
-                                    COLUMN_HIT_RATIO,   COLUMN_MASS_RECALL, COLUMN_TPOT,
-                                    COLUMN_DECODE_RATE, COLUMN_COST};
-
-static bool is_shown(const struct targets *targets, uint32_t index)
-{
-    enum column column = targets->all[index].column;
-    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-        if (shown[i] == column) {
-            return true;
-        }
-    }
-    for (uint32_t i = 0; i < index; i++) {
-        if (targets->all[i].column == column) {
-            return true;
-        }
-    }
-    return false;
-}
-
-struct report {
-    const struct planning *planning;
-    const struct targets *targets;
-    const struct target *judged[TARGETS_MOST]; /* shown in extra columns */
-    uint32_t judged_count;
-    struct table *table;
-};
-
-/* Is there a batch to show that is not the axis? A shortfall takes its place. */
-static bool has_batch(const struct planning *planning)
-{
-    return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
-}
-
-static bool make_table(struct report *report, struct error *why)
-{
-    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1] = {
-        [SYSTEM] = {.title = "system"},
-        [HARDWARE] = {.title = "hardware", .optional = true},
-        [VALUE] = {.title = plan_axis(report->planning), .right = true},
-        [BATCH] = {.title = has_batch(report->planning) ? "batch" : "",
-                   .right = true,
-                   .optional = true},
-        [CACHE] = {.title = "cache", .right = true, .optional = true},
-        [HBM] = {.title = "HBM", .right = true, .optional = true},
-        [HIT] = {.title = "hit %", .right = true, .optional = true, .drop = 1},
-        [MASS] = {.title = "mass %", .right = true, .optional = true},
-        [TPOT] = {.title = "tpot ms", .right = true, .optional = true},
-        [RATE] = {.title = "tok/s", .right = true, .optional = true},
-        [COST] = {.title = "$/M tok", .right = true, .optional = true},
-    };
-    uint32_t count = FIXED_COLUMNS;
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        if (!is_shown(report->targets, i)) {
-            report->judged[report->judged_count++] = &report->targets->all[i];
-            columns[count++] = (struct table_column){
-                .title = column_kinds[report->targets->all[i].column].name, .right = true};
-        }
-    }
-    columns[count++] = (struct table_column){.title = ""};
-    report->table = table_create(columns, count, why);
-    return report->table != NULL;
-}
-
-static const struct range_cell ranged[] = {
-    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {TPOT, COLUMN_TPOT, 1},
-    {RATE, COLUMN_DECODE_RATE, 1}, {COST, COLUMN_COST, 1},
-};
-enum { RANGED = sizeof ranged / sizeof ranged[0] };
-
-static bool add_met(const struct report *report, const struct quest *quest, const char **texts,
-                    struct error *why)
-{
-    const struct planning *planning = report->planning;
-    const struct result *result = &quest->results[quest->found];
-    const struct cell *cells = result->cells;
-    char value[TEXT], batch[TEXT], cache[FIGURE], hbm[FIGURE], hit[FIGURE], mass[FIGURE],
-        tpot[FIGURE];
-    char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
-    char ranges[RANGED][RANGE_TEXT];
-    uint32_t count = FIXED_COLUMNS;
-    texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
-    snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
-    texts[BATCH] = !has_batch(planning) ? "" : cells[COLUMN_BATCH].set ? batch : NULL;
-    texts[CACHE] = figure_bytes(&cells[COLUMN_CACHE_BYTES], cache);
-    texts[HBM] = figure_bytes(&cells[COLUMN_HBM_BYTES], hbm);
-    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
-    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
-    texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
-    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
-    texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
-    ranges_put(result, ranged, RANGED, texts, ranges);
-    for (uint32_t i = 0; i < report->judged_count; i++) {
-        texts[count++] = target_format(report->judged[i], result, judged[i]);
-    }
-    texts[count++] = quest == &planning->quests[planning->winner] ? "wins" : "";
-    return table_add(report->table, texts, count, why);
-}
-
-/* In place of figures: how near the candidate comes, and what limits it. */
-static bool add_missed(const struct report *report, const struct quest *quest, const char **texts,
-                       struct error *why)
-{
-    char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
-    const char *value = NULL;
-    if (quest->nearest == SEARCH_NONE) {
-        shortfall_describe(report->targets, &quest->results[0], text);
-    } else {
-        const struct result *result = &quest->results[quest->nearest];
-        shortfall_describe(report->targets, result, shortfall);
-        value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
-        name_block(result, block);
-        snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
-    }
-    texts[VALUE] = value;
-    texts[BATCH] = text;
-    return table_add(report->table, texts, BATCH + 1, why);
-}
-
-static bool add_quest(const struct report *report, const struct quest *quest, struct error *why)
-{
-    const char *texts[FIXED_COLUMNS + TARGETS_MOST + 1] = {NULL};
-    texts[SYSTEM] = quest->candidate->system;
-    texts[HARDWARE] = plan_machines_differ(report->planning) ? quest->candidate->machine : NULL;
-    if (quest->candidate->left_out[0] != '\0') {
-        return true;
-    }
-    if (quest->cannot) {
-        texts[VALUE] = quest->why.found;
-        return table_add(report->table, texts, VALUE + 1, why);
-    }
-    return quest->found != SEARCH_NONE ? add_met(report, quest, texts, why)
-                                       : add_missed(report, quest, texts, why);
-}
-
-static bool print_table(struct report *report, FILE *out, struct error *why)
-{
-    bool good = make_table(report, why);
-    for (uint32_t i = 0; good && i < report->planning->count; i++) {
-        good = add_quest(report, &report->planning->quests[i], why);
-    }
-    if (good) {
-        table_print(report->table, out);
-    }
-    table_destroy(report->table);
-    return good;
-}
+enum { TEXT = 64, LINE = SHORTFALL_TEXT };
 
 /* ---- what follows ---- */
 
@@ -207,35 +33,70 @@ static const struct cell *cost_of_answer(const struct quest *quest)
     return cost != NULL && cost->set ? cost : NULL;
 }
 
+/* What is known of the prices of the candidates' answers. */
+struct prices {
+    uint32_t priced, unsaturated, ties;
+    const struct quest *cheapest, *tied; /* one that ties with the cheapest */
+    enum tie tie;
+};
+
+static const struct result *answer_of(const struct quest *quest)
+{
+    return &quest->results[quest->found];
+}
+
+static struct prices find_prices(const struct planning *planning)
+{
+    struct prices prices = {.tie = TIE_NONE};
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i], *least = prices.cheapest;
+        const struct cell *cost = cost_of_answer(quest);
+        if (cost != NULL) {
+            prices.priced++;
+            prices.unsaturated += is_unsaturated(planning, quest);
+            prices.cheapest =
+                least == NULL || cost->real < cost_of_answer(least)->real ? quest : least;
+        }
+    }
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        enum tie tie = quest == prices.cheapest || cost_of_answer(quest) == NULL
+                           ? TIE_NONE
+                           : result_tie(answer_of(prices.cheapest), answer_of(quest), COLUMN_COST);
+        if (tie != TIE_NONE) {
+            prices.ties++;
+            prices.tied = quest;
+            prices.tie = tie > prices.tie ? tie : prices.tie;
+        }
+    }
+    return prices;
+}
+
 /* The candidate with the cheapest tokens, if several have a price: it need not be the winner. */
 static void print_cheapest(const struct planning *planning, FILE *out)
 {
-    const struct quest *cheapest = NULL;
-    uint32_t priced = 0, unsaturated = 0;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        const struct cell *cost = cost_of_answer(quest);
-        if (cost != NULL) {
-            priced++;
-            unsaturated += is_unsaturated(planning, quest);
-            cheapest =
-                cheapest == NULL || cost->real < cost_of_answer(cheapest)->real ? quest : cheapest;
-        }
-    }
-    if (priced < 2) {
+    struct prices prices = find_prices(planning);
+    char line[2 * LINE], name[LINE], dollars[FIGURE];
+    if (prices.priced < 2) {
         return;
     }
-    char line[2 * LINE], name[LINE], dollars[FIGURE];
-    plan_name_quest(planning, cheapest, name);
-    figure_dollars(cost_of_answer(cheapest), dollars);
-    if (unsaturated > 0) {
+    if (prices.unsaturated > 0) {
         snprintf(line, sizeof line,
                  "no candidate is called the cheapest: %u of %u hold the highest load of the axis, "
                  "and at a higher one their tokens may cost less",
-                 unsaturated, priced);
-    } else {
-        snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
-                 dollars);
+                 prices.unsaturated, prices.priced);
+        table_line("", line, out);
+        return;
+    }
+    plan_name_quest(planning, prices.cheapest, name);
+    snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
+             figure_dollars(cost_of_answer(prices.cheapest), dollars));
+    if (prices.ties == 1) {
+        plan_name_quest(planning, prices.tied, name);
+        text_append(line, sizeof line, "; %s ties with it (%s)", name, tie_reason(prices.tie));
+    } else if (prices.ties > 1) {
+        text_append(line, sizeof line, "; %u others tie with it (%s)", prices.ties,
+                    tie_reason(prices.tie));
     }
     table_line("", line, out);
 }
@@ -335,11 +196,11 @@ static void print_search(const struct planning *planning, FILE *out)
     }
 }
 
-static void print_title(const struct report *report, FILE *out)
+static void print_title(const struct planning *planning, const struct targets *targets, FILE *out)
 {
-    char goal[PLAN_GOAL], targets[TARGETS_TEXT];
-    plan_goal(report->planning, goal);
-    fprintf(out, "%s for %s\n\n", goal, targets_text(report->targets, targets));
+    char goal[PLAN_GOAL], text[TARGETS_TEXT];
+    plan_goal(planning, goal);
+    fprintf(out, "%s for %s\n\n", goal, targets_text(targets, text));
 }
 
 static bool take_notes(const struct planning *planning, struct runs_notes *notes, struct error *why)
@@ -353,16 +214,15 @@ static bool take_notes(const struct planning *planning, struct runs_notes *notes
     return good;
 }
 
-bool plan_report(const struct planning *planning, const struct targets *targets, FILE *out,
-                 struct error *why)
+bool plan_report(const struct planning *planning, const struct targets *targets,
+                 const struct table_view *view, FILE *out, struct error *why)
 {
-    struct report report = {.planning = planning, .targets = targets};
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL && take_notes(planning, notes, why);
     if (good) {
         runs_notes_print_above(notes, out);
-        print_title(&report, out);
-        good = print_table(&report, out, why);
+        print_title(planning, targets, out);
+        good = plan_table_print(planning, targets, view, out, why);
     }
     if (good) {
         fputc('\n', out);

@@ -2,6 +2,7 @@
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
+#include "cli/frame/table.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"
 
@@ -9,8 +10,20 @@
 
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
  */
-bool plan_report(const struct planning *planning, const struct targets *targets, FILE *out,
-                 struct error *why);
+bool plan_report(const struct planning *planning, const struct targets *targets,
+                 const struct table_view *view, FILE *out, struct error *why);
+
+/* A part of it: the table. */
+bool plan_table_print(const struct planning *planning, const struct targets *targets,
+                      const struct table_view *view, FILE *out, struct error *why);
+
+/* The columns that a reader can choose in any plan, and in a front of decode steps or of servers. */
+const struct table_column *plan_columns(uint32_t *count);
+const struct table_column *tradeoff_columns(bool serves, uint32_t *count);
+
+/* Does the table of a plan for these targets, each of which has a column, have those of `view`? */
+bool plan_check_columns(const struct targets *targets, const struct table_view *view,
+                        struct error *why);
 
 /* A part of it: one line per candidate on its replications, with the number of draws that meet the
  * targets, and how far the targets' metrics spread. */
@@ -18,8 +31,8 @@ bool plan_draws_print(const struct planning *planning, const struct targets *tar
                       struct error *why);
 
 /* For people: a Pareto front, one row per run. */
-bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out,
-                     struct error *why);
+bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
+                     const struct table_view *view, FILE *out, struct error *why);
 
 /* Print one JSON object per candidate, each on its own line:
  *

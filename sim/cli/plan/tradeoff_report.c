@@ -12,20 +12,51 @@
 #include <string.h>
 
 enum { TEXT = 64, LINE = 1536, MANY = 20 /* more rows than this are too many to choose from */ };
-enum { SYSTEM, HARDWARE, BUDGET, BATCH, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
+enum { SYSTEM, HARDWARE, BUDGET, BATCH, KV, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
     [SYSTEM] = {.title = "system"},
     [HARDWARE] = {.title = "hardware"},
-    [BUDGET] = {.title = "budget", .right = true, .optional = true},
-    [BATCH] = {.title = "batch", .right = true},
-    [CACHE] = {.title = "cache", .right = true, .optional = true, .drop = 1},
-    [HBM] = {.title = "HBM", .right = true},
-    [HIT] = {.title = "hit %", .right = true, .optional = true, .drop = 2},
-    [MASS] = {.title = "mass %", .right = true, .optional = true},
-    [TPOT] = {.title = "tpot ms", .right = true},
-    [RATE] = {.title = "tok/s", .right = true},
-    [COST] = {.title = "$/M tok", .right = true, .optional = true},
+    [BUDGET] = {.title = "budget",
+                .right = true,
+                .optional = true,
+                .name = "budget",
+                .what = "share of the context that the cache holds"},
+    [BATCH] = {.title = "batch", .right = true, .name = "batch", .what = "sequences"},
+    [KV] = {.title = "KV in HBM",
+            .right = true,
+            .optional = true,
+            .drop = 1,
+            .name = "kv",
+            .what = "HBM of a GPU that KV takes: the cache, resident heads, recent tokens"},
+    [CACHE] = {.title = "cache",
+               .right = true,
+               .optional = true,
+               .extra = true,
+               .name = "cache",
+               .what = "the part of it that the cache takes, which the budget grants"},
+    [HBM] = {.title = "HBM", .right = true, .name = "hbm", .what = "HBM of a GPU in all"},
+    [HIT] = {.title = "hit %",
+             .right = true,
+             .optional = true,
+             .drop = 2,
+             .name = "hit",
+             .what = "share of the wanted KV that need not cross the link"},
+    [MASS] = {.title = "mass %",
+              .right = true,
+              .optional = true,
+              .name = "mass",
+              .what = "share of the attention mass that the system attends to"},
+    [TPOT] = {.title = "tpot ms", .right = true, .name = "tpot", .what = "time per output token"},
+    [RATE] = {.title = "tok/s",
+              .right = true,
+              .name = "rate",
+              .what = "tokens a second, all sequences"},
+    [COST] = {.title = "$/M tok",
+              .right = true,
+              .optional = true,
+              .name = "cost",
+              .what = "dollars per million output tokens"},
 };
 
 /* The budget of a run, if its study varied the budget. */
@@ -49,17 +80,15 @@ static bool add_run(const struct tradeoff *tradeoff, const struct tradeoff_run *
 {
     const struct cell *cells = run->result->cells;
     const char *texts[COLUMNS] = {NULL};
-    char budget[TEXT], batch[TEXT], cache[TEXT], hbm[TEXT], hit[FIGURE], mass[FIGURE];
+    char budget[TEXT], batch[TEXT], kv[FIGURE], cache[FIGURE], hbm[TEXT], hit[FIGURE], mass[FIGURE];
     char tpot[FIGURE], rate[FIGURE], cost[FIGURE], ranges[RANGED][RANGE_TEXT];
     snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
     texts[SYSTEM] = cells[COLUMN_SYSTEM].text;
     texts[HARDWARE] = cells[COLUMN_HARDWARE].text;
     texts[BUDGET] = label_budget(tradeoff, run, budget);
     texts[BATCH] = batch;
-    if (cells[COLUMN_CACHE_BYTES].integer > 0) {
-        texts[CACHE] = units_format((double)cells[COLUMN_CACHE_BYTES].integer, UNIT_BYTES, cache,
-                                    sizeof cache);
-    }
+    texts[KV] = figure_kv(run->result, kv);
+    texts[CACHE] = figure_bytes(&cells[COLUMN_CACHE_BYTES], cache);
     texts[HBM] = units_format((double)cells[COLUMN_HBM_BYTES].integer, UNIT_BYTES, hbm, sizeof hbm);
     texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
     texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
@@ -83,24 +112,49 @@ enum {
     SERVED
 };
 
+static const struct table_column served[SERVED] = {
+    [SYSTEM] = {.title = "system"},
+    [HARDWARE] = {.title = "hardware"},
+    [TTFT] = {.title = "TTFT ms",
+              .right = true,
+              .name = "ttft",
+              .what = "time to the first token, mean"},
+    [TTFT_P99] = {.title = "p99", .right = true, .name = "ttft_p99", .what = "its 99th percentile"},
+    [SERVED_TPOT] = {.title = "TPOT ms",
+                     .right = true,
+                     .name = "tpot",
+                     .what = "time per output token, mean"},
+    [SERVED_RATE] = {.title = "tok/s",
+                     .right = true,
+                     .name = "rate",
+                     .what = "output tokens a second"},
+    [GPU_RATE] = {.title = "a GPU",
+                  .right = true,
+                  .name = "gpu_rate",
+                  .what = "output tokens a second of one GPU"},
+    [SERVED_COST] = {.title = "$/M tok",
+                     .right = true,
+                     .optional = true,
+                     .name = "cost",
+                     .what = "dollars per million output tokens"},
+};
+
+const struct table_column *tradeoff_columns(bool serves, uint32_t *count)
+{
+    *count = serves ? (uint32_t)SERVED : (uint32_t)COLUMNS;
+    return serves ? served : columns;
+}
+
 static struct table *create_served(const struct whatif *study, struct error *why)
 {
-    struct table_column served[SERVED] = {
-        [SYSTEM] = {.title = "system"},
-        [HARDWARE] = {.title = "hardware"},
-        [TTFT] = {.title = "TTFT ms", .right = true},
-        [TTFT_P99] = {.title = "p99", .right = true},
-        [SERVED_TPOT] = {.title = "TPOT ms", .right = true},
-        [SERVED_RATE] = {.title = "tok/s", .right = true},
-        [GPU_RATE] = {.title = "a GPU", .right = true},
-        [SERVED_COST] = {.title = "$/M tok", .right = true, .optional = true},
-    };
+    struct table_column own[SERVED];
+    memcpy(own, served, sizeof served);
     for (uint32_t i = 0; i < WHATIF_MOST_AXES; i++) {
         bool has = i < study->axis_count;
-        served[AXIS + i] = (struct table_column){
+        own[AXIS + i] = (struct table_column){
             .title = has ? axis_title(&study->axes[i]) : "", .right = true, .optional = true};
     }
-    return table_create(served, SERVED, why);
+    return table_create(own, SERVED, why);
 }
 
 static bool add_served(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
@@ -127,12 +181,16 @@ static bool add_served(const struct tradeoff *tradeoff, const struct tradeoff_ru
 
 /* ---- the table ---- */
 
-static bool print_front(const struct tradeoff *tradeoff, FILE *out, struct error *why)
+static bool print_front(const struct tradeoff *tradeoff, const struct table_view *view, FILE *out,
+                        struct error *why)
 {
     const struct whatif *first = &tradeoff->studies[tradeoff->front[0].study];
     struct table *table =
         tradeoff->serves ? create_served(first, why) : table_create(columns, COLUMNS, why);
     bool good = table != NULL;
+    if (good) {
+        table_choose(table, view);
+    }
     for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
         good = (tradeoff->serves ? add_served : add_run)(tradeoff, &tradeoff->front[i], table, why);
     }
@@ -192,8 +250,8 @@ static void print_refused(const struct tradeoff *tradeoff, FILE *out)
     }
 }
 
-bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out,
-                     struct error *why)
+bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
+                     const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
@@ -203,7 +261,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     if (good && tradeoff->front_count > 0) {
         runs_notes_print_above(notes, out);
         print_title(tradeoff, targets, out);
-        good = print_front(tradeoff, out, why);
+        good = print_front(tradeoff, view, out, why);
         print_hint(tradeoff, out);
     }
     if (good) {

@@ -1,6 +1,7 @@
 /* `spillway whatif`: runs a scenario along one axis, or over a grid of two. */
 #include "base/units.h"
 #include "cli/frame/arguments.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
@@ -11,7 +12,7 @@
 #include "cli/runs/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
-enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, JSON };
+enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, JSON };
 
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
@@ -29,6 +30,8 @@ static const struct command_option options[] = {
                        "it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
+    [COLUMNS] = COLUMNS_OPTION,
+    [WIDE] = WIDE_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per point, each on its own line, and nothing else"},
     {.name = NULL},
@@ -48,6 +51,11 @@ static void print_axes(FILE *out)
           "KEY is a key of the scenario, a mechanism (see 'list mechanisms'), or a figure of the\n"
           "machine such as hardware.link.h2d.\n",
           out);
+    uint32_t count;
+    const struct table_column *columns = whatif_columns(false, &count);
+    columns_print("\ncolumns of the table along one axis, for --columns:", columns, count, out);
+    columns = whatif_columns(true, &count);
+    columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
 static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -75,8 +83,18 @@ static bool print_lines(const struct whatif *whatif, struct error *why)
     return good && output_flush(stdout, "standard output", why);
 }
 
+static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
+                         struct table_view *out, struct error *why)
+{
+    uint32_t count;
+    const struct table_column *columns = whatif_columns(scenario_serves(scenario), &count);
+    return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
+           table_view_check(out, columns, count, why);
+}
+
 static bool study(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct whatif_options *with, struct error *why)
+                  const struct whatif_options *with, const struct table_view *view,
+                  struct error *why)
 {
     struct whatif whatif;
     bool interrupted = false;
@@ -85,7 +103,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
            (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
-                                             : whatif_report(&whatif, stdout, why)) &&
+                                             : whatif_report(&whatif, view, stdout, why)) &&
            sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;
@@ -102,10 +120,12 @@ static bool run(const struct arguments *arguments, struct error *why)
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
-    bool good = database_open(arguments, DB, &with.store, why) &&
+    struct table_view view;
+    bool good = read_columns(arguments, &scenario, &view, why) &&
+                database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
                 question_cache(&runs, arguments, NO_CACHE) &&
-                study(arguments, &scenario, &with, why);
+                study(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);

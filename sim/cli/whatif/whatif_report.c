@@ -1,222 +1,15 @@
 #include "cli/whatif/whatif_report.h"
 
-#include "base/units.h"
+#include "base/text.h"
 #include "cli/frame/figures.h"
-#include "cli/frame/ranges.h"
-#include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/whatif/whatif_text.h"
+#include "result/tie.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
-
-/* ---- texts ---- */
-
-static const char *format_bytes(const struct cell *bytes, char text[TEXT])
-{
-    return bytes->set && bytes->integer > 0
-               ? units_format((double)bytes->integer, UNIT_BYTES, text, TEXT)
-               : NULL;
-}
-
-/* The measure of a study, in words. */
-static const struct {
-    const char *unit; /* after a figure */
-    const char *grid; /* above a grid of figures */
-    const char *none; /* no point has it */
-    const char *flat; /* all points have the same */
-    const char *zero; /* and that is zero; NULL: use `flat` */
-} figures[] = {
-    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
-                     "no value changes how fast it decodes"},
-    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests", "no point answers all requests",
-                      "no value changes how many tokens a second are served"},
-    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
-                     "seconds a request (mean, arrival to last token)",
-                     "no point answers all requests", "no value changes how long requests take"},
-    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
-                        "requests a second that meet the objectives", "no request has a time",
-                        "no value changes how many requests meet the objectives",
-                        "no request meets the objectives at any point"},
-    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
-                      "it is unknown which prompts begin alike: the workload has no hashes",
-                      "no value changes how many prompt tokens are found",
-                      "no prompt tokens are found at any point"},
-};
-
-/* Are these runs of a server, with requests instead of a step? */
-static bool serves(const struct whatif *whatif)
-{
-    bool served = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        served = served || whatif->results[i].cells[COLUMN_REQUESTS].set;
-    }
-    return served;
-}
-
-/* ---- along an axis ---- */
-
-enum { VALUE, BATCH, CACHE, HIT, MASS, STEP, RATE, STALLED, LINK, MARKS, COLUMNS };
-
-/* Does the batch vary along the axis, without being the axis? */
-static bool batch_varies(const struct whatif *whatif)
-{
-    const struct cell *first = &whatif->results[0].cells[COLUMN_BATCH];
-    bool varies = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        const struct cell *batch = &whatif->results[i].cells[COLUMN_BATCH];
-        varies = varies || (batch->set && first->set && batch->integer != first->integer);
-    }
-    return varies && strcmp(whatif->axes[0].key, "batch") != 0;
-}
-
-static const struct range_cell ranged[] = {
-    {HIT, COLUMN_HIT_RATIO, 100},
-    {MASS, COLUMN_MASS_RECALL, 100},
-    {STEP, COLUMN_STEP, 1e-3},
-    {RATE, COLUMN_DECODE_RATE, 1},
-};
-enum { RANGED = sizeof ranged / sizeof ranged[0] };
-
-static bool add_point(const struct whatif *whatif, const struct whatif_findings *findings,
-                      uint32_t point, struct table *table, struct error *why)
-{
-    const struct result *result = &whatif->results[point];
-    const struct cell *cells = result->cells;
-    const char *texts[COLUMNS] = {NULL};
-    char value[TEXT], batch[TEXT], cache[TEXT], hit[FIGURE], mass[FIGURE], step[FIGURE];
-    char rate[FIGURE], stalled[FIGURE], link[FIGURE], marks[TEXT];
-    char ranges[RANGED][RANGE_TEXT];
-    texts[VALUE] = axis_label(&whatif->axes[0], point, value, sizeof value);
-    if (cells[COLUMN_BATCH].set && batch_varies(whatif)) {
-        snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
-        texts[BATCH] = batch;
-    }
-    if (!result_ok(result)) {
-        return whatif_add_untimed(table, texts, CACHE, result, why);
-    }
-    snprintf(link, sizeof link, "%.1f %%", 100 * whatif_link_stall(result));
-    texts[CACHE] = format_bytes(&cells[COLUMN_CACHE_BYTES], cache);
-    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
-    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
-    texts[STEP] = figure_ms(cells[COLUMN_STEP].integer, step);
-    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
-    texts[STALLED] = figure_stalled(result, stalled);
-    texts[LINK] = link;
-    texts[MARKS] = whatif_mark(whatif, findings, point, marks);
-    ranges_put(result, ranged, RANGED, texts, ranges);
-    return table_add(table, texts, COLUMNS, why);
-}
-
-static bool print_axis(const struct whatif *whatif, const struct whatif_findings *findings,
-                       FILE *out, struct error *why)
-{
-    const struct table_column columns[COLUMNS] = {
-        [VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
-        [BATCH] = {.title = "batch", .right = true, .optional = true},
-        [CACHE] = {.title = "cache", .right = true},
-        [HIT] = {.title = "hit %", .right = true, .optional = true},
-        [MASS] = {.title = "mass %", .right = true, .optional = true},
-        [STEP] = {.title = "step ms", .right = true},
-        [RATE] = {.title = "tok/s", .right = true},
-        [STALLED] = {.title = "stall", .right = true},
-        [LINK] = {.title = "by link", .right = true},
-        [MARKS] = {.title = ""},
-    };
-    struct table *table = table_create(columns, COLUMNS, why);
-    bool good = table != NULL;
-    for (uint32_t i = 0; good && i < whatif->count; i++) {
-        good = add_point(whatif, findings, i, table, why);
-    }
-    if (good) {
-        table_print(table, out);
-    }
-    table_destroy(table);
-    return good;
-}
-
-/* ---- a grid ---- */
-
-static bool any_objection(const struct whatif *whatif)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        any = any || whatif_objection(whatif, i) != NULL;
-    }
-    return any;
-}
-
-static const char *describe_cell(const struct whatif *whatif,
-                                 const struct whatif_findings *findings, uint32_t point,
-                                 char text[TEXT])
-{
-    const struct result *result = &whatif->results[point];
-    double worth = whatif_worth(whatif, point);
-    char figure[FIGURE];
-    if (!result_ok(result)) {
-        return result_out_of_memory(result) ? "oom" : "failed";
-    }
-    if (whatif_objection(whatif, point) != NULL) {
-        return "over";
-    }
-    snprintf(text, TEXT, "%s%s",
-             findings->best == point && !findings->flat ? "*"
-             : findings->own == point                   ? ">"
-                                                        : "",
-             isnan(worth) ? "-" : whatif_number(worth, figure));
-    return text;
-}
-
-static bool add_line(const struct whatif *whatif, const struct whatif_findings *findings,
-                     uint32_t line, struct table *table, struct error *why)
-{
-    char texts[TABLE_MOST_COLUMNS][TEXT];
-    const char *cells[TABLE_MOST_COLUMNS] = {axis_label(&whatif->axes[0], line, texts[0], TEXT)};
-    uint32_t across = whatif->axes[1].count;
-    for (uint32_t i = 0; i < across; i++) {
-        cells[1 + i] = describe_cell(whatif, findings, line * across + i, texts[1 + i]);
-    }
-    return table_add(table, cells, 1 + across, why);
-}
-
-static bool print_grid(const struct whatif *whatif, const struct whatif_findings *findings,
-                       FILE *out, struct error *why)
-{
-    const struct axis *across = &whatif->axes[1];
-    char titles[TABLE_MOST_COLUMNS][TEXT];
-    struct table_column columns[TABLE_MOST_COLUMNS] = {
-        {.title = axis_title(&whatif->axes[0]), .right = true}};
-    if (across->count >= TABLE_MOST_COLUMNS) {
-        error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
-                  across->key, across->count);
-        return error_expect(why, "at most %d, or --json", TABLE_MOST_COLUMNS - 1);
-    }
-    for (uint32_t i = 0; i < across->count; i++) {
-        char label[TEXT / 2];
-        axis_label(across, i, label, sizeof label);
-        snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
-                 label);
-        columns[1 + i] = (struct table_column){.title = titles[i], .right = true};
-    }
-    struct table *table = table_create(columns, 1 + across->count, why);
-    bool good = table != NULL;
-    for (uint32_t i = 0; good && i * across->count < whatif->count; i++) {
-        good = add_line(whatif, findings, i, table, why);
-    }
-    if (good) {
-        fprintf(out,
-                "%s; *: best, >: the scenario's value, oom: out of memory\n"
-                "%s",
-                figures[whatif->figure].grid,
-                any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
-        table_print(table, out);
-    }
-    table_destroy(table);
-    return good;
-}
 
 /* ---- what follows ---- */
 
@@ -224,7 +17,7 @@ static bool print_grid(const struct whatif *whatif, const struct whatif_findings
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     char cache[TEXT];
-    const char *bytes = format_bytes(&whatif->results[point].cells[COLUMN_CACHE_BYTES], cache);
+    const char *bytes = figure_bytes(&whatif->results[point].cells[COLUMN_CACHE_BYTES], cache);
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
         if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
@@ -234,21 +27,63 @@ static const char *name_cache(const struct whatif *whatif, uint32_t point, char 
     return text;
 }
 
+/* The scenario's own point, if it is not the best: "; here, at the scenario's batch 4, 13.4". */
+static void append_own(const struct whatif *whatif, const struct whatif_findings *findings,
+                       char line[3 * LINE])
+{
+    char name[LINE], rate[FIGURE];
+    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
+    if (findings->own == findings->best) {
+        text_append(line, 3 * LINE, ", the scenario's value");
+    } else if (!isnan(own)) {
+        text_append(line, 3 * LINE, "; here, at the scenario's %.200s, %s",
+                    whatif_name(whatif, findings->own, name), whatif_number(own, rate));
+    }
+}
+
+/* "; pcie4-x16 and pcie6-x16 tie with it (at most 2 % apart)"; of many only their number. */
+static void append_ties(const struct whatif *whatif, const struct whatif_findings *findings,
+                        char line[3 * LINE])
+{
+    enum { NAMED = 3 };
+    uint32_t ties = 0, said = 0;
+    enum tie worst = TIE_NONE;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        enum tie tie = whatif_tie(whatif, findings->best, i);
+        bool ties_with = i != findings->best && whatif_ties(whatif, findings, i);
+        ties += ties_with;
+        worst = ties_with && tie > worst ? tie : worst;
+    }
+    for (uint32_t i = 0; i < whatif->count && ties > 0 && ties <= NAMED; i++) {
+        char name[LINE];
+        if (i != findings->best && whatif_ties(whatif, findings, i)) {
+            text_append(line, 3 * LINE, "%s%s",
+                        said == 0          ? "; "
+                        : said + 1 == ties ? " and "
+                                           : ", ",
+                        whatif_name(whatif, i, name));
+            said++;
+        }
+    }
+    if (ties > NAMED) {
+        text_append(line, 3 * LINE, "; %u other values", ties);
+    }
+    if (ties > 0) {
+        text_append(line, 3 * LINE, " %s with it (%s)", ties == 1 ? "ties" : "tie",
+                    tie_reason(worst));
+    }
+}
+
 static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
-    char line[3 * LINE], name[LINE], rate[FIGURE], here[LINE] = "", cache[LINE];
+    char line[3 * LINE], name[LINE], rate[FIGURE], cache[LINE];
     double best = whatif_worth(whatif, findings->best);
-    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
-    if (!isnan(own) && findings->own != findings->best) {
-        char own_name[LINE], own_rate[FIGURE];
-        snprintf(here, sizeof here, "; here, at the scenario's %.200s, %s",
-                 whatif_name(whatif, findings->own, own_name), whatif_number(own, own_rate));
-    }
-    snprintf(line, sizeof line, "best: %s %s at %s%s%s", whatif_number(best, rate),
-             figures[whatif->figure].unit, whatif_name(whatif, findings->best, name),
-             name_cache(whatif, findings->best, cache),
-             findings->own == findings->best ? ", the scenario's value" : here);
+    snprintf(line, sizeof line, "best: %s %s at %s%s", whatif_number(best, rate),
+             whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
+             name_cache(whatif, findings->best, cache));
+    append_own(whatif, findings, line);
+    append_ties(whatif, findings, line);
     table_line("", line, out);
 }
 
@@ -260,7 +95,7 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
              "knee: %s %s at %s%s, furthest %s the line from the first point to the last: beyond "
              "it, each increase gains less",
              whatif_number(whatif_worth(whatif, findings->knee), rate),
-             figures[whatif->figure].unit, whatif_name(whatif, findings->knee, name),
+             whatif_words[whatif->figure].unit, whatif_name(whatif, findings->knee, name),
              name_cache(whatif, findings->knee, cache),
              whatif->figure == WHATIF_TIME ? "below" : "above");
     table_line("", line, out);
@@ -274,8 +109,8 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
     double gained = whatif_worth(whatif, findings->more) - before;
     char line[2 * LINE], cache[TEXT];
     snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
-             format_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
-             figures[whatif->figure].unit, 100 * gained / before);
+             figure_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
+             whatif_words[whatif->figure].unit, 100 * gained / before);
     table_line("", line, out);
 }
 
@@ -346,22 +181,22 @@ static void print_residency(const struct whatif *whatif, FILE *out)
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
                            FILE *out)
 {
-    bool served = serves(whatif);
+    bool served = whatif_serves(whatif);
     if (findings->timed == 0) {
         table_line("",
                    served && whatif->figure == WHATIF_RATE ? "no request has a time"
-                                                           : figures[whatif->figure].none,
+                                                           : whatif_words[whatif->figure].none,
                    out);
         return;
     }
-    if (figures[whatif->figure].zero != NULL && !(whatif_worth(whatif, findings->best) > 0)) {
-        table_line("", figures[whatif->figure].zero, out);
+    if (whatif_words[whatif->figure].zero != NULL && !(whatif_worth(whatif, findings->best) > 0)) {
+        table_line("", whatif_words[whatif->figure].zero, out);
         return;
     }
     if (findings->flat) {
         table_line("",
-                   served && whatif->figure == WHATIF_RATE ? figures[WHATIF_BORNE].flat
-                                                           : figures[whatif->figure].flat,
+                   served && whatif->figure == WHATIF_RATE ? whatif_words[WHATIF_BORNE].flat
+                                                           : whatif_words[whatif->figure].flat,
                    out);
         return;
     }
@@ -421,7 +256,16 @@ static void print_title(const struct whatif *whatif, FILE *out)
     fputs("\n\n", out);
 }
 
-bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
+static bool print_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                        const struct table_view *view, FILE *out, struct error *why)
+{
+    return (whatif->axis_count > 1  ? whatif_grid_table
+            : whatif_serves(whatif) ? whatif_served_table
+                                    : whatif_points_table)(whatif, findings, view, out, why);
+}
+
+bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
+                   struct error *why)
 {
     struct whatif_findings findings = whatif_find(whatif);
     struct runs_notes *notes = runs_notes_create(why);
@@ -432,9 +276,7 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
     if (good) {
         runs_notes_print_above(notes, out);
         print_title(whatif, out);
-        good = (whatif->axis_count > 1 ? print_grid
-                : serves(whatif)       ? whatif_served_table
-                                       : print_axis)(whatif, &findings, out, why);
+        good = print_table(whatif, &findings, view, out, why);
     }
     if (good) {
         fputc('\n', out);
@@ -445,6 +287,7 @@ bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why)
             whatif_host_print(whatif, out);
         }
         whatif_stores_print(whatif, out);
+        whatif_links_print(whatif, out);
         runs_notes_print_below(notes, out);
     }
     runs_notes_destroy(notes);

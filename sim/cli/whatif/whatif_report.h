@@ -5,19 +5,32 @@
 #ifndef CLI_WHATIF_WHATIF_REPORT_H
 #define CLI_WHATIF_WHATIF_REPORT_H
 
+#include "cli/frame/table.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>
 
-bool whatif_report(const struct whatif *whatif, FILE *out, struct error *why);
+/* The columns that a reader can choose along an axis: of decode steps, or of a server. */
+const struct table_column *whatif_columns(bool serves, uint32_t *count);
+
+/* `view` names columns of whatif_columns(). */
+bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
+                   struct error *why);
 
 /* ---- parts of it that have a file of their own ---- */
+
+/* Print a table of decode steps: a row per point along one axis, or a cell per point of a grid, which
+ * shows the measure alone. */
+bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                         const struct table_view *view, FILE *out, struct error *why);
+bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                       const struct table_view *view, FILE *out, struct error *why);
 
 /* Print the table of a server along one axis, one row per point. An axis states the requested rate,
  * and arrivals are drawn from it. The rate of arrivals has a column if it differs from point to
  * point, else a line. */
 bool whatif_served_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                         FILE *out, struct error *why);
+                         const struct table_view *view, FILE *out, struct error *why);
 
 /* Print where more requests arrive than are answered, and how many arrive; nothing without
  * requests. */
@@ -31,5 +44,9 @@ void whatif_host_print(const struct whatif *whatif, FILE *out);
  * threads: a line for each axis of the link, or of one of its figures, along which CPU stores limit
  * the fetches of a system at several neighbouring values. */
 void whatif_stores_print(const struct whatif *whatif, FILE *out);
+
+/* Print a note for each link that makes a step longer although it carries more than the one before
+ * it: what else differs between the two. */
+void whatif_links_print(const struct whatif *whatif, FILE *out);
 
 #endif

@@ -41,12 +41,12 @@ static bool add_served(const struct whatif *whatif, const struct whatif_findings
 }
 
 bool whatif_served_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                         FILE *out, struct error *why)
+                         const struct table_view *view, FILE *out, struct error *why)
 {
     struct table_column columns[SERVED_COLUMNS] = {
         [SERVED_VALUE] = {.title = axis_title(&whatif->axes[0]), .right = true},
-        [SERVED_TIME] = {.title = "e2e s", .right = true, .optional = true},
-        [SERVED_MARKS] = {.title = ""},
+        [SERVED_TIME] = {.title = "e2e s", .right = true, .optional = true, .name = "e2e"},
+        [SERVED_MARKS] = {.title = "", .name = "marks"},
     };
     memcpy(columns + SERVED_FIRST, served_columns, sizeof served_columns);
     columns[SERVED_FIRST + SERVED_COME].drop = 0; /* an axis of rates states the requested rate, not
@@ -54,6 +54,9 @@ bool whatif_served_table(const struct whatif *whatif, const struct whatif_findin
     columns[SERVED_FIRST + SERVED_RATE].drop = whatif->figure == WHATIF_GOODPUT;
     struct table *table = table_create(columns, SERVED_COLUMNS, why);
     bool good = table != NULL;
+    if (good) {
+        table_choose(table, view);
+    }
     for (uint32_t i = 0; good && i < whatif->count; i++) {
         good = add_served(whatif, findings, i, table, why);
     }

@@ -5,6 +5,24 @@
 
 enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
 
+const struct whatif_words whatif_words[] = {
+    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
+                     "no value changes how fast it decodes"},
+    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests", "no point answers all requests",
+                      "no value changes how many tokens a second are served"},
+    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
+                     "seconds a request (mean, arrival to last token)",
+                     "no point answers all requests", "no value changes how long requests take"},
+    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
+                        "requests a second that meet the objectives", "no request has a time",
+                        "no value changes how many requests meet the objectives",
+                        "no request meets the objectives at any point"},
+    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
+                      "it is unknown which prompts begin alike: the workload has no hashes",
+                      "no value changes how many prompt tokens are found",
+                      "no prompt tokens are found at any point"},
+};
+
 const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     size_t used = 0;
@@ -41,6 +59,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
         {findings->more == point, "here and a GiB more"},
         {findings->knee == point, "knee"},
         {findings->best == point && !findings->flat, "best"},
+        {findings->best != point && whatif_ties(whatif, findings, point), "tie"},
         {objection != NULL, objection},
         {objection == NULL && grows, "queue grows"}, /* goodput shows it by itself */
     };

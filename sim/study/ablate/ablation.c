@@ -4,8 +4,10 @@
 
 #include "base/array.h"
 #include "decode/mechanism_value.h"
+#include "result/tie.h"
 #include "scenario/identity.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,6 +351,28 @@ bool ablation_saves(const struct ablation *ablation, const struct ablation_row *
     *ns = without - with;
     *times = (double)without / (double)with;
     return true;
+}
+
+bool ablation_range(const struct ablation *ablation, const struct ablation_row *row, double *least,
+                    double *most)
+{
+    struct tie_figure without, with;
+    *least = INFINITY;
+    *most = -INFINITY;
+    if (row->refused != NULL) {
+        return false;
+    }
+    tie_figure(ablation_result(ablation, row->without), COLUMN_STEP, &without);
+    tie_figure(ablation_result(ablation, row->with), COLUMN_STEP, &with);
+    uint32_t families = without.family_count > 0 ? without.family_count : with.family_count;
+    bool known = families > 0;
+    for (uint32_t i = 0; i < families; i++) {
+        double ns = 1e3 * (tie_figure_with(&without, i) - tie_figure_with(&with, i));
+        known = known && !isnan(ns);
+        *least = fmin(*least, ns);
+        *most = fmax(*most, ns);
+    }
+    return known;
 }
 
 bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out)

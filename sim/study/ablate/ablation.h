@@ -80,6 +80,11 @@ const struct result *ablation_result(const struct ablation *ablation, uint32_t s
 bool ablation_saves(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns,
                     double *times);
 
+/* The least and the most that it saves with any family of recordings, in nanoseconds. Returns false
+ * if neither run has families, or if a family has no step. */
+bool ablation_range(const struct ablation *ablation, const struct ablation_row *row, double *least,
+                    double *most);
+
 /* The sum of what the mechanisms save nearest to the base, and its difference from the whole. */
 struct ablation_sum {
     int64_t alone_ns, interaction_ns;

@@ -7,6 +7,7 @@
 #ifndef STUDY_WHATIF_WHATIF_H
 #define STUDY_WHATIF_WHATIF_H
 
+#include "result/tie.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/axis.h"
 
@@ -55,6 +56,9 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
                 struct whatif *out, bool *interrupted, struct error *why);
 void whatif_release(struct whatif *whatif);
 
+/* Are these runs of a server, with requests instead of a step? */
+bool whatif_serves(const struct whatif *whatif);
+
 /* The value that point `point` has on an axis. */
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
 
@@ -91,5 +95,12 @@ struct whatif_findings {
 #define WHATIF_FREE 0.01
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
+
+/* Why two points tie in the study's figure (result/tie.h), and does a point tie with the best one?
+ * Points without the figure, or with an objection, tie with none; if all points are equal none is
+ * the best. */
+enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b);
+bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
+                 uint32_t point);
 
 #endif

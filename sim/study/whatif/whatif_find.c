@@ -14,6 +14,15 @@ uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point
     return axis == 0 ? point / across : point % across;
 }
 
+bool whatif_serves(const struct whatif *whatif)
+{
+    bool served = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        served = served || whatif->results[i].cells[COLUMN_REQUESTS].set;
+    }
+    return served;
+}
+
 /* ---- the figure of a study ---- */
 
 /* Clients that wait for their answers set the arrival rate themselves. */
@@ -270,4 +279,30 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
         find_knee(whatif, &findings);
     }
     return findings;
+}
+
+/* ---- ties ---- */
+
+enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
+{
+    static const enum column columns[] = {
+        [WHATIF_RATE] = COLUMN_DECODE_RATE, [WHATIF_BORNE] = COLUMN_DECODE_RATE,
+        [WHATIF_TIME] = COLUMN_E2E,         [WHATIF_GOODPUT] = COLUMN_GOODPUT,
+        [WHATIF_FOUND] = COLUMN_COUNT,
+    };
+    double x = whatif_worth(whatif, a), y = whatif_worth(whatif, b);
+    if (isnan(x) || isnan(y)) {
+        return TIE_NONE;
+    }
+    enum column column = columns[whatif->figure];
+    return column != COLUMN_COUNT ? result_tie(&whatif->results[a], &whatif->results[b], column)
+           : x == y               ? TIE_NEAR
+                                  : TIE_NONE;
+}
+
+bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
+                 uint32_t point)
+{
+    return findings->best != WHATIF_NONE && !findings->flat &&
+           whatif_tie(whatif, findings->best, point) != TIE_NONE;
 }

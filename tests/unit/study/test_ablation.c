@@ -5,6 +5,8 @@
 #include "run/run.h"
 #include "study/ablate/ablation.h"
 
+#include <math.h>
+
 /* ---- by hand ---- */
 
 enum { A = 1, B = 2, POINTS = 4 };
@@ -59,6 +61,26 @@ static void make(struct made *made, const int64_t steps[POINTS])
                                        .done = POINTS};
     made->ablation.difference.count = 2;
     made->ablation.scenario.points = POINTS;
+}
+
+/* The base needs no trace and takes 9.8 ms; a takes 7.7, 7.5 and 10.0 ms with three families. */
+static void a_saving_has_a_range_over_families(void **state)
+{
+    static const int64_t steps[POINTS] = {9800000, 7700000, 8800000, 5800000};
+    static const double families[] = {7700, 7500, 10000}; /* us */
+    (void)state;
+    struct made made;
+    double least, most;
+    make(&made, steps);
+    assert_false(ablation_range(&made.ablation, &made.rows[1], &least, &most));
+    for (uint32_t i = 0; i < COUNT(families); i++) {
+        made.results[A].families[i].values[RANGE_STEP] = families[i];
+    }
+    made.results[A].family_count = COUNT(families);
+    assert_true(ablation_range(&made.ablation, &made.rows[1], &least, &most));
+    assert_true(fabs(least + 200000) < 1e-3 && fabs(most - 2300000) < 1e-3);
+    made.results[A].families[1].values[RANGE_STEP] = (double)NAN;
+    assert_false(ablation_range(&made.ablation, &made.rows[1], &least, &most));
 }
 
 /* 9.8 ms; a alone saves 2.1, b alone 1.0, both 4.0: 0.9 ms come only together. */
@@ -409,6 +431,7 @@ static void a_system_that_cannot_be_run_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_saving_has_a_range_over_families),
         cmocka_unit_test(what_the_sum_misses_is_the_interaction),
         cmocka_unit_test(what_is_saved_twice_is_a_negative_interaction),
         cmocka_unit_test(without_a_step_nothing_adds_up),

@@ -1,0 +1,262 @@
+/* One row per candidate: the figures of the value found, or how near the nearest comes. */
+#include "cli/plan/plan_report.h"
+
+#include "cli/frame/figures.h"
+#include "cli/frame/ranges.h"
+#include "cli/plan/plan_answer.h"
+#include "cli/plan/plan_notes.h"
+#include "cli/plan/shortfall.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640 };
+
+/* ---- what is the matter ---- */
+
+/* What limits a run, in its step or its memory: "link, 56 % of the step". */
+static const char *name_block(const struct result *result, char text[BLOCK])
+{
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
+    double ns = (double)result->cells[COLUMN_STEP].integer;
+    text[0] = '\0';
+    if (part == NULL || part->ns == 0) {
+        snprintf(text, BLOCK, "%s", result->message);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name,
+                                   100 * (double)part->ns / ns);
+    if (stall != NULL && (double)stall->ns >= 0.01 * ns && strcmp(stall->name, part->name) != 0) {
+        snprintf(text + used, BLOCK - used, "; it waits for %s for %.0f %%", stall->name,
+                 100 * (double)stall->ns / ns);
+    }
+    return text;
+}
+
+/* ---- the table ---- */
+
+enum { SYSTEM, HARDWARE, VALUE, BATCH, KV, CACHE, HBM, HIT, MASS, TPOT, RATE, COST, FIXED_COLUMNS };
+
+/* Keys that have a column of their own already. */
+static const enum column shown[] = {COLUMN_BATCH,       COLUMN_CACHE_BYTES, COLUMN_HBM_BYTES,
+                                    COLUMN_HIT_RATIO,   COLUMN_MASS_RECALL, COLUMN_TPOT,
+                                    COLUMN_DECODE_RATE, COLUMN_COST};
+
+static bool is_shown(const struct targets *targets, uint32_t index)
+{
+    enum column column = targets->all[index].column;
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (shown[i] == column) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (targets->all[i].column == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct report {
+    const struct planning *planning;
+    const struct targets *targets;
+    const struct target *judged[TARGETS_MOST]; /* shown in extra columns */
+    uint32_t judged_count;
+    struct table *table;
+};
+
+/* Is there a batch to show that is not the axis? A shortfall takes its place. */
+static bool has_batch(const struct planning *planning)
+{
+    return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
+}
+
+static const struct table_column fixed_columns[FIXED_COLUMNS] = {
+    [SYSTEM] = {.title = "system"},
+    [HARDWARE] = {.title = "hardware", .optional = true},
+    [VALUE] = {.right = true}, /* the axis is its title */
+    [BATCH] = {.title = "batch",
+               .right = true,
+               .optional = true,
+               .name = "batch",
+               .what = "sequences, if they are not the axis"},
+    [KV] = {.title = "KV in HBM",
+            .right = true,
+            .optional = true,
+            .name = "kv",
+            .what = "HBM of a GPU that KV takes: the cache, resident heads, recent tokens"},
+    [CACHE] = {.title = "cache",
+               .right = true,
+               .optional = true,
+               .extra = true,
+               .name = "cache",
+               .what = "the part of it that the cache takes, which the budget grants"},
+    [HBM] = {.title = "HBM",
+             .right = true,
+             .optional = true,
+             .name = "hbm",
+             .what = "HBM of a GPU in all"},
+    [HIT] = {.title = "hit %",
+             .right = true,
+             .optional = true,
+             .drop = 1,
+             .name = "hit",
+             .what = "share of the wanted KV that need not cross the link"},
+    [MASS] = {.title = "mass %",
+              .right = true,
+              .optional = true,
+              .name = "mass",
+              .what = "share of the attention mass that the system attends to"},
+    [TPOT] = {.title = "tpot ms",
+              .right = true,
+              .optional = true,
+              .name = "tpot",
+              .what = "time per output token"},
+    [RATE] = {.title = "tok/s",
+              .right = true,
+              .optional = true,
+              .name = "rate",
+              .what = "tokens a second, all sequences"},
+    [COST] = {.title = "$/M tok",
+              .right = true,
+              .optional = true,
+              .name = "cost",
+              .what = "dollars per million output tokens"},
+};
+
+const struct table_column *plan_columns(uint32_t *count)
+{
+    *count = FIXED_COLUMNS;
+    return fixed_columns;
+}
+
+/* The columns and, behind them, those of targets without a column of their own, by their keys; notes
+ * these targets. Returns the number of columns. */
+static uint32_t list_columns(struct report *report,
+                             struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1])
+{
+    uint32_t count = FIXED_COLUMNS;
+    memcpy(columns, fixed_columns, sizeof fixed_columns);
+    report->judged_count = 0;
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        if (!is_shown(report->targets, i)) {
+            const char *name = column_kinds[report->targets->all[i].column].name;
+            report->judged[report->judged_count++] = &report->targets->all[i];
+            columns[count++] = (struct table_column){.title = name, .right = true, .name = name};
+        }
+    }
+    columns[count++] = (struct table_column){.title = "", .name = "verdict"};
+    return count;
+}
+
+bool plan_check_columns(const struct targets *targets, const struct table_view *view,
+                        struct error *why)
+{
+    struct report report = {.targets = targets};
+    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1];
+    uint32_t count = list_columns(&report, columns);
+    return table_view_check(view, columns, count, why);
+}
+
+static bool make_table(struct report *report, const struct table_view *view, struct error *why)
+{
+    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1];
+    uint32_t count = list_columns(report, columns);
+    columns[VALUE].title = plan_axis(report->planning);
+    columns[BATCH].title = has_batch(report->planning) ? "batch" : "";
+    columns[CACHE].extra = !targets_judge(report->targets, COLUMN_CACHE_BYTES);
+    report->table = table_create(columns, count, why);
+    if (report->table != NULL) {
+        table_choose(report->table, view);
+    }
+    return report->table != NULL;
+}
+
+static const struct range_cell ranged[] = {
+    {HIT, COLUMN_HIT_RATIO, 100},  {MASS, COLUMN_MASS_RECALL, 100}, {TPOT, COLUMN_TPOT, 1},
+    {RATE, COLUMN_DECODE_RATE, 1}, {COST, COLUMN_COST, 1},
+};
+enum { RANGED = sizeof ranged / sizeof ranged[0] };
+
+static bool add_met(const struct report *report, const struct quest *quest, const char **texts,
+                    struct error *why)
+{
+    const struct planning *planning = report->planning;
+    const struct result *result = &quest->results[quest->found];
+    const struct cell *cells = result->cells;
+    char value[TEXT], batch[TEXT], kv[FIGURE], cache[FIGURE], hbm[FIGURE], hit[FIGURE];
+    char mass[FIGURE], tpot[FIGURE];
+    char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
+    char ranges[RANGED][RANGE_TEXT];
+    uint32_t count = FIXED_COLUMNS;
+    texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
+    snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
+    texts[BATCH] = !has_batch(planning) ? "" : cells[COLUMN_BATCH].set ? batch : NULL;
+    texts[KV] = figure_kv(result, kv);
+    texts[CACHE] = figure_bytes(&cells[COLUMN_CACHE_BYTES], cache);
+    texts[HBM] = figure_bytes(&cells[COLUMN_HBM_BYTES], hbm);
+    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
+    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
+    texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
+    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
+    texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    ranges_put(result, ranged, RANGED, texts, ranges);
+    for (uint32_t i = 0; i < report->judged_count; i++) {
+        texts[count++] = target_format(report->judged[i], result, judged[i]);
+    }
+    texts[count++] = quest == &planning->quests[planning->winner] ? "wins" : "";
+    return table_add(report->table, texts, count, why);
+}
+
+/* In place of figures: how near the candidate comes, and what limits it. */
+static bool add_missed(const struct report *report, const struct quest *quest, const char **texts,
+                       struct error *why)
+{
+    char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
+    const char *value = NULL;
+    if (quest->nearest == SEARCH_NONE) {
+        shortfall_describe(report->targets, &quest->results[0], text);
+    } else {
+        const struct result *result = &quest->results[quest->nearest];
+        shortfall_describe(report->targets, result, shortfall);
+        value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
+        name_block(result, block);
+        snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
+    }
+    texts[VALUE] = value;
+    texts[BATCH] = text;
+    return table_add(report->table, texts, BATCH + 1, why);
+}
+
+static bool add_quest(const struct report *report, const struct quest *quest, struct error *why)
+{
+    const char *texts[FIXED_COLUMNS + TARGETS_MOST + 1] = {NULL};
+    texts[SYSTEM] = quest->candidate->system;
+    texts[HARDWARE] = plan_machines_differ(report->planning) ? quest->candidate->machine : NULL;
+    if (quest->candidate->left_out[0] != '\0') {
+        return true;
+    }
+    if (quest->cannot) {
+        texts[VALUE] = quest->why.found;
+        return table_add(report->table, texts, VALUE + 1, why);
+    }
+    return quest->found != SEARCH_NONE ? add_met(report, quest, texts, why)
+                                       : add_missed(report, quest, texts, why);
+}
+
+bool plan_table_print(const struct planning *planning, const struct targets *targets,
+                      const struct table_view *view, FILE *out, struct error *why)
+{
+    struct report report = {.planning = planning, .targets = targets};
+    bool good = make_table(&report, view, why);
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        good = add_quest(&report, &planning->quests[i], why);
+    }
+    if (good) {
+        table_print(report.table, out);
+    }
+    table_destroy(report.table);
+    return good;
+}
