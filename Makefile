@@ -11,6 +11,8 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # 1 shows the commands
 V ?=
+# how often `make kills` kills
+KILLS ?= 1000
 # 1 keeps what `make bench` measures in tests/bench/RESULTS.md
 RECORD ?=
 
@@ -78,8 +80,8 @@ UNCHECKED_CASES = ablate examples plan plan_verdict plot replications report sam
 CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all calibrate bundle demo test test-slurm test-deb bench fuzz capture study papers host-example install
-.PHONY: deb compile_commands.json help clean
+.PHONY: all calibrate bundle demo test test-slurm test-deb kills bench fuzz capture study papers host-example
+.PHONY: install deb compile_commands.json help clean
 .PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -123,6 +125,10 @@ test-deb: packages ## install the Debian package in a fresh Debian made here, an
 	@tools/packages.sh dpkg-dev mmdebstrap
 	$(SUBMAKE) all
 	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/deb.sh
+
+kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
+	$(SUBMAKE) all
+	@KILLS=$(KILLS) TEST_TIMEOUT=7200 PROGRAM=$(PROGRAM) tests/run.sh tests/script/kills.sh
 
 bench: $(BENCHES) ## measure speed, beside bare loops
 	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
