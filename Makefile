@@ -11,6 +11,8 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # 1 shows the commands
 V ?=
+# how often `make kills` kills
+KILLS ?= 1000
 # 1 keeps what `make bench` measures in tests/bench/RESULTS.md
 RECORD ?=
 
@@ -78,8 +80,8 @@ UNCHECKED_CASES = ablate examples plan plan_verdict plot replications report sam
 CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR=
 
-.PHONY: all calibrate bundle demo test test-slurm bench fuzz capture study papers host-example install
-.PHONY: compile_commands.json help clean
+.PHONY: all calibrate bundle demo test test-slurm test-deb kills bench fuzz capture study papers host-example
+.PHONY: install deb compile_commands.json help clean
 .PHONY: packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -119,6 +121,15 @@ test-slurm: packages ## run shards of a sweep in a Slurm started here, and merge
 	$(SUBMAKE) all
 	@PROGRAM=$(PROGRAM) tests/run.sh tests/script/slurm.sh
 
+test-deb: packages ## install the Debian package in a fresh Debian made here, and run its demo there (minutes)
+	@tools/packages.sh dpkg-dev mmdebstrap
+	$(SUBMAKE) all
+	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/deb.sh
+
+kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
+	$(SUBMAKE) all
+	@KILLS=$(KILLS) TEST_TIMEOUT=7200 PROGRAM=$(PROGRAM) tests/run.sh tests/script/kills.sh
+
 bench: $(BENCHES) ## measure speed, beside bare loops
 	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
 
@@ -146,18 +157,26 @@ papers: all ## hold predictions against published figures (UPDATE=1 rewrites the
 host-example: all ## measure the host that ships as an example again, and its table in docs/calibrate.md
 	@tools/host_example.sh
 
-install: all ## install program, header, data, man page and completion below PREFIX
+install: all ## install program, header, data, pages, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(HARNESS) $(wildcard $(HARNESS)-cuda)
 	install -Dm644 sim/policy/spillway_policy.h $(DESTDIR)$(PREFIX)/include/spillway_policy.h
-	find models hwprofiles scenarios plots traces -type f \
+	find README.md docs models hwprofiles scenarios plots traces -type f \
 	    -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
+	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
+	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	$(PROGRAM) --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+
+deb: ## make a Debian package of what `make install` installs: build/spillway_*.deb
+	@tools/packages.sh dpkg-dev
+	@rm -rf build/deb build/spillway_*.deb
+	$(SUBMAKE) -s install DESTDIR=$(CURDIR)/build/deb PREFIX=/usr
+	@tools/deb.sh build/deb
 
 compile_commands.json: ## write build/compile_commands.json for editors
 	@mkdir -p build

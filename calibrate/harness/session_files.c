@@ -1,5 +1,6 @@
 #include "calibrate/harness/session_files.h"
 
+#include "base/unfinished.h"
 #include "hardware/measured.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ bool session_files_init(const char *profile, struct session_files *files, struct
     /* A slash marks it as a path, not as a name in the data folder. */
     const char *here = strchr(profile, '/') == NULL ? "./" : "";
     if (asprintf(&files->part, "%s%s.part", here, profile) < 0 ||
-        asprintf(&files->fresh, "%s%s.part.new", here, profile) < 0) {
+        asprintf(&files->fresh, "%s%s.part" UNFINISHED_SUFFIX, here, profile) < 0) {
         return error_set(why, profile, 0, "out of memory");
     }
     return check_place(files, why);

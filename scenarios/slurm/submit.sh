@@ -5,9 +5,9 @@
 #   scenarios/slurm/submit.sh SHARDS FOLDER [SBATCH OPTION]... -- SIMULATE ARGUMENT...
 #   scenarios/slurm/submit.sh 8 build/sweep --cpus-per-task=16 --time=2:00:00 -- scenarios/budget.yaml
 #
-# Run it on a machine that may call 'sbatch'. All machines have to see FOLDER and the program: PROGRAM,
-# or the one built in this tree. Each job writes a log to FOLDER/*.log. Once the jobs have ended, the
-# same command again does what is left to do.
+# Run it on a machine that may call 'sbatch'. All machines have to see FOLDER and the program: PROGRAM, or
+# the one built in this tree, or the one on the PATH. Each job writes a log to FOLDER/*.log. Once the jobs
+# have ended, the same command again does what is left to do.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -32,12 +32,15 @@ done
 [ $# -ge 2 ] || usage
 shift
 
-program=$(command -v "${PROGRAM:-$here/../../build/spillway}") ||
+program=${PROGRAM:-$here/../../build/spillway}
+[ -n "${PROGRAM:-}" ] || [ -x "$program" ] || program=spillway # as installed
+program=$(command -v -- "$program") ||
     fail "there is no program '${PROGRAM:-build/spillway}': 'make' builds it"
 command -v sbatch >/dev/null || fail "there is no 'sbatch' here: this machine submits no Slurm jobs"
 mkdir -p -- "$folder"
 program=$(realpath -- "$program")
 folder=$(realpath -- "$folder")
+[[ $folder != *\\* ]] || fail "'$folder': Slurm cannot write logs to a folder with a backslash in its name"
 
 # What is said last holds: whatever the options are, the array is this one. Slurm replaces what stands behind
 # a "%" in the name of a log.

@@ -84,7 +84,7 @@ await_or_finish() { # NAME COMMAND...
 
 # ---- without a Slurm ----------------------------------------------------------------------------
 
-submit=scenarios/slurm/submit.sh
+submit=$PWD/scenarios/slurm/submit.sh
 usages=0
 for arguments in '' 8 "8 $scratch/out" "0 $scratch/out -- a.yaml" "8 $scratch/out --"; do
     $submit $arguments
@@ -240,9 +240,10 @@ grep -qx "16 runs added to $scratch/out/results.db" "$scratch/out/merge.log" &&
     cmp <(dump "$scratch/whole.db") <(dump "$scratch/out/results.db")
 check the_merged_database_is_that_of_one_process $?
 
-submit_sweep 1 "$scratch/wrong%j" --set model=nonsense
+cd "$scratch" # for a folder whose name begins with a dash
+submit_sweep 1 "-wrong%j" --set model=nonsense
 await_or_finish the_jobs_of_a_wrong_sweep_end jobs_are_over
-task_is 1 FAILED 0 && [ -e "$scratch/wrong%j/shard-1.log" ] && [ ! -e "$scratch/wrong%j/results.db" ]
+task_is 1 FAILED 0 && [ -e "./-wrong%j/shard-1.log" ] && [ ! -e "./-wrong%j/results.db" ]
 check an_error_is_final_and_nothing_is_merged $?
 
 stop_all

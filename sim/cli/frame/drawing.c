@@ -97,7 +97,7 @@ static bool run_gnuplot(char *const *arguments, struct error *why)
     posix_spawn_file_actions_destroy(&actions);
     bool ok = code == 0 ? wait_for(child, complaints, why)
                         : error_set(why, NULL, 0, "gnuplot cannot be run: %s", strerror(code));
-    if (code == ENOENT) {
+    if (code == ENOENT || code == EACCES) { /* EACCES: a folder of the PATH cannot be read */
         error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox");
     }
     fclose(complaints);

@@ -1,6 +1,7 @@
 #include "cli/frame/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,22 +19,36 @@ bool output_flush(FILE *out, const char *name, struct error *why)
     return (fflush(out) == 0 && !ferror(out)) || write_error(name, errno, why);
 }
 
+/* The stream has a descriptor of its own: closing it says whether all was written, and the
+ * unfinished file stays locked until it is published. */
+static FILE *open_stream(const struct unfinished *unfinished)
+{
+    int copy = fcntl(unfinished->fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
+    if (file == NULL && copy >= 0) {
+        close(copy);
+    }
+    return file;
+}
+
 static bool open_file(struct output *output, struct error *why)
 {
     struct stat info;
     bool plain = stat(output->path, &info) != 0 || S_ISREG(info.st_mode);
-    if (plain && asprintf(&output->temporary, "%s.%ld.part", output->path, (long)getpid()) < 0) {
-        output->temporary = NULL;
-        return error_set(why, output->path, 0, "out of memory");
+    if (plain && !unfinished_open(output->path, &output->unfinished, why)) {
+        return false;
     }
-    output->file = fopen(plain ? output->temporary : output->path, "w");
-    return output->file != NULL || write_error(output->path, errno, why);
+    output->file = plain ? open_stream(&output->unfinished) : fopen(output->path, "w");
+    if (output->file == NULL) {
+        write_error(output->path, errno, why);
+        unfinished_discard(&output->unfinished);
+    }
+    return output->file != NULL;
 }
 
 static void output_release(struct output *output)
 {
     free(output->path);
-    free(output->temporary);
     *output = (struct output){.file = NULL};
 }
 
@@ -53,9 +68,7 @@ bool output_open(const char *path, struct output *output, struct error *why)
 void output_discard(struct output *output)
 {
     fclose(output->file);
-    if (output->temporary != NULL) {
-        unlink(output->temporary);
-    }
+    unfinished_discard(&output->unfinished);
     output_release(output);
 }
 
@@ -65,12 +78,11 @@ bool output_commit(struct output *output, struct error *why)
         output_discard(output);
         return false;
     }
-    bool ok = (fclose(output->file) == 0 &&
-               (output->temporary == NULL || rename(output->temporary, output->path) == 0)) ||
-              write_error(output->path, errno, why);
-    if (!ok && output->temporary != NULL) {
-        unlink(output->temporary);
+    bool ok = fclose(output->file) == 0 || write_error(output->path, errno, why);
+    if (ok && output->unfinished.name != NULL) {
+        ok = unfinished_publish(&output->unfinished, false, why);
     }
+    unfinished_discard(&output->unfinished);
     output_release(output);
     return ok;
 }

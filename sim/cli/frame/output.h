@@ -3,19 +3,19 @@
 #ifndef CLI_FRAME_OUTPUT_H
 #define CLI_FRAME_OUTPUT_H
 
-#include "base/error.h"
+#include "base/unfinished.h"
 
 #include <stdio.h>
 
 /* Write out the buffer of `out`; messages call it `name`. */
 bool output_flush(FILE *out, const char *name, struct error *why);
 
-/* A file being written, beside the one that it will replace. */
+/* A file being written, beside the one that it will replace (base/unfinished.h). */
 struct output {
     FILE *file;
-    char *path;      /* as the user wrote it */
-    char *temporary; /* NULL: `path` is not a plain file (a pipe, /dev/stdout) and is written
-                        directly */
+    char *path;                   /* as the user wrote it */
+    struct unfinished unfinished; /* zeroed: `path` is not a plain file (a pipe, /dev/stdout) and is
+                                     written directly */
 };
 
 /* Open for writing, then commit or discard; both close it. A commit that fails leaves no new file,

@@ -134,9 +134,9 @@ bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t t
                         struct trace_frame *frame, struct error *why);
 
 /* Writing. Put frames in file order (sequences slowest, then tiles, then layers), each with its
- * sequence, tile, layer, first_step and steps set; then close. The file is written beside its final
- * place (PATH.tmp-PID); trace_writer_close() makes it durable and renames it, so it appears under
- * its name only when it is whole. trace_writer_discard() drops it. Both free the writer, also when
+ * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
+ * when it is whole (base/unfinished.h): trace_writer_close() makes it durable and publishes it,
+ * trace_writer_discard() drops it. Both free the writer, also when
  * closing fails; after a failed put only discard makes sense. `header` is copied. After
  * trace_writer_expect_drawn() the writer compresses randomly drawn frames in a third of the time,
  * to 2 % more bytes. */

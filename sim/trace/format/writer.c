@@ -4,16 +4,13 @@
 #include "trace/format/format.h"
 
 #include "base/array.h"
-#include "base/text.h"
+#include "base/unfinished.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Levels of zstd. On a recording, 15 saves another tenth over 9 and takes five times as long; 12
@@ -21,8 +18,7 @@
 enum { LEVEL = 9, LEVEL_OF_DRAWN = 3 };
 
 struct trace_writer {
-    char *path, *unfinished;    /* the final file, and the temporary one being written */
-    int fd;                     /* -1 when there is no temporary file */
+    struct unfinished file;
     struct trace_header header; /* without a source */
     uint64_t offset;            /* bytes written */
     uint64_t *index;            /* offset of each frame so far */
@@ -36,12 +32,12 @@ static bool write_all(struct trace_writer *writer, const uint8_t *bytes, size_t 
 {
     writer->offset += size;
     while (size > 0) {
-        ssize_t put = write(writer->fd, bytes, size);
+        ssize_t put = write(writer->file.fd, bytes, size);
         if (put < 0 && errno == EINTR) {
             continue;
         }
         if (put < 0) {
-            return error_set(why, writer->path, 0, "cannot write: %s", strerror(errno));
+            return error_set(why, writer->file.path, 0, "cannot be written: %s", strerror(errno));
         }
         bytes += put;
         size -= (size_t)put;
@@ -68,17 +64,6 @@ static bool write_header(struct trace_writer *writer, const char *source, struct
     return write_all(writer, bytes, (size_t)(at - bytes), why);
 }
 
-static bool open_unfinished(struct trace_writer *writer, struct error *why)
-{
-    struct stat status;
-    if (stat(writer->path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        return error_set(why, writer->path, 0, "exists and is not a regular file");
-    }
-    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-    writer->fd = open(writer->unfinished, flags, 0666);
-    return writer->fd >= 0 || error_set(why, writer->path, 0, "cannot create: %s", strerror(errno));
-}
-
 struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header,
                                        struct error *why)
 {
@@ -87,20 +72,16 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
     if (writer == NULL) {
         return NULL;
     }
-    writer->fd = -1;
     writer->level = LEVEL;
-    writer->path = text_duplicate(path, why);
-    writer->unfinished = array_zeroed(strlen(path) + 32, 1, why);
     writer->compressor = ZSTD_createCCtx();
-    if (writer->path == NULL || writer->unfinished == NULL || writer->compressor == NULL) {
+    if (writer->compressor == NULL) {
         error_set(why, path, 0, "out of memory");
         goto fail;
     }
-    sprintf(writer->unfinished, "%s.tmp-%ld", path, (long)getpid());
     header_pack(header, fields);
     if (!header_unpack(fields, path, 0, &writer->header, why) ||
         !header_check_source(header->source, strlen(header->source), path, 0, why) ||
-        !open_unfinished(writer, why) || !write_header(writer, header->source, why)) {
+        !unfinished_open(path, &writer->file, why) || !write_header(writer, header->source, why)) {
         goto fail;
     }
     return writer;
@@ -119,20 +100,20 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     struct trace_frame due;
     size_t size;
     if (writer->frames == trace_frames(&writer->header)) {
-        return error_set(why, writer->path, 0, "all %zu frames are written", writer->frames);
+        return error_set(why, writer->file.path, 0, "all %zu frames are written", writer->frames);
     }
     frame_place(&writer->header, writer->frames, &due);
     if (frame->sequence != due.sequence || frame->tile != due.tile || frame->layer != due.layer) {
         error_set(why, NULL, 0, "the frame is out of order");
         error_expect(why, "tile %u, layer %u, sequence %u", due.tile, due.layer, due.sequence);
-        return frame_blame(frame, writer->path, 0, 0, why);
+        return frame_blame(frame, writer->file.path, 0, 0, why);
     }
     if (!trace_frame_check(&writer->header, frame, why) ||
         !payload_encode(&writer->header, frame, &size, why) ||
         !frame_store(frame, size, writer->compressor, writer->level, &size, why) ||
         !array_reserve(&writer->index, &writer->capacity, writer->frames + 1, sizeof *writer->index,
                        why)) {
-        return frame_blame(frame, writer->path, 0, 0, why);
+        return frame_blame(frame, writer->file.path, 0, 0, why);
     }
     writer->index[writer->frames++] = writer->offset;
     return write_all(writer, frame->stored, size, why);
@@ -153,33 +134,15 @@ static bool write_index(struct trace_writer *writer, struct error *why)
     return write_all(writer, entries, size, why) && write_all(writer, footer, sizeof footer, why);
 }
 
-/* First make it durable, then rename it: a crash leaves the old file or the new one. */
-static bool publish(struct trace_writer *writer, struct error *why)
-{
-    bool is_durable = fsync(writer->fd) == 0;
-    int fault = errno;
-    if (close(writer->fd) != 0 && is_durable) {
-        is_durable = false;
-        fault = errno;
-    }
-    writer->fd = -1;
-    if (!is_durable || rename(writer->unfinished, writer->path) != 0) {
-        error_set(why, writer->path, 0, "cannot write: %s", strerror(is_durable ? errno : fault));
-        unlink(writer->unfinished);
-        return false;
-    }
-    return true;
-}
-
 bool trace_writer_close(struct trace_writer *writer, struct error *why)
 {
     uint64_t frames = trace_frames(&writer->header);
     bool is_whole = writer->frames == frames;
     if (!is_whole) {
-        error_set(why, writer->path, 0, "only %zu of %" PRIu64 " frames are written",
+        error_set(why, writer->file.path, 0, "only %zu of %" PRIu64 " frames are written",
                   writer->frames, frames);
     }
-    bool ok = is_whole && write_index(writer, why) && publish(writer, why);
+    bool ok = is_whole && write_index(writer, why) && unfinished_publish(&writer->file, true, why);
     trace_writer_discard(writer);
     return ok;
 }
@@ -189,13 +152,8 @@ void trace_writer_discard(struct trace_writer *writer)
     if (writer == NULL) {
         return;
     }
-    if (writer->fd >= 0) {
-        close(writer->fd);
-        unlink(writer->unfinished);
-    }
+    unfinished_discard(&writer->file);
     ZSTD_freeCCtx(writer->compressor);
     free(writer->index);
-    free(writer->path);
-    free(writer->unfinished);
     free(writer);
 }

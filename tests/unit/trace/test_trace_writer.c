@@ -191,7 +191,7 @@ static void a_full_disk_keeps_the_old_trace(void **state)
             assert_false(trace_writer_close(writer, &why));
         }
         setrlimit(RLIMIT_FSIZE, &all);
-        assert_string_equal(why.found, "cannot write: File too large");
+        assert_string_equal(why.found, "cannot be written: File too large");
         assert_string_equal(why.file, path);
         load(path, &after);
         assert_int_equal(after.size, before.size);
@@ -217,7 +217,7 @@ static void headers_that_cannot_be_are_not_written(void **state)
     assert_null(trace_writer_open(path, &header, &why));
     header = make_header();
     assert_null(trace_writer_open("/nonexistent/x.swt", &header, &why));
-    assert_string_equal(why.found, "cannot create: No such file or directory");
+    assert_string_equal(why.found, "cannot be written: No such file or directory");
     assert_null(trace_writer_open("/dev/null", &header, &why));
     assert_string_equal(why.found, "exists and is not a regular file");
 }

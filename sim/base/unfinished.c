@@ -1,0 +1,102 @@
+/* A lock belongs to an open file, not to its name. Between opening and locking, another command may
+ * have published or removed the file under that name; then the name is opened again. */
+#include "base/unfinished.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool write_error(const char *path, struct error *why)
+{
+    return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+}
+
+static bool still_named(const struct unfinished *file)
+{
+    struct stat opened, named;
+    return fstat(file->fd, &opened) == 0 && lstat(file->name, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+static bool lock(const struct unfinished *file, struct error *why)
+{
+    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        return true;
+    }
+    return error_set(why, file->path, 0, "is being written by another command");
+}
+
+/* Open, lock, and only then empty the file: until then it may be another command's. */
+static bool open_locked(struct unfinished *file, struct error *why)
+{
+    do {
+        if (file->fd >= 0) {
+            close(file->fd);
+        }
+        file->fd = open(file->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (file->fd < 0) {
+            return write_error(file->path, why);
+        }
+        if (!lock(file, why)) {
+            return false;
+        }
+    } while (!still_named(file));
+    return ftruncate(file->fd, 0) == 0 || write_error(file->path, why);
+}
+
+static void release(struct unfinished *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    free(file->path);
+    free(file->name);
+    *file = (struct unfinished){.fd = -1};
+}
+
+bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
+{
+    struct stat info;
+    *out = (struct unfinished){.fd = -1};
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return error_set(why, path, 0, "exists and is not a regular file");
+    }
+    out->path = text_duplicate(path, why);
+    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, path) < 0) {
+        out->name = NULL;
+        release(out);
+        return error_set(why, path, 0, "out of memory");
+    }
+    if (!open_locked(out, why)) {
+        release(out);
+        return false;
+    }
+    return true;
+}
+
+bool unfinished_publish(struct unfinished *file, bool durable, struct error *why)
+{
+    bool ok = ((!durable || fsync(file->fd) == 0) && rename(file->name, file->path) == 0) ||
+              write_error(file->path, why);
+    if (ok) {
+        release(file);
+    } else {
+        unfinished_discard(file);
+    }
+    return ok;
+}
+
+void unfinished_discard(struct unfinished *file)
+{
+    if (file->name != NULL) {
+        unlink(file->name);
+        release(file);
+    }
+}

@@ -1,0 +1,31 @@
+/* A file while it is being written: PATH.spillway-tmp, beside the PATH that it becomes.
+ *
+ * PATH appears, or is replaced, only when the new file is whole. A command that is killed leaves its
+ * unfinished file; the next one that writes PATH takes it over, so at most one is ever left. Two
+ * commands cannot write the same PATH at once: the unfinished file is locked (flock(2)) until it is
+ * published or discarded. A file system without locks is trusted.
+ */
+#ifndef BASE_UNFINISHED_H
+#define BASE_UNFINISHED_H
+
+#include "base/error.h"
+
+#define UNFINISHED_SUFFIX ".spillway-tmp"
+
+struct unfinished {
+    char *path, *name; /* the final file and the unfinished one; NULL when there is none */
+    int fd;            /* open for writing; the caller may write to it, but not close it */
+};
+
+/* Open an empty unfinished file for a PATH that is absent or a regular file. On failure there is
+ * nothing to discard. */
+bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
+
+/* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as before
+ * and the unfinished file is gone. */
+bool unfinished_publish(struct unfinished *file, bool durable, struct error *why);
+
+/* Remove it. After a publish, and of a zeroed struct, this does nothing. */
+void unfinished_discard(struct unfinished *file);
+
+#endif
