@@ -200,11 +200,13 @@ struct system_info {
     char name[64];
     char summary[160];
     char paper[200];
-    char available[16];   /* vllm, sglang, code or paper */
+    char available[16]; /* vllm, sglang, code or paper */
+    char where[64]; /* first version of the engine that has it, or the code's repository, or "" */
+    bool reference; /* papers measure with it; nobody serves with it */
     const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */
     char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
     char engine[32];      /* that runs it as a server (serve/server_engine.h), or "" */
-    char command[640];    /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
+    char command[768];    /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 
 /* Read the preset `name` (scenarios/systems/NAME.yaml, or a path), apply `overrides` and check it.

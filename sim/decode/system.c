@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
-static const char *const info_keys[] = {"summary", "paper",  "available", "baseline",
-                                        "command", "engine", "also",      NULL};
+static const char *const info_keys[] = {"summary", "paper", "available", "baseline", "command",
+                                        "engine",  "where", "reference", "also",     NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 
 #define MOST_KEYS 96
@@ -138,7 +138,7 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "", "", ""}; /* in the order of info_keys */
+    const char *texts[] = {"", "", "paper", "", "", "", "", "no"}; /* in the order of info_keys */
     int index;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!node_text(file, info_keys[i], &texts[i], why)) {
@@ -156,7 +156,10 @@ static bool read_info(const struct node *file, const char *name, struct system_i
     snprintf(out->baseline, sizeof out->baseline, "%s", texts[3]);
     snprintf(out->command, sizeof out->command, "%s", texts[4]);
     snprintf(out->engine, sizeof out->engine, "%s", texts[5]);
-    return node_word(file, "available", available_values, &index, why);
+    snprintf(out->where, sizeof out->where, "%s", texts[6]);
+    out->reference = false; /* unless the file says yes */
+    return node_word(file, "available", available_values, &index, why) &&
+           node_bool(file, "reference", &out->reference, why);
 }
 
 /* Refuse unknown keys in a preset (which has description keys, too) or in overrides. */

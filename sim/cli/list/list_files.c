@@ -52,8 +52,10 @@ static bool add_system(struct table *table, const char *name, struct error *why)
     struct node *at = node_parse(name, strlen(name), "--list", why);
     bool ok = at != NULL && system_load(NULL, name, at, NULL, &mechanisms, &info, NULL, why);
     node_destroy(at);
-    char what[sizeof info.summary + sizeof info.paper + 4];
-    snprintf(what, sizeof what, "%s (%s)", info.summary, info.paper);
+    const char *where = info.reference ? "to compare with, not to serve with" : info.where;
+    char what[sizeof info.summary + sizeof info.paper + sizeof info.where + 8];
+    snprintf(what, sizeof what, "%s (%s)%s%s", info.summary, info.paper,
+             where[0] != '\0' ? "; " : "", where);
     const char *texts[] = {name, info.available, info.lossless, what};
     return ok && table_add(table, texts, 4, why);
 }

@@ -118,6 +118,26 @@ static bool write_kv_dtype(const struct point *point, const struct result *resul
     return true;
 }
 
+/* Engines quantise the weights of a checkpoint in bf16 to fp8 as they load it. */
+static bool write_quantization(const struct point *point, const struct result *result,
+                               char text[VALUE], struct error *why)
+{
+    const struct model_options own = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    (void)result;
+    text[0] = '\0';
+    if (point->setup.model.weights != DTYPE_FP8) {
+        return true;
+    }
+    if (!model_load(sources_files(point->sources), point->setup.model.name, &own, NULL, 0, &model,
+                    why)) {
+        return false;
+    }
+    snprintf(text, VALUE, "%s", model.weights == DTYPE_BF16 ? "fp8" : "");
+    model_release(&model);
+    return true;
+}
+
 static double selected_tokens(const struct point *point)
 {
     return setup_share(&point->setup, &point->setup.mechanisms.selection) *
@@ -298,6 +318,7 @@ static const struct value {
     {"sequences", write_sequences},
     {"longest", write_longest},
     {"hbm_usable", write_hbm_usable},
+    {"quantization", write_quantization},
     {"kv_dtype", write_kv_dtype},
     {"selected_tokens", write_selected},
     {"cache_tokens", write_cached},

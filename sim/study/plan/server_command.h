@@ -9,6 +9,7 @@
  *     sequences        most sequences of a step
  *     longest          tokens of the longest sequence at its end
  *     hbm_usable       share of HBM that may be used
+ *     quantization     fp8, if the scenario has the weights in fp8 and the checkpoint has not
  *     kv_dtype         storage type of the KV cache, as engines write it
  *     selected_tokens  tokens that a head attends to
  *     cache_tokens     tokens of a sequence in a head's cache; at least selected_tokens
