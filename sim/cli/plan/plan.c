@@ -16,6 +16,7 @@
 #include "cli/runs/explain.h"
 #include "cli/runs/replications.h"
 #include "cli/runs/scenario_options.h"
+#include "study/plan/best.h"
 #include "study/plan/planning_draws.h"
 #include "study/plan/planning_long.h"
 #include "study/plan/server_command.h"
@@ -31,6 +32,7 @@ enum {
     HARDWARE,
     ALLOW,
     PARETO,
+    BEST,
     OVER,
     REPLICATIONS,
     OUTPUT,
@@ -72,9 +74,15 @@ static const struct command_option options[] = {
                            "time, HBM and attention mass, instead of one value; with a workload "
                            "all rates (or clients) on that of throughput, p99 of TTFT, and TPOT; "
                            "--target is then optional"},
+    [BEST] = {.name = "--best",
+              .argument = "KEY",
+              .summary =
+                  "find the value with the best figure, such as decode_tokens_per_s: most of "
+                  "a rate, least of a time or a cost; over the axis --over (default: "
+                  "batch); --target is then optional"},
     [OVER] = {.name = "--over",
               .argument = "AXIS[,AXIS]",
-              .summary = "the axes of --pareto, in place of these"},
+              .summary = "the axis of --best; the axes of --pareto, in place of these"},
     [REPLICATIONS] = {.name = "--replications",
                       .argument = "N",
                       .summary = "run each value found N times, with the machine's figures drawn "
@@ -160,7 +168,8 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
                         struct error *why)
 {
     static const char holds[] = "queue_grows<=0";
-    bool serves = scenario_serves(scenario);
+    bool serves = scenario_serves(scenario) && !out->by_figure;
+    out->axis = out->axis == NULL && out->by_figure ? "batch" : out->axis;
     out->maximise = out->maximise || (out->axis == NULL && serves);
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
     bool rate = strncmp(out->axis, "rate", 4) == 0 && strchr("=", out->axis[4]) != NULL;
@@ -202,12 +211,13 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
     return true;
 }
 
-/* A front takes no option of a search, and a search needs targets. */
+/* A front takes no option of a search. One search has one goal, and needs targets unless the best
+ * figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
-    static const int others[] = {MINIMISE, MAXIMISE, REPLICATIONS, OUTPUT};
+    static const int others[] = {MINIMISE, MAXIMISE, BEST, REPLICATIONS, OUTPUT};
     const char *text = arguments_text(arguments, TARGET);
-    bool pareto = arguments_given(arguments, PARETO);
+    bool pareto = arguments_given(arguments, PARETO), best = arguments_given(arguments, BEST);
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
         if (arguments_given(arguments, others[i])) {
             return error_usage(why, NULL, 0,
@@ -215,13 +225,15 @@ static bool read_targets(const struct arguments *arguments, struct targets *out,
                                options[others[i]].name);
         }
     }
-    if (!pareto && arguments_given(arguments, OVER)) {
-        error_usage(why, NULL, 0, "'--over' states the axes of '--pareto'");
-        return error_expect(why, "--pareto as well; or --minimise or --maximise AXIS");
+    if (!pareto && !best && arguments_given(arguments, OVER)) {
+        error_usage(why, NULL, 0,
+                    "'--over' states the axis of '--best', or the axes of '--pareto'");
+        return error_expect(why,
+                            "--best KEY or --pareto as well; or --minimise or --maximise AXIS");
     }
-    if (text == NULL && !pareto) {
+    if (text == NULL && !pareto && !best) {
         error_usage(why, NULL, 0, "'plan' needs --target");
-        return error_expect(why, "--target KEY<=N,..., or --pareto");
+        return error_expect(why, "--target KEY<=N,..., --best KEY, or --pareto");
     }
     return text == NULL || targets_parse(text, out, why);
 }
@@ -232,28 +244,39 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     const char *least = arguments_text(arguments, MINIMISE);
     const char *largest = arguments_text(arguments, MAXIMISE);
     const char *draws = arguments_text(arguments, REPLICATIONS);
+    const char *best = arguments_text(arguments, BEST);
     out->maximise = largest != NULL;
-    out->axis = largest != NULL ? largest : least;
+    out->by_figure = best != NULL;
+    out->axis = best != NULL ? arguments_text(arguments, OVER) : largest != NULL ? largest : least;
     out->candidates.systems = arguments_text(arguments, SYSTEM);
     out->candidates.machines = arguments_text(arguments, HARDWARE);
     if (least != NULL && largest != NULL) {
         error_usage(why, NULL, 0, "use either --minimise or --maximise");
         return error_expect(why, "one axis; a bound on the other is a target");
     }
-    return read_targets(arguments, &out->targets, why) &&
+    if (best != NULL && (least != NULL || largest != NULL)) {
+        error_usage(why, NULL, 0, "use either --best or %s",
+                    least != NULL ? "--minimise" : "--maximise");
+        return error_expect(why, "one goal; a bound on the other is a target");
+    }
+    return (best == NULL || best_read(best, "--best", &out->best, why)) &&
+           read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
            (draws == NULL || replications_read(draws, &out->draws, why)) &&
            jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
 static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
-                         const struct targets *targets, struct table_view *out, struct error *why)
+                         const struct planning_options *with, struct table_view *out,
+                         struct error *why)
 {
+    enum column best = with->by_figure ? with->best : COLUMN_COUNT;
     uint32_t count;
     const struct table_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
     return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
-           (arguments_given(arguments, PARETO) ? table_view_check(out, columns, count, why)
-                                               : plan_check_columns(targets, out, why));
+           (arguments_given(arguments, PARETO)
+                ? table_view_check(out, columns, count, why)
+                : plan_check_columns(&with->targets, best, out, why));
 }
 
 /* ---- the answer ---- */
@@ -430,7 +453,7 @@ static bool run(const struct arguments *arguments, struct error *why)
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto || choose_axis(&scenario, &with, why)) &&
-           read_columns(arguments, &scenario, &with.targets, &view, why) &&
+           read_columns(arguments, &scenario, &with, &view, why) &&
            (pareto ? weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);

@@ -4,6 +4,7 @@
 #include "cli/frame/figures.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
+#include "study/plan/best.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,11 @@ static bool is_numeric(const struct planning *planning)
 
 void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 {
+    if (planning->by_figure) {
+        snprintf(text, PLAN_GOAL, "%s %s over %s", best_is_least(planning->best) ? "least" : "most",
+                 column_kinds[planning->best].name, plan_axis(planning));
+        return;
+    }
     const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
                         : planning->maximise ? "last"
                                              : "first";
@@ -57,20 +63,15 @@ static void say_fixed(const struct quest *quest, char text[PLAN_ANSWER])
 }
 
 /* The candidates that reach the same value: the first few by name, the others as a number. */
-static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
+static void name_ties(const struct planning *planning, uint32_t ties, const char *first,
+                      char text[PLAN_ANSWER])
 {
     char name[PLAN_NAME];
-    uint32_t ties = 0, said = 0;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        ties += planning_ties(planning, &planning->quests[i]) ? 1 : 0;
-    }
-    uint32_t named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
+    uint32_t said = 0, named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
     for (uint32_t i = 0; i < planning->count && said < named; i++) {
         if (planning_ties(planning, &planning->quests[i])) {
             plan_name_quest(planning, &planning->quests[i], name);
-            const char *before = said == 0          ? ties > 1 ? ", as do " : ", as does "
-                                 : said + 1 == ties ? " and "
-                                                    : ", ";
+            const char *before = said == 0 ? first : said + 1 == ties ? " and " : ", ";
             text_append(text, PLAN_ANSWER, "%s%s", before, name);
             said++;
         }
@@ -78,6 +79,28 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
     if (named < ties) {
         text_append(text, PLAN_ANSWER, " and %u more", ties - named);
     }
+}
+
+static uint32_t count_ties(const struct planning *planning)
+{
+    uint32_t ties = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        ties += planning_ties(planning, &planning->quests[i]) ? 1 : 0;
+    }
+    return ties;
+}
+
+static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
+{
+    uint32_t ties = count_ties(planning);
+    name_ties(planning, ties, ties > 1 ? ", as do " : ", as does ", text);
+}
+
+/* Figures that are too close to call. */
+static void say_near(const struct planning *planning, char text[PLAN_ANSWER])
+{
+    uint32_t ties = count_ties(planning);
+    name_ties(planning, ties, "; too close to call: ", text);
 }
 
 /* Warn if fewer than nine in ten draws meet the targets: the value is then not reliable. */
@@ -117,11 +140,34 @@ static void say_next(const struct planning *planning, const struct targets *targ
         quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before), shortfall);
 }
 
+/* Of a search for the best figure: the figure, and where the axis has it. */
+static void say_best(const struct planning *planning, const struct targets *targets,
+                     char text[PLAN_ANSWER])
+{
+    const struct quest *quest = &planning->quests[planning->winner];
+    const struct target figure = {.column = planning->best};
+    char name[PLAN_NAME], value[TEXT], best[TARGET_TEXT];
+    const char *label = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
+    plan_name_quest(planning, quest, name);
+    text_append(text, PLAN_ANSWER, "%s has the %s %s, %s", name,
+                best_is_least(planning->best) ? "least" : "most", column_kinds[planning->best].name,
+                target_format(&figure, &quest->results[quest->found], best));
+    if (label != NULL) {
+        text_append(text, PLAN_ANSWER, ", with a %s of %s", plan_axis(planning), label);
+    }
+    say_near(planning, text);
+    say_draws(planning, targets, quest, text);
+}
+
 static void say_winner(const struct planning *planning, const struct targets *targets,
                        char text[PLAN_ANSWER])
 {
     const struct quest *quest = &planning->quests[planning->winner];
     char name[PLAN_NAME], value[TEXT];
+    if (planning->by_figure) {
+        say_best(planning, targets, text);
+        return;
+    }
     plan_name_quest(planning, quest, name);
     if (quest->fixed != NULL) {
         text_append(text, PLAN_ANSWER, "%s meets all targets as it is", name);

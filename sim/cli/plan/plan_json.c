@@ -89,7 +89,7 @@ static bool put_value(json_t *object, const struct planning *planning,
                       struct error *why)
 {
     const struct result *result = &quest->results[value];
-    bool before = quest->found != SEARCH_NONE && value > 0;
+    bool before = quest->found != SEARCH_NONE && value > 0 && !planning->by_figure;
     return put(object, "value", text_or_null(quest_text(quest, planning->maximise, value)), why) &&
            put(object, "shortfall", list_shortfalls(targets, result), why) &&
            put(object, "within_error_band", list_near(targets, result), why) &&

@@ -200,7 +200,8 @@ static void print_title(const struct planning *planning, const struct targets *t
 {
     char goal[PLAN_GOAL], text[TARGETS_TEXT];
     plan_goal(planning, goal);
-    fprintf(out, "%s for %s\n\n", goal, targets_text(targets, text));
+    fprintf(out, "%s%s%s\n\n", goal, targets->count > 0 ? " for " : "",
+            targets_text(targets, text));
 }
 
 static bool take_notes(const struct planning *planning, struct runs_notes *notes, struct error *why)

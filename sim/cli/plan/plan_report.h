@@ -21,9 +21,10 @@ bool plan_table_print(const struct planning *planning, const struct targets *tar
 const struct table_column *plan_columns(uint32_t *count);
 const struct table_column *tradeoff_columns(bool serves, uint32_t *count);
 
-/* Does the table of a plan for these targets, each of which has a column, have those of `view`? */
-bool plan_check_columns(const struct targets *targets, const struct table_view *view,
-                        struct error *why);
+/* Does the table of a plan for these targets, each of which has a column, have those of `view`?
+ *   best   the figure that is compared, which has a column, too; COLUMN_COUNT: none */
+bool plan_check_columns(const struct targets *targets, enum column best,
+                        const struct table_view *view, struct error *why);
 
 /* A part of it: one line per candidate on its replications, with the number of draws that meet the
  * targets, and how far the targets' metrics spread. */
@@ -45,7 +46,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
  *   tried of steady   number of values tried, number of values of the axis, and whether the
  *                     shortfall shrinks steadily along the values tried
  *   shortfall         of the value, by target, as a share of its bound; 0: met, null: no figure
- *   before before_shortfall   the next better value, and its shortfall
+ *   before before_shortfall   the next better value, and its shortfall; null with --best
  *   draws_met         with --replications: the number of draws that meet all targets; else null
  *   scenario          the scenario of the run
  *   server            the command that starts the server, if the candidate meets all targets and

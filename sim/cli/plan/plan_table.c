@@ -43,29 +43,35 @@ static const enum column shown[] = {COLUMN_BATCH,       COLUMN_CACHE_BYTES, COLU
                                     COLUMN_HIT_RATIO,   COLUMN_MASS_RECALL, COLUMN_TPOT,
                                     COLUMN_DECODE_RATE, COLUMN_COST};
 
-static bool is_shown(const struct targets *targets, uint32_t index)
+static bool has_column(enum column column)
 {
-    enum column column = targets->all[index].column;
+    bool has = false;
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-        if (shown[i] == column) {
-            return true;
-        }
+        has = has || shown[i] == column;
     }
-    for (uint32_t i = 0; i < index; i++) {
-        if (targets->all[i].column == column) {
-            return true;
-        }
-    }
-    return false;
+    return has;
 }
+
+enum { JUDGED = TARGETS_MOST + 1 };
 
 struct report {
     const struct planning *planning;
     const struct targets *targets;
-    const struct target *judged[TARGETS_MOST]; /* shown in extra columns */
+    struct target compared;              /* the figure of --best; COLUMN_COUNT: none */
+    const struct target *judged[JUDGED]; /* shown in extra columns */
     uint32_t judged_count;
     struct table *table;
 };
+
+/* Has this column a place in the table, or an earlier target it? */
+static bool is_shown(const struct report *report, enum column column)
+{
+    bool shows = has_column(column);
+    for (uint32_t i = 0; i < report->judged_count; i++) {
+        shows = shows || report->judged[i]->column == column;
+    }
+    return shows;
+}
 
 /* Is there a batch to show that is not the axis? A shortfall takes its place. */
 static bool has_batch(const struct planning *planning)
@@ -135,15 +141,17 @@ const struct table_column *plan_columns(uint32_t *count)
 /* The columns and, behind them, those of targets without a column of their own, by their keys; notes
  * these targets. Returns the number of columns. */
 static uint32_t list_columns(struct report *report,
-                             struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1])
+                             struct table_column columns[FIXED_COLUMNS + JUDGED + 1])
 {
     uint32_t count = FIXED_COLUMNS;
     memcpy(columns, fixed_columns, sizeof fixed_columns);
     report->judged_count = 0;
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        if (!is_shown(report->targets, i)) {
-            const char *name = column_kinds[report->targets->all[i].column].name;
-            report->judged[report->judged_count++] = &report->targets->all[i];
+    for (uint32_t i = 0; i < report->targets->count + 1; i++) {
+        bool last = i == report->targets->count;
+        const struct target *target = last ? &report->compared : &report->targets->all[i];
+        if (target->column != COLUMN_COUNT && !is_shown(report, target->column)) {
+            const char *name = column_kinds[target->column].name;
+            report->judged[report->judged_count++] = target;
             columns[count++] = (struct table_column){.title = name, .right = true, .name = name};
         }
     }
@@ -151,18 +159,18 @@ static uint32_t list_columns(struct report *report,
     return count;
 }
 
-bool plan_check_columns(const struct targets *targets, const struct table_view *view,
-                        struct error *why)
+bool plan_check_columns(const struct targets *targets, enum column best,
+                        const struct table_view *view, struct error *why)
 {
-    struct report report = {.targets = targets};
-    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1];
+    struct report report = {.targets = targets, .compared = {.column = best}};
+    struct table_column columns[FIXED_COLUMNS + JUDGED + 1];
     uint32_t count = list_columns(&report, columns);
     return table_view_check(view, columns, count, why);
 }
 
 static bool make_table(struct report *report, const struct table_view *view, struct error *why)
 {
-    struct table_column columns[FIXED_COLUMNS + TARGETS_MOST + 1];
+    struct table_column columns[FIXED_COLUMNS + JUDGED + 1];
     uint32_t count = list_columns(report, columns);
     columns[VALUE].title = plan_axis(report->planning);
     columns[BATCH].title = has_batch(report->planning) ? "batch" : "";
@@ -188,7 +196,7 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     const struct cell *cells = result->cells;
     char value[TEXT], batch[TEXT], kv[FIGURE], cache[FIGURE], hbm[FIGURE], hit[FIGURE];
     char mass[FIGURE], tpot[FIGURE];
-    char rate[FIGURE], cost[FIGURE], judged[TARGETS_MOST][TARGET_TEXT];
+    char rate[FIGURE], cost[FIGURE], judged[JUDGED][TARGET_TEXT];
     char ranges[RANGED][RANGE_TEXT];
     uint32_t count = FIXED_COLUMNS;
     texts[VALUE] = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
@@ -206,7 +214,10 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
     for (uint32_t i = 0; i < report->judged_count; i++) {
         texts[count++] = target_format(report->judged[i], result, judged[i]);
     }
-    texts[count++] = quest == &planning->quests[planning->winner] ? "wins" : "";
+    bool wins = quest == &planning->quests[planning->winner];
+    texts[count++] = wins                                                    ? "wins"
+                     : planning->by_figure && planning_ties(planning, quest) ? "ties"
+                                                                             : "";
     return table_add(report->table, texts, count, why);
 }
 
@@ -232,7 +243,7 @@ static bool add_missed(const struct report *report, const struct quest *quest, c
 
 static bool add_quest(const struct report *report, const struct quest *quest, struct error *why)
 {
-    const char *texts[FIXED_COLUMNS + TARGETS_MOST + 1] = {NULL};
+    const char *texts[FIXED_COLUMNS + JUDGED + 1] = {NULL};
     texts[SYSTEM] = quest->candidate->system;
     texts[HARDWARE] = plan_machines_differ(report->planning) ? quest->candidate->machine : NULL;
     if (quest->candidate->left_out[0] != '\0') {
@@ -249,7 +260,8 @@ static bool add_quest(const struct report *report, const struct quest *quest, st
 bool plan_table_print(const struct planning *planning, const struct targets *targets,
                       const struct table_view *view, FILE *out, struct error *why)
 {
-    struct report report = {.planning = planning, .targets = targets};
+    enum column best = planning->by_figure ? planning->best : COLUMN_COUNT;
+    struct report report = {.planning = planning, .targets = targets, .compared = {.column = best}};
     bool good = make_table(&report, view, why);
     for (uint32_t i = 0; good && i < planning->count; i++) {
         good = add_quest(&report, &planning->quests[i], why);

@@ -3,7 +3,9 @@
 #include "study/plan/planning.h"
 
 #include "base/array.h"
+#include "result/tie.h"
 #include "serving/serving_memory.h"
+#include "study/plan/best.h"
 #include "study/plan/typed_values.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/planned.h"
@@ -113,7 +115,8 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
         return true;
     }
     quest->results = array_zeroed(count, sizeof *quest->results, why);
-    if (quest->results == NULL || !search_init(&quest->search, count, why)) {
+    if (quest->results == NULL || !search_init(&quest->search, count, why) ||
+        (options->by_figure && !search_for_peak(&quest->search, why))) {
         return false;
     }
     quest->search.unordered = quest->fixed == NULL && !quest->axis.numeric;
@@ -155,6 +158,19 @@ static void tell_progress(const struct quest *quest, const struct planning_optio
     }
 }
 
+/* A run without the figure that is compared is no answer. */
+static void judge(struct quest *quest, uint32_t value, const struct planning_options *options)
+{
+    const struct result *result = &quest->results[value];
+    double shortfall = targets_shortfall(&options->targets, result);
+    if (options->by_figure) {
+        double merit = best_merit(options->best, result);
+        search_put_merit(&quest->search, value, isnan(merit) ? INFINITY : shortfall, merit);
+    } else {
+        search_put(&quest->search, value, shortfall);
+    }
+}
+
 static bool take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     const struct round *round = context;
@@ -164,7 +180,7 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     (void)why;
     quest->results[value] = *result;
     result_init(result);
-    search_put(&quest->search, value, targets_shortfall(&options->targets, &quest->results[value]));
+    judge(quest, value, options);
     tell_progress(quest, options);
     return true;
 }
@@ -266,14 +282,21 @@ static bool finds_budget(const struct quest *quest)
 
 enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
 
+static double cost_of_value(const struct planning *planning, const struct quest *quest)
+{
+    double number = value_at(quest, planning->maximise, quest->found)->number;
+    return planning->maximise ? -number : number;
+}
+
 /* The cost of a quest's value, most important part first. Less is better. */
 static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
 {
-    const struct cell *cells = quest->results[quest->found].cells;
+    const struct result *result = &quest->results[quest->found];
+    const struct cell *cells = result->cells;
     double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
-    bool budget = finds_budget(quest);
-    double number = budget ? hbm : value_at(quest, planning->maximise, quest->found)->number;
-    costs[VALUE] = planning->maximise && !budget ? -number : number;
+    costs[VALUE] = planning->by_figure   ? -best_merit(planning->best, result)
+                   : finds_budget(quest) ? hbm
+                                         : cost_of_value(planning, quest);
     costs[HBM] = hbm;
     costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
     costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
@@ -297,7 +320,14 @@ bool planning_ties(const struct planning *planning, const struct quest *quest)
 {
     const struct quest *winner = &planning->quests[planning->winner];
     double x[COSTS], y[COSTS];
-    if (quest == winner || quest->found == PLANNING_NONE || finds_budget(winner)) {
+    if (quest == winner || quest->found == PLANNING_NONE) {
+        return false;
+    }
+    if (planning->by_figure) {
+        return result_tie(&winner->results[winner->found], &quest->results[quest->found],
+                          planning->best) != TIE_NONE;
+    }
+    if (finds_budget(winner)) {
         return false;
     }
     cost_of(planning, winner, x);
@@ -369,6 +399,8 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
 {
     *out = (struct planning){.runs = options->runs,
                              .maximise = options->maximise,
+                             .by_figure = options->by_figure,
+                             .best = options->best,
                              .winner = PLANNING_NONE,
                              .nearest = PLANNING_NONE};
     sources_remember(scenario->sources, REMEMBERED);

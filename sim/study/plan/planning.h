@@ -1,12 +1,12 @@
 /* A plan: the best value of an axis that meets all targets, for each candidate, and the winner
- * among the candidates.
+ * among the candidates. The best value is the smallest, the largest, or the one with the best
+ * figure (best.h), such as the batch with the most tokens per second.
  *
  * Each candidate's values are searched (search.h) in rounds. One round of all candidates is one
  * sweep: its points are stored, they share their replays with all other rounds, and each is the run
- * that `simulate` makes of that point. The best value is the smallest or the largest, as the
- * options say.
+ * that `simulate` makes of that point.
  *
- * The candidate with the best value wins. A budget means something different in every system, so if
+ * The candidate with the best value, or the best figure, wins. A budget means something different in every system, so if
  * the axis is the budget, the run that takes the least HBM wins. Ties are broken by less HBM, then
  * by less time from arrival to the last token, then by less time per token. Among candidates with
  * the same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first.
@@ -29,6 +29,8 @@ struct planning_options {
     struct candidate_options candidates;
     const char *axis; /* one axis, in the notation of axis.h */
     bool maximise;
+    bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
+    enum column best;
     struct store *store;            /* NULL: keep nothing */
     uint32_t jobs;                  /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs and for replications */
@@ -54,14 +56,16 @@ struct planning {
     struct quest *quests;         /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
-    uint64_t requests; /* the workload was extended to so many (planning_long.h); 0: not */
-    bool maximise;
+    uint64_t requests;        /* the workload was extended to so many (planning_long.h); 0: not */
+    bool maximise, by_figure; /* the options', as `best` */
+    enum column best;
     uint32_t winner;  /* a quest; or PLANNING_NONE */
     uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
 };
 
-/* Does `quest` reach the same value as the winner without being it? Always false for budgets, which
- * every system spends in its own way. The plan must have a winner. */
+/* Does `quest` reach the same value as the winner without being it, or a figure too close to its own
+ * to say which is better? Always false for budgets, which every system spends in its own way. The
+ * plan must have a winner. */
 bool planning_ties(const struct planning *planning, const struct quest *quest);
 
 /* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid

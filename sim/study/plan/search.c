@@ -23,9 +23,16 @@ bool search_init(struct search *search, uint32_t count, struct error *why)
     return search->shortfall != NULL;
 }
 
+bool search_for_peak(struct search *search, struct error *why)
+{
+    search->merit = array_zeroed(search->count, sizeof *search->merit, why);
+    return search->merit != NULL;
+}
+
 void search_release(struct search *search)
 {
     free(search->shortfall);
+    free(search->merit);
     *search = (struct search){.count = 0};
 }
 
@@ -33,6 +40,12 @@ void search_put(struct search *search, uint32_t value, double shortfall)
 {
     search->tried += isnan(search->shortfall[value]) ? 1 : 0;
     search->shortfall[value] = shortfall;
+}
+
+void search_put_merit(struct search *search, uint32_t value, double shortfall, double merit)
+{
+    search->merit[value] = merit;
+    search_put(search, value, shortfall);
 }
 
 static bool is_tried(const struct search *search, uint32_t value)
@@ -60,8 +73,24 @@ static uint32_t last_that_holds(const struct search *search)
     return last;
 }
 
+/* The value with the most merit among those that pass, the first of equals. */
+static uint32_t best_that_passes(const struct search *search)
+{
+    uint32_t best = SEARCH_NONE;
+    for (uint32_t i = 0; i < search->count; i++) {
+        if (search->shortfall[i] == 0 &&
+            (best == SEARCH_NONE || search->merit[i] > search->merit[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
 uint32_t search_found(const struct search *search)
 {
+    if (search->merit != NULL) {
+        return best_that_passes(search);
+    }
     uint32_t holds = search->load ? last_that_holds(search) : SEARCH_NONE;
     return holds != SEARCH_NONE ? holds : first_that_passes(search);
 }
@@ -217,10 +246,22 @@ static uint32_t go_on_from(const struct search *search, uint32_t found, uint32_t
                                                          : look_beside(search, found, most, values);
 }
 
+/* Close in on the best value that passes; if none does, on the least shortfall. */
+static uint32_t climb(const struct search *search, uint32_t most, uint32_t *values)
+{
+    uint32_t best = search_found(search);
+    return search->unordered     ? scan(search, search->count, most, values)
+           : best == SEARCH_NONE ? go_on_without(search, most, values)
+                                 : close_in(search, best, most, values);
+}
+
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
 {
     if (search->tried == 0) {
         return begin(search, most, values);
+    }
+    if (search->merit != NULL) {
+        return climb(search, most, values);
     }
     uint32_t found = search_found(search), nearest = search_nearest(search), used = 0;
     uint32_t end = found != SEARCH_NONE ? found : search->count;

@@ -12,6 +12,12 @@
  * two tried ones may still be missed. Trying all values would rule that out, but takes minutes if
  * each value is a server with thousands of requests.
  *
+ * A search for a peak looks for the value with the most merit among those that pass, such as the
+ * batch with the most tokens per second. It assumes that the merit rises up to the best value and
+ * falls after it, and closes in on the best value tried from both sides. At the end, both
+ * neighbours of the value found have been tried and are no better. If no value passes, the rounds
+ * close in on the least shortfall.
+ *
  * For loads, the answer is the highest load below which every tried load passes: a load that passes
  * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to
  * fill a server first), the answer is the best load that passes.
@@ -32,6 +38,7 @@ struct search {
     uint32_t count;
     uint32_t tried;
     double *shortfall; /* [count], NaN: not tried; owned */
+    double *merit;     /* [count] of a search for a peak: more is better; owned; else NULL */
     bool uneven;       /* tries contradicted the assumption */
     bool load;         /* set by the caller: values are loads */
     bool unordered;    /* set by the caller: neighbours are unrelated, so every value is tried */
@@ -40,13 +47,17 @@ struct search {
 bool search_init(struct search *search, uint32_t count, struct error *why); /* count > 0 */
 void search_release(struct search *search);
 
+/* Search for a peak. To be called before the first try. */
+bool search_for_peak(struct search *search, struct error *why);
+
 /* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if
  * the search has ended. The caller passes the shortfall of each to search_put() before the next
  * call. */
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values);
 void search_put(struct search *search, uint32_t value, double shortfall);
+void search_put_merit(struct search *search, uint32_t value, double shortfall, double merit);
 
-/* The best tried value that passes (of loads: see above), and the first with the least shortfall.
+/* The best tried value that passes (of loads and peaks: see above), and the first with the least shortfall.
  * SEARCH_NONE if nothing passes, or if every tried value is impossible. */
 uint32_t search_found(const struct search *search);
 uint32_t search_nearest(const struct search *search);

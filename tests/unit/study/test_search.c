@@ -325,6 +325,88 @@ static void what_is_about_equal_is_steady(void **state)
     }
 }
 
+/* ---- peaks ---- */
+
+/* As run(), for a merit as well. */
+static struct search run_peak(const struct grid *grid, const double *merit)
+{
+    struct search search;
+    struct error why;
+    uint32_t values[MOST], count;
+    assert_true(search_init(&search, grid->count, &why) && search_for_peak(&search, &why));
+    search.unordered = grid->unordered;
+    while ((count = search_next(&search, grid->a_round, values)) > 0) {
+        assert_true(count <= grid->a_round);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(values[i] < grid->count && isnan(search.shortfall[values[i]]));
+            search_put_merit(&search, values[i], grid->shortfall[values[i]], merit[values[i]]);
+        }
+    }
+    return search;
+}
+
+/* Of the values that pass, which brute force knows, the one with the most merit. */
+static uint32_t most_merit(const struct grid *grid, const double *merit)
+{
+    uint32_t best = SEARCH_NONE;
+    for (uint32_t i = 0; i < grid->count; i++) {
+        if (grid->shortfall[i] == 0 && (best == SEARCH_NONE || merit[i] > merit[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* A merit that rises and falls, and a limit from somewhere on, as a batch has: the peak is inside,
+ * or at the limit. */
+static void a_peak_under_a_limit_is_found(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < ROUNDS; seed++) {
+        gsl_rng *random = draw_from(seed);
+        struct grid grid = draw_grid(random, seed);
+        uint32_t peak = below(random, grid.count), limit = 1 + below(random, grid.count);
+        double merit[MOST];
+        for (uint32_t i = 0; i < grid.count; i++) {
+            merit[i] = -fabs((double)i - peak);
+            grid.shortfall[i] = i < limit ? 0 : 0.01 * (1 + i - limit);
+        }
+        struct search search = run_peak(&grid, merit);
+        if (search_found(&search) != most_merit(&grid, merit)) {
+            fail_msg("seed %u: %u is found, not %u", seed, search_found(&search),
+                     most_merit(&grid, merit));
+        }
+        search_release(&search);
+        gsl_rng_free(random);
+    }
+}
+
+static void without_an_order_every_value_is_tried_for_a_peak(void **state)
+{
+    struct grid grid = {.count = 7, .a_round = 3, .unordered = true};
+    const double merit[] = {3, 1, 4, 1, 5, 9, 2};
+    (void)state;
+    grid.shortfall[5] = 0.1; /* the highest does not pass */
+    struct search search = run_peak(&grid, merit);
+    assert_int_equal(search_found(&search), 4);
+    assert_int_equal(search.tried, 7);
+    search_release(&search);
+}
+
+static void where_nothing_passes_a_peak_is_none(void **state)
+{
+    struct grid grid = {.count = 100, .a_round = 9};
+    double merit[MOST] = {0};
+    (void)state;
+    for (uint32_t i = 0; i < grid.count; i++) {
+        grid.shortfall[i] = 1 + 0.01 * fabs((double)i - 40);
+    }
+    struct search search = run_peak(&grid, merit);
+    assert_int_equal(search_found(&search), SEARCH_NONE);
+    assert_int_equal(search_nearest(&search), 40);
+    search_release(&search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +420,9 @@ int main(void)
         cmocka_unit_test(what_is_the_same_everywhere_is_seen_at_once),
         cmocka_unit_test(three_rounds_are_enough_for_an_axis),
         cmocka_unit_test(what_is_about_equal_is_steady),
+        cmocka_unit_test(a_peak_under_a_limit_is_found),
+        cmocka_unit_test(without_an_order_every_value_is_tried_for_a_peak),
+        cmocka_unit_test(where_nothing_passes_a_peak_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
