@@ -213,6 +213,7 @@ static bool measure(const struct source *source, const struct curve_report *repo
         .group = report->group,
         .order = report->order,
         .selection = report->selection,
+        .starts_full = true,
         .warmup = report->warmup,
         .sizes = curves->sizes.size,
         .count = (uint32_t)curves->sizes.count,

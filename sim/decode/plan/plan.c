@@ -315,6 +315,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .manager_unit = (double)m->granularity,
         .block_span = (enum block_span)m->block_span,
         .block_candidates = (uint32_t)m->block_candidates,
+        .starts_full = true,
         .warmup = plan->warmup,
         .steps = plan->steps,
         .cpu_threads = plan->cpu_threads,
@@ -347,6 +348,7 @@ static uint64_t hash_common(const struct replay_plan *replay)
         (uint64_t)replay->block_span,
         replay->block_candidates,
         replay->recent_scales,
+        replay->starts_full,
         replay->before,
         replay->behind,
     };

@@ -17,6 +17,7 @@
 #include "decode/replay/replay_layer.h"
 
 #include "base/array.h"
+#include "decode/replay/replay_fill.h"
 #include "trace/generate/mapping.h"
 
 #include <math.h>
@@ -232,15 +233,21 @@ static int most_wanted_first(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->block > y->block ? 1 : -1);
 }
 
-/* The demand that the policy sees: the step's blocks, best first. */
-static struct demand block_demand(struct layer *layer, uint32_t touched)
+/* Sort the step's blocks, best first, and clear their tally. */
+static void rank_step(struct layer *layer, uint32_t touched)
 {
-    uint32_t candidates = layer->job->plan->block_candidates;
     for (uint32_t i = 0; i < touched; i++) {
         layer->step[i].count = layer->tally[layer->step[i].block];
         layer->tally[layer->step[i].block] = 0;
     }
     qsort(layer->step, touched, sizeof *layer->step, most_wanted_first);
+}
+
+/* The demand that the policy sees: the step's blocks, best first. */
+static struct demand block_demand(struct layer *layer, uint32_t touched)
+{
+    uint32_t candidates = layer->job->plan->block_candidates;
+    rank_step(layer, touched);
     uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
     for (uint32_t i = 0; i < wanted; i++) {
         layer->demand[i] = layer->step[i].block;
@@ -253,6 +260,43 @@ static uint64_t units_of(const struct layer *layer, const struct group *group, u
 {
     uint64_t each = (layer->job->header->units + layer->blocks - 1) / layer->blocks;
     return blocks * each * (group->end - group->first);
+}
+
+/* What the cache begins with (replay_fill.h): the blocks of the group's first step, most wanted
+ * first, then the latest of the others. */
+static struct demand fill_demand(struct layer *layer, const struct group *group,
+                                 const struct policy *policy)
+{
+    uint32_t touched = 0, count = 0;
+    for (uint32_t head = group->first; head < group->end; head++) {
+        if (is_offloaded(layer, group->target, head)) {
+            look_up(layer, policy, wishes_of(layer, group->target, head, 0), &touched);
+        }
+    }
+    rank_step(layer, touched);
+    for (uint32_t i = 0; i < touched; i++) {
+        layer->demand[count++] = layer->step[i].block;
+        layer->tally[layer->step[i].block] = 1;
+    }
+    for (uint32_t block = layer->blocks - layer->recent; block-- > layer->sinks;) {
+        if (layer->tally[block] == 0) {
+            layer->demand[count++] = block;
+        }
+    }
+    for (uint32_t i = 0; i < touched; i++) {
+        layer->tally[layer->step[i].block] = 0;
+    }
+    return (struct demand){.units = layer->demand, .wanted = count};
+}
+
+static void fill_cache(struct layer *layer, const struct group *group, struct policy *policy)
+{
+    struct outcome outcome;
+    uint32_t held, most;
+    struct demand fill = fill_demand(layer, group, policy);
+    policy_access(policy, &fill, &outcome);
+    policy_footprint(policy, &held, &most);
+    layer->most = units_of(layer, group, held);
 }
 
 static void play_step(struct layer *layer, const struct group *group, struct policy *policy,
@@ -307,6 +351,9 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
         return false;
     }
     layer->wanted = layer->hit = layer->cold = layer->most = 0;
+    if (replay_fills(plan)) {
+        fill_cache(layer, group, policy);
+    }
     for (uint32_t step = 0; step < layer->total; step++) {
         play_step(layer, group, policy, step);
     }

@@ -51,6 +51,7 @@ static void write_plan(const struct replay_plan *plan, FILE *out)
         plan->sinks,
         plan->recent,
         plan->recent_scales,
+        plan->starts_full,
         (uint64_t)plan->block_span,
         plan->block_candidates,
         plan->warmup,

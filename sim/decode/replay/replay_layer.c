@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "decode/replay/cpu_heads.h"
+#include "decode/replay/replay_fill.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
 #include "trace/generate/mapping.h"
@@ -57,6 +58,8 @@ struct layer {
     uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
     struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
     struct outcome *outcomes;  /* [parts] of an instance's caches, scratch */
+    uint32_t *fill_units;      /* [units of the trace] what caches begin with, scratch */
+    uint8_t *fill_mass;        /* [units of the trace] */
 };
 
 /* Called for the demand of one stream at one step. */
@@ -201,6 +204,8 @@ static void layer_release(struct layer *layer)
     free(layer->for_cpu);
     free(layer->tasks);
     free(layer->outcomes);
+    free(layer->fill_units);
+    free(layer->fill_mass);
 }
 
 /* The caller releases it, on failure too. */
@@ -224,7 +229,9 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why)) ||
         !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
         !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why)) ||
-        !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why))) {
+        !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why)) ||
+        !(layer->fill_units = array_zeroed(header->units, sizeof *layer->fill_units, why)) ||
+        !(layer->fill_mass = array_zeroed(header->units, sizeof *layer->fill_mass, why))) {
         return false;
     }
     assign_instances(layer);
@@ -235,6 +242,13 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     return good;
 }
 
+/* The most units that a demand can have. */
+static uint32_t most_wanted(const struct replay_job *job)
+{
+    uint32_t outside = job->shape.end_unit - job->shape.first_unit;
+    return replay_fills(job->plan) && outside > job->shape.wanted ? outside : job->shape.wanted;
+}
+
 /* Create empty caches for the next sequence. */
 static bool start_instances(struct layer *layer, uint32_t sequence, struct error *why)
 {
@@ -242,7 +256,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
     const struct trace_header *header = job->header;
     uint32_t group = header->query_heads / header->kv_heads;
     struct policy_env env = {.blocks = header->units,
-                             .wanted = job->shape.wanted,
+                             .wanted = most_wanted(job),
                              .order = job->plan->order,
                              .sinks = job->shape.first_unit,
                              .recent = header->units - job->shape.end_unit,
@@ -340,10 +354,31 @@ static void replay_step(struct layer *layer, struct instance *instance, uint32_t
     }
 }
 
+static struct demand fill_of(struct layer *layer, const struct demand *first)
+{
+    return replay_fill(first, &layer->job->shape, layer->fill_units, layer->fill_mass);
+}
+
+/* Let the stream's caches begin with what the first demand suggests. */
+static void fill_caches(struct layer *layer, uint32_t stream, const struct demand *first)
+{
+    struct demand fill = fill_of(layer, first);
+    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
+        struct instance *instance = &layer->instances[i];
+        policy_sizes_access(instance->caches, &fill, layer->outcomes);
+        for (uint32_t size = 0; size < instance->count; size++) {
+            instance->records[size].most = policy_sizes_held(instance->caches, size);
+        }
+    }
+}
+
 static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
                           const struct demand *demand, struct error *why)
 {
     (void)why;
+    if (step == 0 && replay_fills(layer->job->plan)) {
+        fill_caches(layer, stream, demand);
+    }
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
         replay_step(layer, &layer->instances[i], step, demand);
     }
@@ -353,7 +388,12 @@ static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
 static bool foresee_demand(struct layer *layer, uint32_t stream, uint32_t step,
                            const struct demand *demand, struct error *why)
 {
-    (void)step;
+    if (step == 0 && replay_fills(layer->job->plan)) {
+        struct demand fill = fill_of(layer, demand);
+        if (!next_use_add(&layer->future[stream], &fill, why)) {
+            return false;
+        }
+    }
     return next_use_add(&layer->future[stream], demand, why);
 }
 

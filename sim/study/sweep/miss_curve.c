@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "decode/replay/replay.h"
+#include "decode/replay/replay_fill.h"
 #include "decode/setup.h"
 #include "policy/kinds.h"
 #include "policy/next_use.h"
@@ -153,6 +154,8 @@ static bool caches_collect(const struct caches *caches, uint64_t *misses, struct
 struct scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
+    uint32_t *fill_units; /* [units] what caches begin with */
+    uint8_t *fill_mass;   /* [units] */
 };
 
 struct trace_job {
@@ -183,10 +186,30 @@ static uint32_t layer_group(const struct layer *layer, uint32_t head)
 typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
                              const struct demand *demand, struct error *why);
 
+static bool fills_caches(const struct miss_request *request)
+{
+    return request->starts_full && replay_can_fill(request->policy);
+}
+
+/* If caches are filled before this step: with this demand. */
+static bool fills(const struct layer *layer, uint32_t step, const struct demand *demand,
+                  struct demand *fill)
+{
+    const struct trace_job *job = layer->job;
+    if (step > 0 || !fills_caches(job->request)) {
+        return false;
+    }
+    *fill = replay_fill(demand, &job->shape, layer->scratch->fill_units, layer->scratch->fill_mass);
+    return true;
+}
+
 static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
                            const struct demand *demand, struct error *why)
 {
-    (void)step;
+    struct demand fill;
+    if (fills(layer, step, demand, &fill) && !next_use_add(&layer->future[head], &fill, why)) {
+        return false;
+    }
     return next_use_add(&layer->future[head], demand, why);
 }
 
@@ -197,6 +220,10 @@ static bool count_demand(struct layer *layer, uint32_t head, uint32_t step,
     bool counts = step >= layer->job->request->warmup;
     struct miss_curve *curve = layer->job->curve;
     uint32_t group = layer_group(layer, head);
+    struct demand fill;
+    if (fills(layer, step, demand, &fill)) {
+        caches_access(&layer->caches[head], &fill, false, miss_curve_group(curve, group));
+    }
     caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
     curve->accesses[group] += counts ? demand->wanted : 0;
     return true;
@@ -239,7 +266,7 @@ static bool start_caches(struct layer *layer, struct error *why)
     const struct trace_header *header = job->header;
     struct policy_env env = {
         .blocks = header->units,
-        .wanted = job->shape.wanted,
+        .wanted = fills_caches(job->request) ? header->units : job->shape.wanted,
         .order = job->request->order,
         .sinks = job->shape.first_unit,
         .recent = header->units - job->shape.end_unit,
@@ -297,16 +324,31 @@ static bool curve_layer(uint32_t number, uint32_t thread, void *context, struct 
     return good;
 }
 
+static bool scratch_init(struct scratch *scratch, uint32_t units, struct error *why)
+{
+    trace_frame_init(&scratch->frame);
+    demand_buffer_init(&scratch->buffer);
+    return (scratch->fill_units = array_zeroed(units, sizeof *scratch->fill_units, why)) &&
+           (scratch->fill_mass = array_zeroed(units, sizeof *scratch->fill_mass, why));
+}
+
+static void scratch_release(struct scratch *scratch)
+{
+    trace_frame_release(&scratch->frame);
+    demand_buffer_release(&scratch->buffer);
+    free(scratch->fill_units);
+    free(scratch->fill_mass);
+}
+
 static bool run_layers(struct trace_job *job, uint32_t threads, struct error *why)
 {
+    bool good = true;
     for (uint32_t t = 0; t < threads; t++) {
-        trace_frame_init(&job->scratch[t].frame);
-        demand_buffer_init(&job->scratch[t].buffer);
+        good = scratch_init(&job->scratch[t], job->header->units, why) && good;
     }
-    bool good = parallel_for(job->header->layers, threads, curve_layer, job, why);
+    good = good && parallel_for(job->header->layers, threads, curve_layer, job, why);
     for (uint32_t t = 0; t < threads; t++) {
-        trace_frame_release(&job->scratch[t].frame);
-        demand_buffer_release(&job->scratch[t].buffer);
+        scratch_release(&job->scratch[t]);
     }
     return good;
 }

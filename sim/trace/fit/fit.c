@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "trace/fit/fit_locality.h"
 #include "trace/fit/fit_sample.h"
 #include "trace/fit/fit_solve.h"
 #include "trace/generate/generate.h"
@@ -240,7 +241,8 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
     describe(header, fit.steps, profile);
     profile->heads =
         array_zeroed((size_t)header->layers * header->kv_heads, sizeof *profile->heads, why);
-    if (profile->heads == NULL || !parallel_for(header->layers, threads, fit_layer, &fit, why)) {
+    if (profile->heads == NULL || !parallel_for(header->layers, threads, fit_layer, &fit, why) ||
+        !fit_locality_solve(recording, share, threads, profile, why)) {
         trace_profile_release(profile);
         return false;
     }

@@ -2,7 +2,8 @@
  *
  * Scores are 16-bit integers in sixteenths of a mass code (a code is a tenth of an octave). The
  * properties of a unit (its own part, its latent directions, whether it is an anchor) are a hash of
- * the head's key and the unit's number, so nothing is kept between tiles. The distance of a unit is
+ * the head's key and the unit's number, or those of its layer or neighbourhood (profile.h,
+ * `locality`), so nothing is kept between tiles. The distance of a unit is
  * taken at the first step of the tile. A block of units is drawn once per tile and scored at all
  * steps of the tile while it is in the nearest cache. Then one counting sort over codes at each
  * step finds the best, ties by position, in the order of a reader of the trace. Internal to this
@@ -23,8 +24,9 @@ enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS, CANDIDATES_SLACK = 16 };
 struct candidates {
     const struct trace_profile_head *head;
     const struct latent *latent; /* of these steps */
+    const struct profile_locality *locality;
     uint32_t first_octave;
-    uint64_t key;
+    uint64_t key, layer_key; /* of the head, and of its layer */
     uint32_t context, first_unit, end_unit;
     uint32_t first_step, steps; /* at most CANDIDATES_MOST_STEPS */
     uint32_t keep;              /* at most end_unit - first_unit */

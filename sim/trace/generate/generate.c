@@ -101,6 +101,9 @@ static void fill_queries(const struct trace_header *header, const struct latent 
     }
 }
 
+/* KV heads of a layer have the numbers below this one, which stands for the layer itself. */
+#define WHOLE_LAYER UINT32_MAX
+
 static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint32_t number)
 {
     return hash_at(hash_at(hash_at(hash_at(seed, 0), sequence), layer), number);
@@ -112,6 +115,7 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;
     size_t rows = (size_t)header->kv_heads * frame->steps;
+    uint64_t layer_key = head_key(generator->seed, frame->sequence, frame->layer, WHOLE_LAYER);
     if (!trace_frame_reserve(header, frame, why) ||
         !trace_rows_reserve(&frame->rows, rows * trace_row_most(header) + CANDIDATES_SLACK, why) ||
         !array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1, why)) {
@@ -124,13 +128,17 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
         const struct trace_profile_head *head = trace_profile_head(
             &generator->profile, header->layers, header->kv_heads, frame->layer, number);
         uint64_t key = head_key(generator->seed, frame->sequence, frame->layer, number);
+        const struct latent_keys keys = {hash_at(key, 0), hash_at(layer_key, 0),
+                                         generator->profile.locality.alike};
         struct latent latent;
-        latent_init(&latent, head, hash_at(key, 0), frame->first_step, frame->steps);
+        latent_init(&latent, head, &keys, frame->first_step, frame->steps);
         struct candidates asked = {
             .head = head,
             .latent = &latent,
+            .locality = &generator->profile.locality,
             .first_octave = generator->profile.first_octave,
             .key = key,
+            .layer_key = layer_key,
             .context = header->context,
             .first_unit = generator->first_unit,
             .end_unit = generator->end_unit,

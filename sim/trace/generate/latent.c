@@ -5,14 +5,19 @@
 #include <math.h>
 
 /* The purpose of a hash: no two purposes share a number. */
-enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, TURN };
+enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, TURN, ALIKE };
 
 #define SHARED UINT32_MAX /* in place of a query head */
 #define DIM_MOST 1024
 
+static uint64_t stream_of(uint64_t key, enum purpose purpose, uint32_t query_head)
+{
+    return hash_at(key, (uint64_t)purpose << 32 | query_head);
+}
+
 static uint64_t stream(const struct latent *latent, enum purpose purpose, uint32_t query_head)
 {
-    return hash_at(latent->key, (uint64_t)purpose << 32 | query_head);
+    return stream_of(latent->keys.head, purpose, query_head);
 }
 
 static void set_amplitudes(double out[PROFILE_PARTS], const double shares[PROFILE_PARTS],
@@ -68,12 +73,22 @@ static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, ui
     }
 }
 
+/* The key of direction i: the head's, or the layer's. What query heads do not share is the head's.
+ */
+static uint64_t key_of(const struct latent *latent, uint32_t query_head, uint32_t i)
+{
+    uint64_t chance = hash_at(stream(latent, ALIKE, SHARED), i) >> 32;
+    bool is_alike = query_head == SHARED && (double)chance < latent->keys.alike * 0x1p32;
+    return is_alike ? latent->keys.layer : latent->keys.head;
+}
+
 static void draw_parts(const struct latent *latent, uint32_t query_head, struct latent_parts *out)
 {
-    uint64_t phases = stream(latent, PHASE, query_head);
-    uint64_t signs = stream(latent, SIGN, query_head);
-    uint64_t normals = stream(latent, NORMAL, query_head);
     for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        uint64_t key = key_of(latent, query_head, i);
+        uint64_t phases = stream_of(key, PHASE, query_head);
+        uint64_t signs = stream_of(key, SIGN, query_head);
+        uint64_t normals = stream_of(key, NORMAL, query_head);
         for (uint32_t s = 0; s < latent->steps; s++) {
             uint64_t place = (uint64_t)(latent->first_step + s) * PROFILE_LATENTS + i;
             out->value[s][0][i] = latent->novelty[s] * hash_normal(hash_at(normals, place));
@@ -84,10 +99,10 @@ static void draw_parts(const struct latent *latent, uint32_t query_head, struct 
     }
 }
 
-void latent_init(struct latent *latent, const struct trace_profile_head *head, uint64_t key,
-                 uint32_t first_step, uint32_t steps)
+void latent_init(struct latent *latent, const struct trace_profile_head *head,
+                 const struct latent_keys *keys, uint32_t first_step, uint32_t steps)
 {
-    latent->key = key;
+    latent->keys = *keys;
     latent->first_step = first_step;
     latent->steps = steps;
     latent->shared = sqrt(1 - head->own);

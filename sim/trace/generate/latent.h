@@ -4,7 +4,8 @@
  * and then draws another; directions are renewed one after the other. The correlation of a part
  * falls linearly, 1 - lag / lasts, to 0 when it is renewed. The part that lasts one step is normal,
  * with an amplitude that differs from step to step. Nothing is carried from step to step: every
- * step costs the same. Internal to this folder.
+ * step costs the same. Heads of a layer may have some of their directions in common. Internal to
+ * this folder.
  */
 #ifndef TRACE_GENERATE_LATENT_H
 #define TRACE_GENERATE_LATENT_H
@@ -18,8 +19,15 @@ struct latent_parts {
     double value[LATENT_MOST_STEPS][LATENT_PARTS][PROFILE_LATENTS];
 };
 
+/* Where directions come from. `head` differs from head to head, `layer` from layer to layer. A
+ * direction that all query heads of the group share is the layer's with probability `alike`. */
+struct latent_keys {
+    uint64_t head, layer;
+    double alike;
+};
+
 struct latent {
-    uint64_t key;
+    struct latent_keys keys;
     uint32_t first_step, steps;
     double score[PROFILE_PARTS]; /* amplitudes; for `score` without the part that never moves */
     double query[PROFILE_PARTS];
@@ -29,9 +37,8 @@ struct latent {
     struct latent_parts parts; /* shared by all query heads of the group */
 };
 
-/* `key` differs from head to head. */
-void latent_init(struct latent *latent, const struct trace_profile_head *head, uint64_t key,
-                 uint32_t first_step, uint32_t steps);
+void latent_init(struct latent *latent, const struct trace_profile_head *head,
+                 const struct latent_keys *keys, uint32_t first_step, uint32_t steps);
 
 /* The weighted directions at step `s` of the tile; the mean sum of their squares is 1. */
 void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS]);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
+const uint32_t profile_blocks[PROFILE_WIDTHS] = {1024, 256, 64, 16};
 
 /* A number of a head, or a list of them. The bounds on levels and spreads keep generated scores
  * within 16 bits (candidates.c). */
@@ -24,30 +25,40 @@ static const struct field {
     uint32_t count; /* 0: `knots` of them */
     double least, most;
     bool is_shares; /* their sum is 1 */
+    const char *of; /* who has them; NULL: a head */
 } fields[] = {
 #define FIELD(name) #name, offsetof(struct trace_profile_head, name)
-    {FIELD(level), 0, -60, 60, false},
-    {FIELD(spread), 0, 0, 6, false},
-    {FIELD(slope), 1, -6, 0, false},
-    {FIELD(score), PROFILE_PARTS, 0, 1, true},
-    {FIELD(query), PROFILE_PARTS, 0, 1, true},
-    {FIELD(decay), 1, 0.5, 1, false},
-    {FIELD(own), 1, 0, 1, false},
-    {FIELD(novelty), 1, 0, 1, false},
-    {FIELD(anchor_share), 1, 0, 1, false},
-    {FIELD(anchor_level), 1, -60, 60, false},
-    {FIELD(anchor_spread), 1, 0, 6, false},
-    {FIELD(anchor_drift), 1, 0, 6, false},
-    {FIELD(sinks), 1, 0, 1, false},
-    {FIELD(recent), 1, 0, 1, false},
-    {FIELD(born), 1, 0, 1, false},
+    {FIELD(level), 0, -60, 60, false, NULL},
+    {FIELD(spread), 0, 0, 6, false, NULL},
+    {FIELD(slope), 1, -6, 0, false, NULL},
+    {FIELD(score), PROFILE_PARTS, 0, 1, true, NULL},
+    {FIELD(query), PROFILE_PARTS, 0, 1, true, NULL},
+    {FIELD(decay), 1, 0.5, 1, false, NULL},
+    {FIELD(own), 1, 0, 1, false, NULL},
+    {FIELD(novelty), 1, 0, 1, false, NULL},
+    {FIELD(anchor_share), 1, 0, 1, false, NULL},
+    {FIELD(anchor_level), 1, -60, 60, false, NULL},
+    {FIELD(anchor_spread), 1, 0, 6, false, NULL},
+    {FIELD(anchor_drift), 1, 0, 6, false, NULL},
+    {FIELD(sinks), 1, 0, 1, false, NULL},
+    {FIELD(recent), 1, 0, 1, false, NULL},
+    {FIELD(born), 1, 0, 1, false, NULL},
 #undef FIELD
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
+static const struct field near_field = {"near", 0, PROFILE_WIDTHS, 0, 1, false, "the locality"};
+static const struct field alike_field = {"alike", 0, 1, 0, 1, false, "the locality"};
+
+static const char *owner(const struct field *field)
+{
+    return field->of != NULL ? field->of : "a head";
+}
+
 static const char *const profile_keys[] = {
-    "trace_profile", "source",  "basis", "model",  "layers",       "kv_heads", "query_heads",
-    "head_dim",      "context", "sinks", "recent", "first_octave", "heads",    NULL,
+    "trace_profile", "source",       "basis",    "model",   "layers",
+    "kv_heads",      "query_heads",  "head_dim", "context", "sinks",
+    "recent",        "first_octave", "locality", "heads",   NULL,
 };
 
 static double *field_values(struct trace_profile_head *head, const struct field *field)
@@ -64,8 +75,9 @@ static bool read_number(const struct node *node, const struct field *field, doub
     double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
     if (node->kind != NODE_SCALAR || end == node->text || *end != '\0' ||
         !(value >= field->least && value <= field->most)) {
-        node_error(node, why, "'%.60s' is not a valid '%s' of a head",
-                   node->kind == NODE_SCALAR ? node->text : "a list or map", field->name);
+        node_error(node, why, "'%.60s' is not a valid '%s' of %s",
+                   node->kind == NODE_SCALAR ? node->text : "a list or map", field->name,
+                   owner(field));
         return error_expect(why, "a number from %g to %g", field->least, field->most);
     }
     *out = value;
@@ -77,7 +89,7 @@ static bool read_list(const struct node *list, const struct field *field, uint32
 {
     double sum = 0;
     if (list->kind != NODE_LIST || list->count != count) {
-        node_error(list, why, "'%s' of a head has the wrong length or type", field->name);
+        node_error(list, why, "'%s' of %s has the wrong length or type", field->name, owner(field));
         return error_expect(why, "a list of %u numbers", count);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -173,6 +185,25 @@ static bool read_basis(const struct node *root, enum basis *out, struct error *w
                       node != NULL ? node->line : root->line, out, why);
 }
 
+/* Absent: no locality. */
+static bool read_locality(const struct node *root, struct profile_locality *out, struct error *why)
+{
+    static const char *const names[] = {"near", "alike", NULL};
+    const struct node *node = node_get(root, "locality");
+    if (node == NULL) {
+        return true;
+    }
+    if (!node_check_keys(node, names, "locality", why)) {
+        return false;
+    }
+    const struct node *near = node_get(node, "near"), *alike = node_get(node, "alike");
+    if (near == NULL || alike == NULL) {
+        return node_error(node, why, "'locality' has no '%s'", near == NULL ? "near" : "alike");
+    }
+    return read_list(near, &near_field, PROFILE_WIDTHS, out->near, why) &&
+           read_number(alike, &alike_field, &out->alike, why);
+}
+
 static bool read_facts(const struct node *root, struct trace_profile *out, struct error *why)
 {
     uint32_t version;
@@ -191,7 +222,8 @@ static bool read_facts(const struct node *root, struct trace_profile *out, struc
            read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
            read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
            read_count(root, "recent", 0, 65536, &out->recent, why) &&
-           read_count(root, "first_octave", 0, 16, &out->first_octave, why);
+           read_count(root, "first_octave", 0, 16, &out->first_octave, why) &&
+           read_locality(root, &out->locality, why);
 }
 
 static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
@@ -274,6 +306,18 @@ static void write_head(const struct trace_profile_head *head, FILE *out)
     fputs("}\n", out);
 }
 
+static void write_locality(const struct profile_locality *locality, FILE *out)
+{
+    bool any = locality->alike > 0;
+    for (int i = 0; i < PROFILE_WIDTHS; i++) {
+        any = any || locality->near[i] > 0;
+    }
+    if (any) {
+        fprintf(out, "locality: {near: [%.5g, %.5g, %.5g, %.5g], alike: %.5g}\n", locality->near[0],
+                locality->near[1], locality->near[2], locality->near[3], locality->alike);
+    }
+}
+
 void trace_profile_write(const struct trace_profile *profile, FILE *out)
 {
     fputs("trace_profile: 1\n", out);
@@ -284,6 +328,7 @@ void trace_profile_write(const struct trace_profile *profile, FILE *out)
             profile->kv_heads, profile->query_heads, profile->head_dim);
     fprintf(out, "context: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n", profile->context,
             profile->sinks, profile->recent, profile->first_octave);
+    write_locality(&profile->locality, out);
     fputs("heads:\n", out);
     for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
         write_head(&profile->heads[i], out);

@@ -24,6 +24,15 @@
  * All other units share the rest of the mass. The demand is the units of most mass.
  * Neither a hit ratio nor an overlap is stored: they follow.
  *
+ * **Neighbours and heads.** In recordings, units near a wanted unit are wanted more often than
+ * others, and heads of a layer want the same units more often than by chance. Two numbers in
+ * `locality` say how much. `near`: the context is cut into 1024 blocks, these into 256 groups of 4,
+ * and so on (profile_blocks). A unit takes after its block with probability near[0]: then it has
+ * the block's own part and latent directions. A block takes after its group with probability
+ * near[1], and so on. `alike`: the probability with which a head takes a unit's (or its block's)
+ * properties, and each latent direction of its query, from the layer instead of drawing its own.
+ * Both leave the distribution of a single unit as it is. Without `locality` both are 0.
+ *
  * **Another context.** `level` is a function of distance in tokens, not of the share of the
  * context: recordings of one text at 3840 and 7680 tokens have the same levels octave by octave.
  * Past the last recorded octave it goes on by `slope` octaves per octave; spread, shares and masses
@@ -32,6 +41,8 @@
  * explains why papers see them flat from 4K on: with a constant slope, the profile over distance /
  * context no longer changes. A steeper fall farther out than the recording is long is missing from
  * its profile. The share of anchors is of all units, as delimiters are a share of all tokens.
+ * Neighbourhoods are shares of the context, too: recordings of one text at 1920 to 7680 tokens are
+ * more alike at equal shares than at equal numbers of tokens (traces/README.md).
  *
  * The heads of a target model take parameters as a replay takes rows of a recording
  * (traces/FORMAT.md): target layer l reads source layer floor(l * L' / L), and so on. But each
@@ -51,6 +62,10 @@ struct files;
 /* Octaves of distance that a profile can tell apart; components of the moving part; directions. */
 enum { PROFILE_KNOTS = 24, PROFILE_PARTS = 7, PROFILE_LATENTS = 16 };
 
+/* Sizes of neighbourhoods: the context is cut into this many blocks, the finest first. */
+enum { PROFILE_WIDTHS = 4 };
+extern const uint32_t profile_blocks[PROFILE_WIDTHS]; /* 1024, 256, 64, 16 */
+
 /* Steps after which a component is renewed: 1, 2, 8, 32, 128, 512, and 0 for never. */
 extern const uint32_t profile_lasts[PROFILE_PARTS];
 
@@ -69,6 +84,12 @@ struct trace_profile_head {
     double sinks, recent, born;
 };
 
+/* Probabilities, 0 ... 1: see the essay. */
+struct profile_locality {
+    double near[PROFILE_WIDTHS];
+    double alike;
+};
+
 struct trace_profile {
     char source[512]; /* the recording it was fitted to, one line */
     enum basis basis; /* measured: fitted to a recording; published: fitted to papers' figures */
@@ -76,12 +97,13 @@ struct trace_profile {
     uint32_t layers, kv_heads, query_heads, head_dim; /* of the recording */
     uint32_t context;                                 /* tokens of the recording */
     uint32_t sinks, recent;                           /* tokens of the window of generated traces */
+    struct profile_locality locality;                 /* of all heads */
     uint32_t first_octave;            /* level[0] is for distances from 2^first_octave on */
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile; `files` keeps its text (NULL: nothing). Every key must be there with a valid
- * value; an unknown key is an error. A failed load leaves nothing to release. */
+/* Read a profile; `files` keeps its text (NULL: nothing). Every key but `locality` must be there
+ * with a valid value; an unknown key is an error. A failed load leaves nothing to release. */
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why);
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,

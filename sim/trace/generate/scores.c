@@ -31,16 +31,34 @@ struct kind {
     int32_t level, own, move;
 };
 
+/* Where the own part and two halves of directions are drawn: by a head, or for all heads of its
+ * layer. */
+struct keys {
+    uint64_t own, first, second;
+};
+
+/* The neighbourhoods of one size: the one that was looked up last. */
+struct neighbours {
+    uint32_t end;    /* the first unit past it; 0: none was looked up */
+    uint64_t number; /* of it, or of the wider one that it takes after */
+};
+
 struct drawing {
     struct kind octaves[OCTAVES]; /* at the middle of each, from the octave below 1 on */
     struct kind anchor;
     uint32_t anchors; /* out of 2^16 units */
-    uint64_t own_key, first_key, second_key;
+    struct keys keys, layer_keys;
+    uint64_t near_key, alike_key;
+    uint64_t near[PROFILE_WIDTHS], alike; /* probabilities, out of 2^32 */
+    uint32_t widths;                      /* with neighbours; 0: each unit is drawn alone */
+    struct neighbours neighbours[PROFILE_WIDTHS];
+    uint32_t context;
     uint32_t now; /* position of the token being decoded */
 };
 
 /* Of the units that are scored together. The columns of properties serve while these are drawn. */
 struct block {
+    uint64_t number[BLOCK], alike[BLOCK]; /* what is drawn; 1: for all heads of the layer */
     uint64_t hash[BLOCK], low[BLOCK], high[BLOCK]; /* the own part, and two halves of directions */
     int32_t level[BLOCK], own[BLOCK], move[BLOCK];
     int16_t direction[PROFILE_LATENTS][BLOCK];
@@ -66,6 +84,32 @@ static struct kind make_kind(double level, double own, double move)
                          (int32_t)lrint(move * OCTAVE)};
 }
 
+static struct keys make_keys(uint64_t key)
+{
+    return (struct keys){hash_at(key, 1), hash_at(key, 2), hash_at(key, 3)};
+}
+
+static uint64_t of_32_bits(double probability)
+{
+    return (uint64_t)llrint(probability * 0x1p32);
+}
+
+static void set_locality(struct drawing *drawing, const struct candidates *asked)
+{
+    drawing->context = asked->context;
+    drawing->keys = make_keys(asked->key);
+    drawing->layer_keys = make_keys(asked->layer_key);
+    drawing->near_key = hash_at(asked->layer_key, 4);
+    drawing->alike_key = hash_at(asked->key, 4);
+    drawing->alike = of_32_bits(asked->locality->alike);
+    drawing->widths = 0;
+    for (uint32_t i = 0; i < PROFILE_WIDTHS; i++) {
+        drawing->near[i] = of_32_bits(asked->locality->near[i]);
+        drawing->neighbours[i] = (struct neighbours){0};
+        drawing->widths = drawing->near[i] > 0 ? i + 1 : drawing->widths;
+    }
+}
+
 /* Levels are shifted so that the highest is 0. */
 static void drawing_init(struct drawing *drawing, const struct candidates *asked)
 {
@@ -85,9 +129,7 @@ static void drawing_init(struct drawing *drawing, const struct candidates *asked
     }
     drawing->anchor = make_kind(head->anchor_level - most, head->anchor_spread, head->anchor_drift);
     drawing->anchors = (uint32_t)lrint(head->anchor_share * 65536);
-    drawing->own_key = hash_at(asked->key, 1);
-    drawing->first_key = hash_at(asked->key, 2);
-    drawing->second_key = hash_at(asked->key, 3);
+    set_locality(drawing, asked);
     drawing->now = asked->context + asked->first_step;
 }
 
@@ -96,13 +138,55 @@ static int16_t clamped(int32_t level)
     return (int16_t)(level < -LEVEL_MOST ? -LEVEL_MOST : level > LEVEL_MOST ? LEVEL_MOST : level);
 }
 
+/* The number under which the neighbourhood of a unit is drawn: its own, or that of the wider one
+ * which it takes after. Units come in ascending order. */
+static uint64_t number_of(struct drawing *drawing, uint32_t unit, uint32_t width)
+{
+    struct neighbours *neighbours = &drawing->neighbours[width];
+    if (unit >= neighbours->end) {
+        uint64_t blocks = profile_blocks[width], index = unit * blocks / drawing->context;
+        uint64_t own = (uint64_t)(width + 1) << 32 | index;
+        bool takes_after = width + 1 < drawing->widths &&
+                           hash_at(drawing->near_key, own) >> 32 < drawing->near[width + 1];
+        neighbours->end = (uint32_t)(((index + 1) * drawing->context + blocks - 1) / blocks);
+        neighbours->number = takes_after ? number_of(drawing, unit, width + 1) : own;
+    }
+    return neighbours->number;
+}
+
 /* Inlined into each version, so that it is compiled for that one's processor. */
 #define PART_OF_VERSION static inline __attribute__((always_inline))
 
-PART_OF_VERSION void hash_units(uint64_t key, uint32_t first, uint64_t out[BLOCK])
+/* A unit is drawn under its own number, or under that of its neighbourhood. */
+PART_OF_VERSION void number_units(struct drawing *drawing, uint32_t first, uint32_t count,
+                                  struct block *block)
 {
     for (uint32_t u = 0; u < BLOCK; u++) {
-        out[u] = hash_at(key, first + u);
+        block->number[u] = first + u;
+    }
+    for (uint32_t from = 0, to; drawing->widths > 0 && from < count; from = to) {
+        uint64_t number = number_of(drawing, first + from, 0);
+        uint32_t end = drawing->neighbours[0].end - first;
+        to = end < count ? end : count;
+        for (uint32_t u = from; u < to; u++) {
+            uint64_t chance = hash_at(drawing->near_key, first + u) >> 32;
+            block->number[u] = chance < drawing->near[0] ? number : first + u;
+        }
+    }
+}
+
+PART_OF_VERSION void choose_alike(const struct drawing *drawing, struct block *block)
+{
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        block->alike[u] = hash_at(drawing->alike_key, block->number[u]) >> 32 < drawing->alike;
+    }
+}
+
+PART_OF_VERSION void hash_units(uint64_t key, uint64_t layer_key, const struct block *block,
+                                uint64_t out[BLOCK])
+{
+    for (uint32_t u = 0; u < BLOCK; u++) {
+        out[u] = hash_at(block->alike[u] ? layer_key : key, block->number[u]);
     }
 }
 
@@ -164,12 +248,17 @@ PART_OF_VERSION void fill_directions(const uint64_t bytes[BLOCK], const int32_t 
 }
 
 /* Draw the properties of the `count` units from `first` on. */
-PART_OF_VERSION void draw_block(const struct drawing *drawing, uint32_t first, uint32_t count,
+PART_OF_VERSION void draw_block(struct drawing *drawing, uint32_t first, uint32_t count,
                                 struct block *block)
 {
-    hash_units(drawing->own_key, first, block->hash);
-    hash_units(drawing->first_key, first, block->low);
-    hash_units(drawing->second_key, first, block->high);
+    const struct keys *keys = &drawing->keys, *layer = &drawing->layer_keys;
+    number_units(drawing, first, count, block);
+    if (drawing->alike > 0) { /* else all stay 0 */
+        choose_alike(drawing, block);
+    }
+    hash_units(keys->own, layer->own, block, block->hash);
+    hash_units(keys->first, layer->first, block, block->low);
+    hash_units(keys->second, layer->second, block, block->high);
     fill_kinds(drawing, (uint64_t)drawing->now - first, count, block);
     fill_bases(drawing, block);
     fill_directions(block->low, block->move, &block->direction[0]);

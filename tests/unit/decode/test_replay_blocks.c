@@ -439,6 +439,60 @@ static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
     trace_close(trace);
 }
 
+/* ---- recordings carried ---- */
+
+enum { CARRIED_LAYERS = 10, CARRIED_HEADS = 8, CARRIED_STEPS = 32 };
+
+/* The hits of an LFU of a 32nd of the context in 1024 blocks of all heads, as PQCache has it. */
+static double block_hits(const struct trace *trace, uint32_t layers, uint32_t kv_heads,
+                         uint64_t context)
+{
+    struct error why;
+    struct replay_head heads[CARRIED_LAYERS * CARRIED_HEADS];
+    struct ledger ledger;
+    for (uint32_t i = 0; i < layers * kv_heads; i++) {
+        heads[i] = (struct replay_head){true, 1};
+    }
+    struct replay_plan plan = {
+        .layers = layers,
+        .kv_heads = kv_heads,
+        .batch = 1,
+        .context = context,
+        .heads = heads,
+        .policy = kind("lfu"),
+        .selection = 0.1,
+        .capacity = 1 / 32.,
+        .sinks = 4,
+        .recent = (uint32_t)(context / 20),
+        .recent_scales = true,
+        .manager_unit = (double)context / 1024,
+        .block_span = BLOCK_LAYER,
+        .block_candidates = 32,
+        .warmup = CARRIED_STEPS,
+        .steps = CARRIED_STEPS,
+    };
+    ledger_init(&ledger);
+    make_check(replay_run(trace, &plan, 1, &ledger, &why), &why);
+    double hits = (double)ledger.demand_hit / (double)ledger.demand_wanted;
+    ledger_release(&ledger);
+    return hits;
+}
+
+/* To 34 times the context, twice the layers and four times the heads: a block is the same share of
+ * the context, and heads still want the same blocks. If the units of each head lay anywhere, the
+ * cache would hit 1 wanted unit in 32, .031. */
+static void a_recording_keeps_its_locality_when_it_is_carried(void **state)
+{
+    (void)state;
+    struct trace *trace = open_trace("traces/qwen2.5-coder-0.5b-code.swt");
+    double home = block_hits(trace, 5, 2, 3840);
+    double away = block_hits(trace, CARRIED_LAYERS, CARRIED_HEADS, 131072);
+    if (fabs(away - home) > 0.03 || home < 0.1) {
+        fail_msg("at home %.3f, carried %.3f", home, away);
+    }
+    trace_close(trace);
+}
+
 static int make_test_folder(void **state)
 {
     (void)state;
@@ -464,6 +518,7 @@ int main(void)
         cmocka_unit_test(what_has_no_blocks_is_refused),
         cmocka_unit_test(ledgers_equal_blocks_counted_one_by_one),
         cmocka_unit_test(plans_replayed_together_write_the_ledger_of_each_alone),
+        cmocka_unit_test(a_recording_keeps_its_locality_when_it_is_carried),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -60,6 +60,7 @@ static uint64_t replay_misses(const struct trace *trace, const struct miss_reque
                                .sinks = header->sinks,
                                .recent = header->recent,
                                .manager_unit = 1,
+                               .starts_full = request->starts_full,
                                .warmup = request->warmup,
                                .steps = header->steps - request->warmup};
     struct ledger ledger;
@@ -106,6 +107,7 @@ static void every_size_of_a_trace_equals_its_replay(void **state)
             struct miss_request request = {.policy = policies[p],
                                            .order = seed % 2 ? POLICY_BATCH : POLICY_SEQUENTIAL,
                                            .selection = .2,
+                                           .starts_full = seed % 2 == 0,
                                            .warmup = seed % 3 == 0 ? 10 : 0,
                                            .sizes = sizes,
                                            .count = count};

@@ -32,13 +32,15 @@ static char *write_text(const struct trace_profile *profile)
 static void what_is_read_is_written_the_same(void **state)
 {
     (void)state;
-    static const char text[] = FACTS "heads:\n  - {" HEAD "}\n";
+    static const char text[] = FACTS "locality: {near: [0.5, 0.25, 1, 0], alike: 0.75}\n"
+                                     "heads:\n  - {" HEAD "}\n";
     struct trace_profile profile;
     struct error why;
     make_check(trace_profile_parse(text, strlen(text), "test", &profile, &why), &why);
     assert_int_equal(profile.heads[0].knots, 2);
     assert_true(profile.heads[0].level[1] == -1.5 && profile.heads[0].slope == -2);
     assert_true(profile.heads[0].score[6] == 0.5 && profile.heads[0].born == 0.3);
+    assert_true(profile.locality.near[1] == 0.25 && profile.locality.alike == 0.75);
     assert_string_equal(profile.source, "a \"test\" \\");
     char *written = write_text(&profile);
     assert_string_equal(written, text);
@@ -90,6 +92,14 @@ static void the_impossible_is_refused(void **state)
         {"query: [1, ", "query: [0.5, ", "add up to 0.5", 14},
         {"born: 0.3", "born: 0.7", "nothing is left", 14},
         {"born: 0.3", "born: 0.3x", "'born'", 14},
+        {"first_octave: 6", "first_octave: 6\nlocality: {near: [1, 1, 1, 0]}", "'alike'", 13},
+        {"first_octave: 6", "first_octave: 6\nlocality: {near: [1, 1], alike: 0}",
+         "'near' of the locality", 13},
+        {"first_octave: 6", "first_octave: 6\nlocality: {near: [1, 1, 1, 2], alike: 0}", "'near'",
+         13},
+        {"first_octave: 6", "first_octave: 6\nlocality: {near: [1, 1, 1, 0], alike: x}", "'alike'",
+         13},
+        {"first_octave: 6", "first_octave: 6\nlocality: 1", "'locality'", 13},
     };
     static const char text[] = FACTS "heads:\n  - {" HEAD "}\n";
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,0 +1,269 @@
+/* What is measured is compared with a twin without locality: units near each other and heads of a
+ * layer are also wanted together because attention falls off with distance. A twin whose units
+ * share their properties with probability p wants a unit's neighbour with that much more
+ * probability, so the excess over the first twin is a first estimate of p. It is then corrected by
+ * the errors of further twins. */
+#include "trace/fit/fit_locality.h"
+
+#include "base/array.h"
+#include "base/parallel.h"
+#include "trace/demand.h"
+#include "trace/generate/generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 32, ROUNDS = 4 };
+
+/* Of a layer. */
+struct sums {
+    double wanted;
+    double near[PROFILE_WIDTHS];
+    double pairs, alike; /* of a wanted unit and another head */
+};
+
+struct scratch {
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    uint8_t *wanted; /* [KV heads][units] */
+};
+
+struct measurement {
+    const struct trace *trace;
+    const struct trace_header *header;
+    struct demand_shape shape;
+    uint32_t steps;
+    struct scratch *scratch; /* one per thread */
+    struct sums *sums;       /* [layers] */
+};
+
+/* ---- one step of a layer ---- */
+
+/* The first unit outside the window of neighbourhood `index` of `blocks`, or of those beyond. */
+static uint32_t first_of(const struct measurement *all, uint64_t index, uint32_t blocks)
+{
+    uint64_t unit = (index * all->header->units + blocks - 1) / blocks;
+    unit = unit < all->shape.end_unit ? unit : all->shape.end_unit;
+    return (uint32_t)(unit > all->shape.first_unit ? unit : all->shape.first_unit);
+}
+
+/* Of the other units in the neighbourhoods of each wanted unit, the wanted share; their sum. */
+static double near_sum(const struct measurement *all, const uint8_t *wanted, uint32_t blocks)
+{
+    double sum = 0;
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t first = first_of(all, b, blocks), end = first_of(all, b + 1, blocks);
+        double count = 0;
+        for (uint32_t u = first; u < end; u++) {
+            count += wanted[u];
+        }
+        sum += end > first + 1 ? count * (count - 1) / (end - first - 1) : 0;
+    }
+    return sum;
+}
+
+static void add_head(const struct measurement *all, const uint8_t *wanted, uint32_t head,
+                     struct sums *sums)
+{
+    const struct trace_header *header = all->header;
+    const uint8_t *own = wanted + (size_t)head * header->units;
+    uint32_t count = 0;
+    for (uint32_t u = 0; u < header->units; u++) {
+        count += own[u];
+    }
+    sums->wanted += count;
+    sums->pairs += (double)count * (header->kv_heads - 1);
+    for (uint32_t other = 0; other < header->kv_heads; other++) {
+        const uint8_t *its = wanted + (size_t)other * header->units;
+        uint32_t both = 0;
+        for (uint32_t u = 0; other != head && u < header->units; u++) {
+            both += own[u] & its[u];
+        }
+        sums->alike += both;
+    }
+    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+        sums->near[width] += near_sum(all, own, profile_blocks[width]);
+    }
+}
+
+static bool add_step(const struct measurement *all, struct scratch *scratch, uint32_t step,
+                     struct sums *sums, struct error *why)
+{
+    const struct trace_header *header = all->header;
+    memset(scratch->wanted, 0, (size_t)header->kv_heads * header->units);
+    for (uint32_t head = 0; head < header->kv_heads; head++) {
+        struct demand demand;
+        if (!demand_from_frame(header, &scratch->frame, head, step, &all->shape, &scratch->buffer,
+                               &demand, why)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < demand.wanted; i++) {
+            scratch->wanted[(size_t)head * header->units + demand.units[i]] = 1;
+        }
+    }
+    for (uint32_t head = 0; head < header->kv_heads; head++) {
+        add_head(all, scratch->wanted, head, sums);
+    }
+    return true;
+}
+
+/* ---- a trace ---- */
+
+static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+{
+    const struct measurement *all = context;
+    struct scratch *scratch = &all->scratch[thread];
+    const struct trace_frame *frame = &scratch->frame;
+    for (uint32_t tile = 0; tile * all->header->steps_per_tile < all->steps; tile++) {
+        if (!trace_read(all->trace, 0, tile, layer, &scratch->frame, why)) {
+            return false;
+        }
+        for (uint32_t s = 0; s < frame->steps && frame->first_step + s < all->steps; s++) {
+            if (!add_step(all, scratch, s, &all->sums[layer], why)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void sum_up(const struct measurement *all, struct fit_locality *out)
+{
+    struct sums sum = {0};
+    for (uint32_t layer = 0; layer < all->header->layers; layer++) {
+        const struct sums *part = &all->sums[layer];
+        sum.wanted += part->wanted;
+        sum.pairs += part->pairs;
+        sum.alike += part->alike;
+        for (int width = 0; width < PROFILE_WIDTHS; width++) {
+            sum.near[width] += part->near[width];
+        }
+    }
+    *out = (struct fit_locality){.alike = sum.pairs > 0 ? sum.alike / sum.pairs : 0};
+    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+        out->near[width] = sum.wanted > 0 ? sum.near[width] / sum.wanted : 0;
+    }
+}
+
+static bool scratch_init(struct scratch *scratch, const struct trace_header *header,
+                         struct error *why)
+{
+    trace_frame_init(&scratch->frame);
+    demand_buffer_init(&scratch->buffer);
+    scratch->wanted = array_zeroed((size_t)header->kv_heads * header->units, 1, why);
+    return scratch->wanted != NULL;
+}
+
+static void scratch_release(struct scratch *scratch)
+{
+    trace_frame_release(&scratch->frame);
+    demand_buffer_release(&scratch->buffer);
+    free(scratch->wanted);
+}
+
+bool fit_locality_measure(const struct trace *trace, double share, uint32_t steps, uint32_t threads,
+                          struct fit_locality *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    struct measurement all = {
+        .trace = trace,
+        .header = header,
+        .shape = demand_shape(header, (uint32_t)lround(share * header->units), header->sinks,
+                              header->recent),
+        .steps = steps < header->steps ? steps : header->steps,
+    };
+    threads = parallel_threads(threads);
+    threads = threads < header->layers ? threads : header->layers;
+    all.scratch = array_zeroed(threads, sizeof *all.scratch, why);
+    all.sums = all.scratch != NULL ? array_zeroed(header->layers, sizeof *all.sums, why) : NULL;
+    bool ok = all.sums != NULL;
+    for (uint32_t i = 0; ok && i < threads; i++) {
+        ok = scratch_init(&all.scratch[i], header, why);
+    }
+    ok = ok && parallel_for(header->layers, threads, measure_layer, &all, why);
+    if (ok) {
+        sum_up(&all, out);
+    }
+    for (uint32_t i = 0; all.scratch != NULL && i < threads; i++) {
+        scratch_release(&all.scratch[i]);
+    }
+    free(all.scratch);
+    free(all.sums);
+    return ok;
+}
+
+/* ---- the parameters ---- */
+
+static double within(double value, double least, double most)
+{
+    return fmin(fmax(value, least), most);
+}
+
+/* What a twin of the recording shows with the profile as it is. */
+static bool measure_twin(const struct trace *recording, double share, uint32_t threads,
+                         const struct trace_profile *profile, struct fit_locality *out,
+                         struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    const struct trace_geometry geometry = {
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = header->context,
+        .keep = share,
+        .sequences = 1,
+        .steps = header->steps < STEPS ? header->steps : STEPS,
+    };
+    struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
+    bool ok = twin != NULL && fit_locality_measure(twin, share, STEPS, threads, out, why);
+    trace_close(twin);
+    return ok;
+}
+
+/* The probability that two units of a neighbourhood, or two heads at one unit, take the same
+ * properties. */
+struct same {
+    double near[PROFILE_WIDTHS], alike;
+};
+
+/* Each of the two takes them with the square root of that. A wider neighbourhood is a further step:
+ * the product of all steps up to it. */
+static struct profile_locality to_parameters(const struct same *same)
+{
+    struct profile_locality out = {.alike = sqrt(same->alike)};
+    double before = 1;
+    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+        out.near[width] = before > 0 ? sqrt(within(same->near[width] / before, 0, 1)) : 0;
+        before = fmin(before, same->near[width]);
+    }
+    return out;
+}
+
+static void correct(const struct fit_locality *shown, const struct fit_locality *twin, double gain,
+                    struct same *same)
+{
+    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+        double missing = shown->near[width] - twin->near[width];
+        same->near[width] = within(same->near[width] + gain * missing, 0, 0.98);
+    }
+    same->alike = within(same->alike + gain * (shown->alike - twin->alike), 0, 0.98);
+}
+
+bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,
+                        struct trace_profile *profile, struct error *why)
+{
+    struct fit_locality shown, twin;
+    struct same same = {{0}, 0};
+    profile->locality = (struct profile_locality){{0}, 0};
+    bool ok = fit_locality_measure(recording, share, STEPS, threads, &shown, why);
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        ok = measure_twin(recording, share, threads, profile, &twin, why);
+        if (ok) {
+            correct(&shown, &twin, 1.2, &same);
+            profile->locality = to_parameters(&same);
+        }
+    }
+    return ok;
+}

@@ -1,0 +1,29 @@
+/* How much the heads of a layer, and neighbours in the context, are wanted together; and the
+ * profile's parameters for it. */
+#ifndef TRACE_FIT_FIT_LOCALITY_H
+#define TRACE_FIT_FIT_LOCALITY_H
+
+#include "trace/format/trace.h"
+#include "trace/generate/profile.h"
+
+/* Means over the wanted units of all heads and steps. The sizes of neighbourhoods are those of
+ * profile_blocks. A unit of the window is no neighbour: no head wants it. */
+struct fit_locality {
+    double near[PROFILE_WIDTHS]; /* of the other units in a wanted unit's neighbourhood, the share
+                                    that the head wants too; 0 if there are none */
+    double alike;                /* the probability that another head of the layer wants the unit;
+                                    0 with one head */
+};
+
+/* Measure the first `steps` steps (at most the trace's) of the first sequence, for demands of
+ * `share` of the context outside the recorded window, layers in parallel on `threads` threads (0:
+ * one per processor); the result is the same for any number. */
+bool fit_locality_measure(const struct trace *trace, double share, uint32_t steps, uint32_t threads,
+                          struct fit_locality *out, struct error *why);
+
+/* Set `profile->locality` such that twins of `recording` show the recording's locality, the rest of
+ * the profile as it is. */
+bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,
+                        struct trace_profile *profile, struct error *why);
+
+#endif
