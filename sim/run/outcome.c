@@ -3,6 +3,7 @@
 
 #include "base/apportion.h"
 #include "base/array.h"
+#include "decode/plan/retrieval_error.h"
 #include "decode/system_class.h"
 #include "model/parallel.h"
 #include "run/lacks.h"
@@ -104,13 +105,28 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
-/* A recording's approximate rows are the demands of queries predicted one layer ahead. */
-static void note_speculation(const struct setup *setup, struct result *result)
+/* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
+static void note_retrieval(const struct setup *setup, const struct plan *plan,
+                           struct result *result)
 {
+    static const char *const notes[] = {
+        [RETRIEVAL_MEASURED] = "retrieval errs as measured with the recording's model",
+        [RETRIEVAL_ELSEWHERE] =
+            "retrieval errs as measured with three small models, as with the middle one",
+        [RETRIEVAL_PERFECT] = "retrieval is assumed perfect: its error is not known",
+    };
     const struct mechanisms *m = &setup->mechanisms;
+    if (setup->trace == NULL || !at_any_context(setup, setup_selects)) {
+        return;
+    }
+    struct replay_plan replay = plan_replay(setup, plan, 0);
+    const char *note = notes[retrieval_error_set(setup, &replay)];
+    if (note != NULL) {
+        result_note(result, note);
+    }
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
-        at_any_context(setup, setup_selects) && setup->trace != NULL &&
-        !trace_header(setup->trace)->has_approximate) {
+        !trace_header(setup->trace)->has_approximate &&
+        !retrieval_errs(&replay.errors[ASKS_AHEAD])) {
         result_note(result, "speculation is assumed perfect: the trace has no approximate queries");
     }
 }
@@ -268,7 +284,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         note_heads(setup, result);
         note_fit(setup, plan, result);
         write_residency(setup, plan, result);
-        note_speculation(setup, result);
+        note_retrieval(setup, plan, result);
         note_trace(setup, plan, result);
         note_host(setup, result);
         note_takeover(setup, result);

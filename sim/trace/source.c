@@ -21,6 +21,16 @@ static enum basis read_basis(const json_t *source)
     return name == NULL || basis_find(name, NULL, 0, &basis, &ignored) ? basis : BASIS_ASSUMED;
 }
 
+/* The word after `--unit ` of a recording's command line, up to its size. */
+static void read_retrieval(const json_t *source, char *out, size_t size)
+{
+    char command[1024];
+    read_text(source, "command", command, sizeof command);
+    const char *unit = strstr(command, "--unit ");
+    text_copy(out, size, unit != NULL ? unit + strlen("--unit ") : "");
+    out[strcspn(out, ": ")] = '\0';
+}
+
 void trace_source_read(const struct trace_header *header, struct trace_source *out)
 {
     json_t *source = json_loads(header->source, 0, NULL);
@@ -29,6 +39,7 @@ void trace_source_read(const struct trace_header *header, struct trace_source *o
     read_text(source, "model", out->model, sizeof out->model);
     read_text(source, "text", out->text, sizeof out->text);
     read_text(source, "mass", mass, sizeof mass);
+    read_retrieval(source, out->retrieval, sizeof out->retrieval);
     out->twin = fitted != NULL;
     out->fitted_context = (uint64_t)json_integer_value(fitted);
     const json_t *layers = json_object_get(source, "model_layers");

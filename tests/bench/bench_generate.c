@@ -2,7 +2,7 @@
  * tenth of the context), compared with a bare pass that hashes each unit of the context once a
  * step. */
 #include "bench.h"
-#include "trace/generate/hash.h"
+#include "trace/hash.h"
 #include "unit/fixture/make_profile.h"
 
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */

@@ -7,6 +7,7 @@
 #include "decode/plan/memory.h"
 #include "decode/plan/residency.h"
 #include "decode/plan/resident.h"
+#include "decode/plan/retrieval_error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -294,7 +295,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     struct setup own = setup_at(setup, of->context);
     double context = (double)of->context;
     uint32_t before = sequences_before(plan, cohort);
-    return (struct replay_plan){
+    struct replay_plan replay = {
         .layers = plan->layers,
         .kv_heads = plan->kv_heads,
         .batch = of->sequences,
@@ -323,6 +324,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .recomputed = split->act_hbm + split->act_host + split->ids,
         .speculates = m->prefetch == PREFETCH_NEXT_LAYER,
     };
+    retrieval_error_set(setup, &replay);
+    return replay;
 }
 
 /* The hash of all fields but the heads. */
@@ -349,6 +352,7 @@ static uint64_t hash_common(const struct replay_plan *replay)
         replay->block_candidates,
         replay->recent_scales,
         replay->starts_full,
+        replay->asks_recorded,
         replay->before,
         replay->behind,
     };
@@ -356,6 +360,11 @@ static uint64_t hash_common(const struct replay_plan *replay)
         XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
     hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
     hash = XXH64(shares, sizeof shares, hash);
+    for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
+        const struct retrieval_error *error = &replay->errors[i];
+        const double fields[] = {error->page, error->noise, error->lasting};
+        hash = XXH64(fields, sizeof fields, hash);
+    }
     return XXH64(numbers, sizeof numbers, hash);
 }
 

@@ -107,6 +107,7 @@ static bool job_describe(struct replay_job *job, const struct trace *trace,
         .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
     };
     job->shape.codes = demand_codes(plan->margin);
+    job->shape = retrieval_shape(&job->shape, plan->errors[ASKS_OWN].page);
     return true;
 }
 
@@ -156,12 +157,14 @@ void replay_scratch_init(struct replay_scratch *scratch)
 {
     trace_frame_init(&scratch->frame);
     demand_buffer_init(&scratch->buffer);
+    retrieval_buffer_init(&scratch->retrieval);
 }
 
 void replay_scratch_release(struct replay_scratch *scratch)
 {
     trace_frame_release(&scratch->frame);
     demand_buffer_release(&scratch->buffer);
+    retrieval_buffer_release(&scratch->retrieval);
 }
 
 static void finish_part(const struct replay_job *job, const struct replay_part *part)

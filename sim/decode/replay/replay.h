@@ -17,6 +17,7 @@
 #include "decode/replay/ledger.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"
+#include "trace/retrieval.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,6 +35,11 @@ struct replay_head {
  * tokens as long as the manager's unit, in a cache for each head (BLOCK_HEAD) or in one cache for a
  * layer, whose blocks hold all its heads (BLOCK_LAYER). */
 enum block_span { BLOCK_UNIT, BLOCK_HEAD, BLOCK_LAYER };
+
+/* How a layer's demands are asked for: with its own query, or a layer ahead, which works worse for
+ * layers 1 and 2. */
+enum replay_asks { ASKS_OWN, ASKS_AHEAD, ASKS_AHEAD_EARLY, REPLAY_ASKS };
+enum { REPLAY_LAST_EARLY = 2 };
 
 /* The part of a plan that decides hits and misses. */
 struct replay_plan {
@@ -66,6 +72,8 @@ struct replay_plan {
      * demands if the trace has them, else by the true ones. Query labels are always compared with
      * true queries, because a trace holds no others. */
     bool speculates;
+    bool asks_recorded; /* demands asked for with the own query are approximate rows, too */
+    struct retrieval_error errors[REPLAY_ASKS]; /* of demands that are not; one size of pages */
 };
 
 /* How to replay; results do not depend on it. */

@@ -160,8 +160,7 @@ static bool read_tile(struct layer *layer, struct replay_scratch *scratch, struc
         for (uint32_t s = 0; good && s < frame->steps && frame->first_step + s < layer->total;
              s++) {
             struct demand demand;
-            good = demand_from_frame(job->header, frame, head, s, &job->shape, &scratch->buffer,
-                                     &demand, why) &&
+            good = replay_read_demand(job, ASKS_OWN, head, s, scratch, &demand, why) &&
                    add_wishes(layer, head, frame->first_step + s, &demand, why);
         }
     }

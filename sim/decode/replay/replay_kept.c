@@ -60,9 +60,15 @@ static void write_plan(const struct replay_plan *plan, FILE *out)
         plan->whole_layers,
         plan->recomputed,
         plan->speculates,
+        plan->asks_recorded,
     };
     fwrite(shares, sizeof shares, 1, out);
     fwrite(numbers, sizeof numbers, 1, out);
+    for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
+        const struct retrieval_error *error = &plan->errors[i];
+        const double fields[] = {error->page, error->noise, error->lasting};
+        fwrite(fields, sizeof fields, 1, out);
+    }
     write_policy(plan, out);
     write_heads(plan, out);
 }

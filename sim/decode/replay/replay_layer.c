@@ -2,9 +2,9 @@
  * each distinct importance among the target heads and each capacity among the parts. The outcomes
  * are then added to the rows of the target layers in each part.
  *
- * A source head has two streams of demands, by its true query and by an approximate one for
- * speculation; their number is 2 * head + (approximate). Target layers choose, so one source head
- * may be read in both ways.
+ * A source head has a stream of demands for each way to ask for them; its number is
+ * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
+ * several ways.
  *
  * A policy that knows the future needs two passes over the layer. The first notes what each head
  * will want, a number for each wanted unit, and keeps it while the sequence replays.
@@ -50,7 +50,7 @@ struct layer {
     uint32_t source, first, end;
     struct instance *instances;
     uint32_t count;
-    uint32_t streams;          /* 2 * source KV heads */
+    uint32_t streams;          /* REPLAY_ASKS * source KV heads */
     uint32_t *first_of_stream; /* [streams] instance or NONE */
     uint32_t *instance_of;     /* [part][target layer - first][target KV head] instance or NONE */
     float *importance;         /* [query heads of a group] */
@@ -73,13 +73,34 @@ static uint32_t *assigned_instance(const struct layer *layer, uint32_t part, uin
     return &layer->instance_of[row * layer->job->plan->kv_heads + head];
 }
 
-/* Does the target layer fetch by approximate demands? Not the first, whose query is known only when
- * it runs, and not layers that are loaded whole. */
-static bool speculates(const struct replay_job *job, const struct replay_plan *plan,
-                       uint32_t target)
+/* Are these demands approximate rows of the trace? */
+static bool asks_recorded(const struct replay_job *job, enum replay_asks asks)
 {
-    return plan->speculates && job->header->has_approximate && target > 0 &&
-           target >= plan->whole_layers;
+    return job->header->has_approximate && (asks != ASKS_OWN || job->plan->asks_recorded);
+}
+
+/* Do two ways give the same demands? */
+static bool asks_alike(const struct replay_job *job, enum replay_asks a, enum replay_asks b)
+{
+    const struct retrieval_error *x = &job->plan->errors[a], *y = &job->plan->errors[b];
+    bool recorded = asks_recorded(job, a);
+    return recorded == asks_recorded(job, b) &&
+           (recorded || (x->noise == y->noise && x->lasting == y->lasting));
+}
+
+/* How the target layer asks. The first layer's query is known only when it runs, and layers that
+ * are loaded whole ask for nothing ahead. Of ways that are alike, the first. */
+static enum replay_asks asks_of(const struct replay_job *job, const struct replay_plan *plan,
+                                uint32_t target)
+{
+    enum replay_asks asks = target <= REPLAY_LAST_EARLY ? ASKS_AHEAD_EARLY : ASKS_AHEAD, first = 0;
+    if (!plan->speculates || target == 0 || target < plan->whole_layers) {
+        return ASKS_OWN;
+    }
+    while (!asks_alike(job, first, asks)) {
+        first++;
+    }
+    return first;
 }
 
 /* The instance of this stream and importance; it is created if there is none. */
@@ -106,7 +127,7 @@ static void assign_part(struct layer *layer, uint32_t part)
             replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
                           &source_layer, &source_head, &shift);
             float importance = plan->policy->needs_queries ? wish->importance : 0;
-            uint32_t stream = 2 * source_head + speculates(job, plan, target);
+            uint32_t stream = REPLAY_ASKS * source_head + asks_of(job, plan, target);
             *assigned_instance(layer, part, target, head) =
                 wish->offloaded ? find_instance(layer, stream, importance) : NONE;
         }
@@ -219,7 +240,7 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
         .source = source,
         .first = mapping_first(plan->layers, header->layers, source),
         .end = mapping_first(plan->layers, header->layers, (uint64_t)source + 1),
-        .streams = 2 * header->kv_heads,
+        .streams = REPLAY_ASKS * header->kv_heads,
     };
     size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads * job->part_count;
     if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
@@ -270,8 +291,8 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
-        env.seed =
-            replay_seed(job->plan->seed, header, sequence, layer->source, instance->stream / 2);
+        env.seed = replay_seed(job->plan->seed, header, sequence, layer->source,
+                               instance->stream / REPLAY_ASKS);
         env.next_use = layer->future[instance->stream].access;
         policy_sizes_destroy(instance->caches);
         instance->caches = policy_sizes_create(job->plan->policy, job->plan->policy_values, &env,
@@ -397,12 +418,17 @@ static bool foresee_demand(struct layer *layer, uint32_t stream, uint32_t step,
     return next_use_add(&layer->future[stream], demand, why);
 }
 
-/* The demand of `stream` at step `s` of the tile that was read. */
-static bool read_demand(const struct replay_job *job, uint32_t stream, uint32_t s,
-                        struct replay_scratch *scratch, struct demand *demand, struct error *why)
+bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,
+                        uint32_t s, struct replay_scratch *scratch, struct demand *demand,
+                        struct error *why)
 {
-    return (stream % 2 ? demand_from_approximate : demand_from_frame)(
-        job->header, &scratch->frame, stream / 2, s, &job->shape, &scratch->buffer, demand, why);
+    const struct retrieval_error *error = &job->plan->errors[asks];
+    if (!asks_recorded(job, asks) && retrieval_errs(error)) {
+        return demand_from_retrieval(job->header, &scratch->frame, head, s, &job->shape, error,
+                                     &scratch->retrieval, demand, why);
+    }
+    return (asks_recorded(job, asks) ? demand_from_approximate : demand_from_frame)(
+        job->header, &scratch->frame, head, s, &job->shape, &scratch->buffer, demand, why);
 }
 
 /* All steps of a tile, stream by stream. */
@@ -418,7 +444,8 @@ static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, dema
         }
         for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
             struct demand demand;
-            if (!read_demand(job, stream, s, scratch, &demand, why) ||
+            if (!replay_read_demand(job, stream % REPLAY_ASKS, stream / REPLAY_ASKS, s, scratch,
+                                    &demand, why) ||
                 !visit(layer, stream, frame->first_step + s, &demand, why)) {
                 return false;
             }

@@ -9,6 +9,7 @@
 struct replay_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
+    struct retrieval_buffer retrieval;
 };
 
 void replay_scratch_init(struct replay_scratch *scratch);
@@ -42,6 +43,11 @@ struct replay_job {
 
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
+
+/* The demand of a source head at step `s` of the tile in `scratch`, as it is asked for. */
+bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,
+                        uint32_t s, struct replay_scratch *scratch, struct demand *demand,
+                        struct error *why);
 
 /* Add a target layer's `rows` [steps], moved by `shift`, once for each sequence of the part that
  * reads recorded sequence `sequence`. Of the `copies` sequences of the whole batch that read it,

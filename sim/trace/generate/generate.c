@@ -8,7 +8,7 @@
 #include "trace/format/file.h"
 #include "trace/format/generator.h"
 #include "trace/generate/candidates.h"
-#include "trace/generate/hash.h"
+#include "trace/hash.h"
 
 #include <inttypes.h>
 #include <jansson.h>

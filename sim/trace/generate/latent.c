@@ -1,6 +1,6 @@
 #include "trace/generate/latent.h"
 
-#include "trace/generate/hash.h"
+#include "trace/hash.h"
 
 #include <math.h>
 

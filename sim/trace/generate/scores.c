@@ -2,7 +2,7 @@
  * so that gcc vectorises them; they are compiled once for each level of processor. */
 #include "trace/generate/scores.h"
 
-#include "trace/generate/hash.h"
+#include "trace/hash.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Random numbers without state: each is a hash of a key and a number. Any step of any head can
  * therefore be drawn alone, in any order, on any thread, with the same result. Not for secrets.
- * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to this folder.
+ * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to sim/trace/.
  */
-#ifndef TRACE_GENERATE_HASH_H
-#define TRACE_GENERATE_HASH_H
+#ifndef TRACE_HASH_H
+#define TRACE_HASH_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,0 +1,27 @@
+/* How a system's retrieval errs: the parameters of trace/retrieval.h for a setup.
+ *
+ * A recording with approximate queries says itself what was asked for, and goes first. Else the
+ * errors measured for the recording's own model are used (retrieval_errors.def), or, for other
+ * recordings, those of the model whose error is the one in the middle. Errors of an index and of a
+ * query that is guessed a layer ahead are independent: their variances add up.
+ *
+ * Nothing is known to err where masses were not recorded: demands of published profiles are what
+ * systems asked for. */
+#ifndef DECODE_PLAN_RETRIEVAL_ERROR_H
+#define DECODE_PLAN_RETRIEVAL_ERROR_H
+
+#include "decode/replay/replay.h"
+#include "decode/setup.h"
+
+enum retrieval_known {
+    RETRIEVAL_EXACT,     /* nothing is selected, or the model's own indexer selects */
+    RETRIEVAL_RECORDED,  /* by approximate rows */
+    RETRIEVAL_MEASURED,  /* with the recording's model */
+    RETRIEVAL_ELSEWHERE, /* with other models */
+    RETRIEVAL_PERFECT    /* unknown: its index is assumed to find what heads want */
+};
+
+/* Fill `errors` and `asks_recorded` of `replay`, which are zero. */
+enum retrieval_known retrieval_error_set(const struct setup *setup, struct replay_plan *replay);
+
+#endif
