@@ -86,9 +86,10 @@ static uint64_t left_out(const struct model *model, enum left_out what)
     }
 }
 
-/* "total" of the repository's safetensors, as the Hub's API states it. DeepSeek V3: without the
- * 41 540 496 scales of its fp8 blocks, which the Hub counts as parameters. V3.2: the 671 026 419 200
- * of V3 and 61 indexers. */
+/* "total" of the repository's safetensors, as the Hub's API states it. DeepSeek V3 and Kimi K2:
+ * without the scales of their fp8 blocks, which the Hub counts as parameters (V3: 41 540 496). V3.2:
+ * the 671 026 419 200 of V3 and 61 indexers. Qwen3 0.6B and 1.7B: their files hold the embedding a
+ * second time, as the head. Of quantised files, the count of the model that was quantised. */
 static const struct {
     const char *name;
     uint64_t parameters;
@@ -140,6 +141,47 @@ static const struct {
     {"qwen3-235b-a22b", 235093634560, NOTHING},
     {"qwen3-next-80b-a3b", 81324862720, PREDICTION},
     {"smollm2-135m", 134515008, NOTHING},
+    {"codestral-22b", 22247282688, NOTHING},
+    {"deepseek-r1-distill-qwen-1.5b", 1777088000, NOTHING},
+    {"deepseek-r1-distill-qwen-32b", 32763876352, NOTHING},
+    {"deepseek-r1-distill-qwen-7b", 7615616512, NOTHING},
+    {"gemma-2-2b", 2614341888, NOTHING},
+    {"gemma-3-1b", 999885952, NOTHING},
+    {"glm-4-32b-0414", 32566081536, NOTHING},
+    {"llama-3.1-405b", 405853388800, NOTHING},
+    {"llama-3.1-405b-fp8", 405853388800, NOTHING},
+    {"llama-3.1-70b-awq", 70553706496, NOTHING},
+    {"llama-3.1-70b-fp8", 70553706496, NOTHING},
+    {"llama-3.1-8b-awq", 8030261248, NOTHING},
+    {"llama-3.1-8b-fp8", 8030261248, NOTHING},
+    {"llama-3.2-1b", 1235814400, NOTHING},
+    {"meta-llama-3-70b", 70553706496, NOTHING},
+    {"meta-llama-3-8b", 8030261248, NOTHING},
+    {"mistral-large-123b", 122610069504, NOTHING},
+    {"qwen2.5-0.5b", 494032768, NOTHING},
+    {"qwen2.5-1.5b", 1543714304, NOTHING},
+    {"qwen2.5-14b-awq", 14770033664, NOTHING},
+    {"qwen2.5-32b", 32763876352, NOTHING},
+    {"qwen2.5-32b-awq", 32763876352, NOTHING},
+    {"qwen2.5-3b", 3085938688, NOTHING},
+    {"qwen2.5-72b-awq", 72706203648, NOTHING},
+    {"qwen2.5-7b-awq", 7615616512, NOTHING},
+    {"qwen3-0.6b", 751632384 - 151936 * 1024, NOTHING},
+    {"qwen3-1.7b", 2031739904 - 151936 * 2048, NOTHING},
+    {"qwen3-14b-fp8", 14768307200, NOTHING},
+    {"qwen3-235b-a22b-2507", 235093634560, NOTHING},
+    {"qwen3-235b-a22b-fp8", 235093634560, NOTHING},
+    {"qwen3-30b-a3b-2507", 30532122624, NOTHING},
+    {"qwen3-30b-a3b-fp8", 30532122624, NOTHING},
+    {"qwen3-32b-fp8", 32762123264, NOTHING},
+    {"qwen3-4b", 4022468096, NOTHING},
+    {"qwen3-4b-2507", 4022468096, NOTHING},
+    {"qwen3-8b-fp8", 8190735360, NOTHING},
+    {"qwen3-coder-480b-a35b", 480154875392, NOTHING},
+    {"qwen3-coder-480b-a35b-fp8", 480154875392, NOTHING},
+    {"glm-4.6", 356785898816, PREDICTION},
+    {"kimi-k2", 1026408232448, NOTHING},
+    {"kimi-k2-0905", 1026408232448, NOTHING},
 };
 
 static void parameters_match_published_counts(void **state)
@@ -185,13 +227,17 @@ static void kv_is_that_of_full_and_local_layers(void **state)
         uint64_t context, full, local, window, layer_bytes;
     } cases[] = {
         {"deepseek-v3", 131072, 61, 0, 0, (512 + 64) * 2},
+        {"gemma-2-2b", 8192, 13, 13, 4096, 2 * 4 * 256 * 2},
         {"gemma-2-9b", 8192, 21, 21, 4096, 2 * 8 * 256 * 2},
+        {"gemma-3-1b", 32768, 4, 22, 512, 2 * 1 * 256 * 2},
         {"gemma-2-27b", 8192, 23, 23, 4096, 2 * 16 * 128 * 2},
         {"gemma-3-4b", 131072, 5, 29, 1024, 2 * 4 * 256 * 2},
         {"gemma-3-12b", 131072, 8, 40, 1024, 2 * 8 * 256 * 2},
         {"gemma-3-27b", 131072, 10, 52, 1024, 2 * 16 * 128 * 2},
         {"glm-4.5-air", 131072, 46, 0, 0, 2 * 8 * 128 * 2},
         {"glm-5", 131072, 78, 0, 0, (512 + 64) * 2},
+        {"kimi-k2", 131072, 61, 0, 0, (512 + 64) * 2},
+        {"llama-3.1-405b", 131072, 126, 0, 0, 2 * 8 * 128 * 2},
         {"llama-4-scout", 131072, 12, 36, 8192, 2 * 8 * 128 * 2},
         {"mistral-7b-v0.3", 32768, 32, 0, 0, 2 * 8 * 128 * 2},
         {"mistral-small-24b", 32768, 40, 0, 0, 2 * 8 * 128 * 2},
