@@ -1,5 +1,5 @@
 -- How far a result spreads: the share of a run's replications at or below each rate in tokens a second, and the place
--- of the run itself among them. If all runs are of servers, mean times to first token instead of rates.
+-- of the run itself among them, with its range over families. If all runs are of servers, mean times to first token instead of rates.
 , variant(id, text) AS (
   SELECT id, group_concat(text, ', ') FROM (SELECT * FROM word ORDER BY id, path) GROUP BY id
 ),
@@ -36,14 +36,20 @@ line(id, series, place) AS (
 left_out(text) AS (
   SELECT CASE WHEN COUNT(*) > 7 THEN '; 7 of ' || COUNT(*) || ' runs (--only draws others)' ELSE '' END FROM all_lines
 ),
-own(id, value) AS (
-  SELECT id, CASE WHEN of_steps THEN decode_tokens_per_s ELSE ttft_ms END FROM ok, figure
+own(id, value, low, high) AS (
+  SELECT id, CASE WHEN of_steps THEN decode_tokens_per_s ELSE ttft_ms END,
+         CASE WHEN of_steps THEN decode_tokens_per_s_low END, CASE WHEN of_steps THEN decode_tokens_per_s_high END
+  FROM ok, figure
+),
+height(id, percent) AS (
+  SELECT own.id, 100.0 * COUNT(CASE WHEN ranked.value <= own.value THEN 1 END) / MAX(count)
+  FROM own JOIN ranked ON ranked.id = own.id GROUP BY own.id
 )
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, title.text || left_out.text AS text, '' AS name FROM title, left_out
 UNION ALL SELECT 'figure', 0, 0, 0, 0, name, '' FROM figure
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
-UNION ALL SELECT 'own', place, value,
-    (SELECT 100.0 * COUNT(*) / MAX(count) FROM ranked WHERE ranked.id = own.id AND ranked.value <= own.value),
-    0, '', '' FROM own JOIN line USING (id)
+UNION ALL SELECT 'own', place, value, COALESCE(percent, 0), 0, '', '' FROM own JOIN line USING (id) LEFT JOIN height USING (id)
+UNION ALL SELECT 'range', place, low, high, COALESCE(percent, 0), '', ''
+FROM own JOIN line USING (id) LEFT JOIN height USING (id) WHERE low < high
 UNION ALL SELECT * FROM (
   SELECT 'point', place, value, percent, 0, series, '' FROM point JOIN line USING (id) ORDER BY place, percent);

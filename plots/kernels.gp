@@ -29,6 +29,7 @@ set logscale xy
 set format x "%.0s %c"
 set format y "%g"
 set xrange [least:most]
+if (least > 0 && most > least) { eval "set xtics (".log_ticks(least, most).")" }
 set xlabel axis offset 0, 0.4
 set ylabel "time (us)" offset 0.5, 0
 

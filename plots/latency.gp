@@ -9,13 +9,22 @@ part_color(name) = \
     name eq "merge" ? 0x222222 : name eq "cpu_attention" ? 0x004d38 : \
     name eq "recompute" ? 0x003a5c : name eq "weights" ? 0x7a3500 : name eq "collective" ? 0x7b3f61 : 0xbbbbbb
 
-title = ""; source = ""; longest = 0; last = 0; most = 0
+title = ""; source = ""; longest = 0; last = 0; most = 0; ranges = 0; widest = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
     (is("bar") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
     (is("bar") && $2 > last ? (last = $2) : 0), \
-    (is("bar") && $3 > most ? (most = $3) : 0), 0) nooutput
+    (is("bar") && $3 > most ? (most = $3) : 0), \
+    (is("range") ? (ranges = 1) : 0), \
+    (is("range") && $4 > widest ? (widest = $4) : 0), 0) nooutput
+most = widest > most ? widest : most
+
+# A label stands behind its bar, or behind the end of its range.
+array ends[int(last) + 3]
+do for [i = 1:|ends|] { ends[i] = 0 }
+stats rows using (is("range") ? (ends[int($2 + 1)] = $4, 0) : 0) nooutput
+behind(y, x) = ends[int(y + 1)] > x ? ends[int(y + 1)] : x
 
 # The parts that are long enough to see, in the order of a bar.
 parts = ""
@@ -35,7 +44,7 @@ set rmargin 2
 set tmargin at screen 1 - real(top) / height
 set bmargin at screen 86.0 / height
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 source.(ranges ? (source eq "" ? "" : "; ")."lines: range over families" : "") at screen 0.015, screen 14.0 / height left tc rgb GREY
 
 # A legend of its own, because the built-in one breaks lines differently in each format.
 unset key
@@ -60,5 +69,6 @@ plot for [part in parts] rows \
         with boxxyerror lc rgb part_color(part) lw 0.5, \
     rows using (is("bar") ? 0 : NaN):2:6 with labels right offset -0.7, 0, \
     rows using (is("group") ? 0 : NaN):2:6 with labels left, \
-    rows using (is("bar") ? $3 : NaN):2:(three($3)." ms, ".three($4)." tok/s") \
+    for [i = 1:ranges] rows using (is("range") ? $3 / 2 + $4 / 2 : NaN):2:3:4 with xerrorbars lc rgb "black" lw 1.4 pt 0, \
+    rows using (is("bar") ? behind($2, $3) : NaN):2:(three($3)." ms, ".three($4)." tok/s") \
         with labels left offset 0.6, 0

@@ -21,5 +21,6 @@ SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM ti
 UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NULL
 UNION ALL SELECT 'group', MIN(y) - 1, 0, 0, 0, variant, '' FROM bar WHERE variant <> '' GROUP BY first_seat
 UNION ALL SELECT 'bar', y, step_us / 1000, decode_tokens_per_s, 0, system, '' FROM bar
+UNION ALL SELECT 'range', y, step_us_low / 1000, step_us_high / 1000, 0, '', '' FROM bar WHERE step_us_low < step_us_high
 UNION ALL SELECT * FROM (
   SELECT 'part', y, upto - ms, upto, part, name, '' FROM part WHERE ms > 0 ORDER BY part, y);

@@ -37,12 +37,14 @@ spelled(path, value, text) AS MATERIALIZED (
   SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, quantity(value)) = 1 THEN quantity(value) ELSE value END
   FROM (SELECT DISTINCT path, value FROM leaf JOIN told USING (path))
 ),
--- The possible axes of runs, the likeliest first: the budget, keys with numbers, others.
+-- The possible axes of runs, the likeliest first: the budget, keys with numbers, others. Values in several units (7500ns
+-- and 15us) are drawn in one.
 walkable(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT path, row_number() OVER (ORDER BY path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*') DESC, path),
          MIN(value GLOB '[0-9]*'),
          replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''),
-         ltrim(MIN(value), '0123456789.e+- ')
+         CASE WHEN COUNT(DISTINCT ltrim(value, '0123456789.e+- ')) < 2 THEN ltrim(MIN(value), '0123456789.e+- ')
+              WHEN MIN(value) LIKE '%B/s' THEN 'GB/s' WHEN MIN(value) LIKE '%s' THEN 'us' ELSE 'B' END
   FROM leaf JOIN told USING (path) GROUP BY path
 ),
 -- A search tries values in its own order. Runs that differ only along the likeliest axis are therefore sorted by value,
@@ -53,7 +55,7 @@ alike(id, text) AS (
 ),
 sought AS MATERIALIZED (
   SELECT id, ok.system || COALESCE(';' || alike.text, '') AS line,
-         CASE walkable.path WHEN '$.mechanisms.budget' THEN cache_bytes ELSE CAST(value AS REAL) END AS x
+         CASE walkable.path WHEN '$.mechanisms.budget' THEN cache_bytes ELSE magnitude(value) END AS x
   FROM ok JOIN leaf USING (id) JOIN walkable USING (path) LEFT JOIN alike USING (id)
   WHERE walkable.place = 1 AND numbers
 ),

@@ -2,10 +2,11 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; lines = 0; longest = 0; last = 0; traffic = 0
+title = ""; lines = 0; longest = 0; last = 0; traffic = 0; shares = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("line") ? (lines = $2) : 0), \
+    (is("axis") && strcol(6) eq "share" ? (shares = 1) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
     (is("point") && $3 > last ? (last = $3) : 0), \
     (is("point") && $5 == 3 && $4 > traffic ? (traffic = $4) : 0), 0) nooutput
@@ -32,8 +33,8 @@ set multiplot
 panel(i) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1 - (40.0 + (i - 1) * (each + 20)) / height, 1 - (40.0 + (i - 1) * (each + 20) + each) / height)
 
-minutes = last > 600
-set xrange [0:(minutes ? last / 60 : last)]
+minutes = last > 600 && !shares
+set xrange [0:(shares ? 100 : minutes ? last / 60 : last)]
 set yrange [0:*]
 set key outside right center Left reverse samplen 2 spacing 1.15
 what(i) = i == 1 ? (lines == 1 ? "requests" : "requests in queue") : \
@@ -43,7 +44,8 @@ do for [i = 1:panels] {
     set ylabel what(i) offset 0.5, 0
     if (i == panels) {
         set format x "%g"
-        set xlabel (minutes ? "minutes" : "seconds")." since the first request" offset 0, 0.4
+        set xlabel shares ? "% of a run's time, which is behind its name" \
+            : (minutes ? "minutes" : "seconds")." since the first request" offset 0, 0.4
     } else {
         set format x ""
         unset xlabel

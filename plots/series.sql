@@ -47,11 +47,18 @@ of_many AS (
   UNION ALL SELECT 3, place, start + s / 2, (loaded + saved + fetched + written) / s / 1e9 FROM bins JOIN run_line USING (id)
 ),
 is_one(one) AS (SELECT COUNT(*) = 1 FROM run_line),
+-- Runs of very different lengths are drawn over the share of their own time, else the short ones are not seen.
+length(place, s) AS (SELECT place, MAX(start + bins.s) FROM bins JOIN run_line USING (id) GROUP BY place),
+shares(yes) AS (SELECT MAX(s) >= 4 * MIN(s) FROM length),
 there(panel, place) AS (SELECT panel, place FROM of_one GROUP BY panel, place HAVING MAX(value) > 0)
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, title.text || left_out.text AS text, '-' AS name FROM title, left_out
-UNION ALL SELECT 'line', place, 0, 0, 0, series, '-' FROM run_line
+UNION ALL SELECT 'axis', 0, 0, 0, 0, CASE WHEN yes THEN 'share' ELSE 'time' END, '-' FROM shares
+UNION ALL SELECT 'line', place, s, 0, 0,
+  series || CASE WHEN NOT yes THEN '' WHEN s < 600 THEN printf(': %.0f s', s) ELSE printf(': %.0f min', s / 60) END, '-'
+  FROM run_line JOIN length USING (place) JOIN shares
 UNION ALL SELECT 'part', place, panel, 0, 0, name, '-' FROM part JOIN there USING (panel, place) JOIN is_one WHERE one
 UNION ALL SELECT * FROM (
   SELECT 'point', place, t, value, panel, '-', '-' FROM of_one JOIN there USING (panel, place) JOIN is_one WHERE one
-  UNION ALL SELECT 'point', place, t, value, panel, '-', '-' FROM of_many JOIN is_one WHERE NOT one
+  UNION ALL SELECT 'point', place, CASE WHEN yes THEN 100 * t / length.s ELSE t END, value, panel, '-', '-'
+  FROM of_many JOIN length USING (place) JOIN is_one JOIN shares WHERE NOT one
   ORDER BY 5, 2, 3);

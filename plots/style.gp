@@ -18,6 +18,16 @@ start(width, height) = \
 # A number with three significant digits.
 three(x) = sprintf(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x)
 
+# Ticks of a logarithmic axis from `lo` to `hi`, for `set xtics (...)`: at 1, 2 and 5 of each decade, or at each decade
+# if there are many. gnuplot's own are at decades alone, of which a short axis has one or none.
+spelled(x, hi) = hi < 1e5 && x >= 1e-3 ? sprintf("%g", x) : gprintf("%.0s %c", x)
+tick(text, x, name) = text.(text eq "" ? "" : ", ").sprintf("\"%s\" %g", name, x)
+climb(x, m, lo, hi, named, text) = x > hi * 1.0001 ? text : climb( \
+    x * (hi / lo >= 1000 ? 10 : m == 2 ? 2.5 : 2), hi / lo >= 1000 ? 1 : m == 1 ? 2 : m == 2 ? 5 : 1, lo, hi, named, \
+    x < lo * 0.9999 ? text : tick(text, x, named ? spelled(x, hi) : ""))
+log_ticks(lo, hi) = climb(10 ** floor(log10(lo)), 1, real(lo), real(hi), 1, "")
+log_marks(lo, hi) = climb(10 ** floor(log10(lo)), 1, real(lo), real(hi), 0, "")
+
 WIDTH = 800
 GREY = 0x666666
 array COLORS[7] = [0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x222222]

@@ -33,7 +33,9 @@ seen(path, value, id) AS (SELECT path, value, MIN(id) FROM leaf JOIN axis USING 
 value(axis, id, text, x) AS MATERIALIZED (
   SELECT path, leaf.id, spelled.text,
          CASE WHEN path = '$.mechanisms.budget' THEN ok.cache_bytes / 1073741824.0
-              WHEN axis.unit = 'B' THEN CAST(leaf.value AS REAL) / 1073741824.0
+              WHEN axis.unit = 'B' THEN magnitude(leaf.value) / 1073741824.0
+              WHEN axis.unit = 'us' THEN magnitude(leaf.value) / 1e3
+              WHEN axis.unit = 'GB/s' THEN magnitude(leaf.value) / 1e9
               WHEN axis.numbers THEN CAST(leaf.value AS REAL)
               ELSE dense_rank() OVER (PARTITION BY path ORDER BY seen.id) END
   FROM leaf JOIN axis USING (path) JOIN seen USING (path, value) JOIN spelled USING (path, value) JOIN ok ON ok.id = leaf.id

@@ -51,7 +51,7 @@ few = ratios && points <= 12 && most < 1e5
 if (ratios) {
     set logscale x
     set xrange [0.9 * least:1.1 * most]
-    if (few) { eval "set xtics (".(hits ? marks : places).")" }
+    eval "set xtics (".(few ? (hits ? marks : places) : hits ? log_marks(0.9 * least, 1.1 * most) : log_ticks(0.9 * least, 1.1 * most)).")"
 }
 if (!numbers) {
     set xrange [least - 0.5:most + 0.5]
@@ -79,7 +79,7 @@ if (hits) {
     unset label 2
     unset key
     set xlabel where offset 0, 0.4
-    if (few) { eval "set xtics (".places.")" }
+    if (ratios) { eval "set xtics (".(few ? places : log_ticks(0.9 * least, 1.1 * most)).")" }
     if (numbers) { set format x plain } else { eval "set xtics (".ticks.")" }
     set ylabel (ratio ? "hit ratio (%)" : "first token, p99 (s)")
     if (ratio) {
