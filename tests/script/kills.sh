@@ -1,10 +1,10 @@
 #!/bin/bash
-# Kill every command that writes a file, at random moments, with SIGKILL, SIGTERM or SIGINT. KILLS says how often; without
-# it, a few times (`make kills` kills a thousand times).
+# Kill every command that writes a file, at random moments, with SIGKILL, SIGTERM or SIGINT. KILLS says how
+# often; without it, a few times (`make kills` kills a thousand times).
 #
 # After a kill each file is absent or whole. After the next run that is not disturbed, the folder holds
 # what a run that was never killed leaves, and nothing else: the same bytes, and in databases the same
-# rows. Every second time the killed command finds its results there, and replaces them.
+# rows. Every second time the killed command finds earlier results there, and in its cache.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -113,13 +113,16 @@ check_parts() { # NAME
     done
 }
 
-declare -A took disturbed # microseconds of a run; 1: it was killed, and not run again since
+declare -A took disturbed # microseconds of its last run; 1: it was killed, and not run again since
+run_whole() { # FOLDER NAME ARGUMENT...
+    local begun=${EPOCHREALTIME/./}
+    (run "$1/$2" "${@:3}") || complain "$2" "fails: $(<said)"
+    took[$2]=$((${EPOCHREALTIME/./} - begun))
+}
 learn() { # NAME ARGUMENT...
-    local begun file
+    local file
     mkdir "whole/$1" "killed/$1"
-    begun=${EPOCHREALTIME/./}
-    (run "whole/$1" "${@:2}") || complain "$1" "fails: $(<said)"
-    took[$1]=$((${EPOCHREALTIME/./} - begun))
+    run_whole whole "$@"
     for file in "whole/$1"/*; do
         contents "$file" >"$file.contents"
     done
@@ -148,9 +151,9 @@ finish() { # NAME ARGUMENT...
     [ -n "${disturbed[$1]:-}" ] || return
     disturbed[$1]=
     ends=$((ends + 1))
-    (run "killed/$1" "${@:2}") || complain "$1" "fails after a kill: $(<said)"
+    run_whole killed "$@"
     check_whole "$1"
-    [ $((RANDOM % 2)) -eq 0 ] || rm -rf "killed/$1"/*
+    [ $((RANDOM % 2)) -eq 0 ] || rm -rf "killed/$1"/* "$XDG_CACHE_HOME"
 }
 
 RANDOM=$SEED
@@ -159,7 +162,7 @@ mkdir killed/inputs
 for command in "${commands[@]}"; do
     learn $command
 done
-for ((turn = 0; kills < KILLS && turn < 2 * KILLS; turn++)); do
+for ((turn = 0; kills < KILLS && turn < 4 * KILLS; turn++)); do
     command=${commands[turn % ${#commands[@]}]}
     kill_once $command
     [ $((RANDOM % 3)) -eq 0 ] || finish $command
