@@ -15,7 +15,7 @@
 
 /* ---- keys ---- */
 
-static_assert(sizeof(struct replay_plan) == 160, "every field is part of the key");
+static_assert(sizeof(struct replay_plan) == 232, "every field is part of the key");
 
 static void write_heads(const struct replay_plan *plan, FILE *out)
 {

@@ -172,8 +172,8 @@ static void engines_need_all_kv_in_hbm(void **state)
     assert_false(
         try_point(OVERRIDES(SERVER, "system=retroinfer", "engine=vllm-0.19"), &point, &why));
     assert_non_null(strstr(message_of(&why), "'retroinfer' offloads KV"));
-    assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0.2"), &point, &why));
-    assert_non_null(strstr(message_of(&why), "unknown value 'vllm-0.2' of 'engine'"));
+    assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0"), &point, &why));
+    assert_non_null(strstr(message_of(&why), "unknown value 'vllm-0' of 'engine'"));
 }
 
 static void compiling_needs_an_engine_that_measures(void **state)
