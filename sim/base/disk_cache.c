@@ -1,13 +1,14 @@
 #include "base/disk_cache.h"
 
 #include "base/array.h"
+#include "base/text.h"
+#include "base/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PARTS = 16, NAME = 33, STALE_SECONDS = 3600 };
+enum { PARTS = 16, STALE_SECONDS = 3600 };
 
 /* What this process knows of a part. */
 struct part {
@@ -26,10 +27,9 @@ struct part {
 };
 
 struct disk_cache {
-    int folder; /* file descriptor */
+    char *folder; /* owned */
     uint64_t most;
     struct part parts[PARTS];
-    atomic_uint written;  /* number of temporary files */
     pthread_mutex_t lock; /* of `parts` */
 };
 
@@ -59,8 +59,8 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
         return NULL;
     }
     cache->most = most;
-    cache->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (cache->folder < 0) {
+    cache->folder = text_duplicate(folder, &unseen);
+    if (cache->folder == NULL) {
         free(cache);
         return NULL;
     }
@@ -71,7 +71,7 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
 void disk_cache_close(struct disk_cache *cache)
 {
     if (cache != NULL) {
-        close(cache->folder);
+        free(cache->folder);
         pthread_mutex_destroy(&cache->lock);
         free(cache);
     }
@@ -91,28 +91,22 @@ bool disk_cache_folder(char *path, size_t size)
 
 /* ---- names ---- */
 
-static void name_key(struct disk_cache_bytes key, char name[NAME])
+/* Where a value is: its part's number and folder, and its file. */
+struct place {
+    uint32_t number;
+    char part[PATH_MAX], file[PATH_MAX];
+};
+
+/* False if the paths are too long. */
+static bool find_place(const struct disk_cache *cache, struct disk_cache_bytes key,
+                       struct place *out)
 {
     XXH128_hash_t hash = XXH3_128bits(key.at, key.size);
-    snprintf(name, NAME, "%016llx%016llx", (unsigned long long)hash.high64,
-             (unsigned long long)hash.low64);
-}
-
-static uint32_t part_number(const char *name)
-{
-    return (uint32_t)(name[0] <= '9' ? name[0] - '0' : name[0] - 'a' + 10);
-}
-
-/* The folder of a part, made if `make` says so; -1 without one. */
-static int open_part(const struct disk_cache *cache, const char *name, bool make)
-{
-    const char part[] = {name[0], '\0'};
-    int folder = openat(cache->folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 && make && errno == ENOENT) {
-        mkdirat(cache->folder, part, 0700);
-        folder = openat(cache->folder, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    return folder;
+    out->number = (uint32_t)(hash.high64 >> 60);
+    int part = snprintf(out->part, PATH_MAX, "%s/%x", cache->folder, out->number);
+    int file = snprintf(out->file, PATH_MAX, "%s/%x/%016llx%016llx", cache->folder, out->number,
+                        (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    return part > 0 && file > 0 && file < PATH_MAX - 32;
 }
 
 /* ---- reading ---- */
@@ -140,16 +134,16 @@ static uint8_t *read_whole(int file, size_t *size)
 
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
 {
-    char name[NAME];
-    if (cache == NULL) {
+    struct place place;
+    if (cache == NULL || !find_place(cache, key, &place)) {
         return NULL;
     }
-    name_key(key, name);
-    int part = open_part(cache, name, false);
-    int file = part >= 0 ? openat(part, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    int file = open(place.file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) {
+        return NULL;
+    }
     size_t stored = 0;
-    uint8_t *bytes = file >= 0 ? read_whole(file, &stored) : NULL;
-    uint8_t *value = NULL;
+    uint8_t *bytes = read_whole(file, &stored), *value = NULL;
     if (bytes != NULL) {
         value = disk_cache_unpack((struct disk_cache_bytes){bytes, stored}, key, size);
         free(bytes);
@@ -157,19 +151,14 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     if (value != NULL) {
         futimens(file, NULL); /* now */
     }
-    if (file >= 0) {
-        close(file);
-    }
-    if (part >= 0) {
-        close(part);
-    }
+    close(file);
     return value;
 }
 
 /* ---- eviction ---- */
 
 struct entry {
-    char name[NAME + 64];
+    char name[96];
     uint64_t bytes;
     struct timespec used;
 };
@@ -182,27 +171,22 @@ static int compare_used(const void *a, const void *b)
                                   : (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* A temporary file that nobody has written to for an hour: its writer was killed. */
+/* An unfinished file that nobody has written to for an hour: its writer was killed. */
 static bool is_left_over(const struct entry *entry)
 {
-    return strstr(entry->name, ".tmp-") != NULL && time(NULL) - entry->used.tv_sec > STALE_SECONDS;
+    return strstr(entry->name, UNFINISHED_SUFFIX) != NULL &&
+           time(NULL) - entry->used.tv_sec > STALE_SECONDS;
 }
 
 /* List the regular files of a part. Without memory for all, some. */
-static size_t list_part(int part, struct entry **entries)
+static size_t list_part(DIR *folder, struct entry **entries)
 {
     size_t count = 0, capacity = 0;
     struct error unseen;
     struct dirent *found;
     struct stat state;
-    int again = openat(part, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
-    if (folder == NULL) {
-        close(again);
-        return 0;
-    }
     while ((found = readdir(folder)) != NULL) {
-        if (fstatat(part, found->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0 ||
+        if (fstatat(dirfd(folder), found->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(state.st_mode) || strlen(found->d_name) >= sizeof(*entries)->name ||
             !array_reserve(entries, &capacity, count + 1, sizeof **entries, &unseen)) {
             continue;
@@ -211,45 +195,56 @@ static size_t list_part(int part, struct entry **entries)
         *entry = (struct entry){.bytes = (uint64_t)state.st_size, .used = state.st_mtim};
         memcpy(entry->name, found->d_name, strlen(found->d_name) + 1);
     }
-    closedir(folder);
     return count;
 }
 
-/* Look at a part, and if it is too large remove its least recently used files, down to nine tenths
- * of the limit. Returns the bytes that stay. */
-static uint64_t evict(int part, uint64_t most)
+/* Remove left-over files, and the least recently used ones until the others take at most `keep`
+ * bytes. Returns what they take. */
+static uint64_t remove_old(DIR *folder, struct entry *entries, size_t count, uint64_t bytes,
+                           uint64_t keep)
 {
-    struct entry *entries = NULL;
-    size_t count = list_part(part, &entries);
-    uint64_t bytes = 0, keep;
-    for (size_t i = 0; i < count; i++) {
-        bytes += entries[i].bytes;
-    }
-    keep = bytes > most ? most - most / 10 : bytes;
     if (count > 0) {
         qsort(entries, count, sizeof *entries, compare_used);
     }
     for (size_t i = 0; i < count; i++) {
         if ((bytes > keep || is_left_over(&entries[i])) &&
-            unlinkat(part, entries[i].name, 0) == 0) {
+            unlinkat(dirfd(folder), entries[i].name, 0) == 0) {
             bytes -= entries[i].bytes;
         }
     }
+    return bytes;
+}
+
+/* Look at a part, and if it is too large empty a tenth of it. Returns the bytes that stay. */
+static uint64_t evict(const char *part, uint64_t most)
+{
+    DIR *folder = opendir(part);
+    if (folder == NULL) {
+        return 0;
+    }
+    struct entry *entries = NULL;
+    size_t count = list_part(folder, &entries);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        bytes += entries[i].bytes;
+    }
+    bytes = remove_old(folder, entries, count, bytes, bytes > most ? most - most / 10 : bytes);
     free(entries);
+    closedir(folder);
     return bytes;
 }
 
 /* Look at the part when it is first added to, when it seems full, and after each eighth of its size
  * that this process added: others add, too. */
-static void note_added(struct disk_cache *cache, uint32_t number, int part, uint64_t bytes)
+static void note_added(struct disk_cache *cache, const struct place *place, uint64_t bytes)
 {
     uint64_t most = cache->most / PARTS;
-    struct part *known = &cache->parts[number];
+    struct part *known = &cache->parts[place->number];
     pthread_mutex_lock(&cache->lock);
     known->bytes += bytes;
     known->added += bytes;
     if (!known->seen || known->bytes > most || known->added > most / 8) {
-        *known = (struct part){.seen = true, .bytes = evict(part, most)};
+        *known = (struct part){.seen = true, .bytes = evict(place->part, most)};
     }
     pthread_mutex_unlock(&cache->lock);
 }
@@ -269,40 +264,31 @@ static bool write_whole(int file, const uint8_t *bytes, size_t size)
     return true;
 }
 
-static bool write_file(struct disk_cache *cache, int part, const char *name, const uint8_t *bytes,
-                       size_t size)
+/* A file that is not durable may be damaged when the machine stops; then its checksum is wrong. */
+static bool write_file(const struct place *place, const uint8_t *bytes, size_t size)
 {
-    char unfinished[NAME + 64];
-    snprintf(unfinished, sizeof unfinished, "%s.tmp-%ld-%u", name, (long)getpid(),
-             atomic_fetch_add(&cache->written, 1));
-    int file = openat(part, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) {
+    struct error unseen;
+    struct unfinished file;
+    mkdir(place->part, 0700);
+    if (!unfinished_open(place->file, &file, &unseen)) {
+        return false; /* another process may be writing the same value */
+    }
+    if (!write_whole(file.fd, bytes, size)) {
+        unfinished_discard(&file);
         return false;
     }
-    bool good = write_whole(file, bytes, size);
-    good = close(file) == 0 && good && renameat(part, unfinished, part, name) == 0;
-    if (!good) {
-        unlinkat(part, unfinished, 0);
-    }
-    return good;
+    return unfinished_publish(&file, false, &unseen);
 }
 
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
                     struct disk_cache_bytes value)
 {
-    char name[NAME];
+    struct place place;
     size_t size;
     uint8_t *bytes = cache != NULL ? disk_cache_pack(key, value, &size) : NULL;
-    if (bytes == NULL) {
-        return;
-    }
-    name_key(key, name);
-    int part = size <= cache->most / PARTS / 4 ? open_part(cache, name, true) : -1;
-    if (part >= 0) {
-        if (write_file(cache, part, name, bytes, size)) {
-            note_added(cache, part_number(name), part, size);
-        }
-        close(part);
+    if (bytes != NULL && size <= cache->most / PARTS / 4 && find_place(cache, key, &place) &&
+        write_file(&place, bytes, size)) {
+        note_added(cache, &place, size);
     }
     free(bytes);
 }

@@ -5,7 +5,7 @@
  *
  *   FOLDER/0 ... FOLDER/f        sixteen parts, by the first digit of the hash
  *   FOLDER/3/3f2a...             a value; its time of modification is that of its last use
- *   FOLDER/3/3f2a....tmp-4711-2  one that is being written, by process 4711
+ *   FOLDER/3/3f2a....spillway-tmp  one that is being written (unfinished.h)
  *
  * Many processes may use the folder at once, and each may be killed at any time: a file gets its
  * name when it is whole, and none is changed afterwards. A part that has grown beyond a sixteenth

@@ -70,10 +70,10 @@ static bool begins(const char *name, const char *given, size_t length)
     return length >= LEAST_BEGINNING && strncasecmp(name, given, length) == 0;
 }
 
-/* Does a part of the name behind a '-' begin so? */
+/* Does a part of the name behind a separator begin so? */
 static bool part_begins(const char *name, const char *given, size_t length)
 {
-    while ((name = strchr(name, '-')) != NULL) {
+    while ((name = strpbrk(name, "-_.")) != NULL) {
         if (begins(++name, given, length)) {
             return true;
         }
@@ -81,11 +81,27 @@ static bool part_begins(const char *name, const char *given, size_t length)
     return false;
 }
 
+/* Is the name the first or the last part of what was given, and no mere number? */
+static bool is_part(const char *given, size_t length, const char *name, size_t name_length)
+{
+    static const char separators[] = "-_. ";
+    if (name_length < LEAST_BEGINNING || name_length >= length) {
+        return false;
+    }
+    const char *tail = given + length - name_length;
+    return (strncasecmp(given, name, name_length) == 0 &&
+            strchr(separators, given[name_length]) != NULL) ||
+           (strcasecmp(tail, name) == 0 && strchr(separators, tail[-1]) != NULL);
+}
+
 static size_t distance_of(const char *given, size_t length, const char *name)
 {
+    size_t name_length = strlen(name);
     return begins(name, given, length)        ? 0
            : part_begins(name, given, length) ? 1
-                                              : edit_distance(given, length, name, strlen(name));
+           : is_part(given, length, name, name_length)
+               ? 2
+               : edit_distance(given, length, name, name_length);
 }
 
 size_t name_distance(const char *given, const char *name)

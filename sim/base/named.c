@@ -37,8 +37,10 @@ const struct named_kind named_system = {"system", "scenarios/systems",     "yaml
 const struct named_kind named_trace = {"trace", "traces", "swt", NULL, list_traces, "a recording"};
 const struct named_kind named_trace_profile = {"trace profile", "traces",         "yaml", NULL,
                                                list_traces,     "a trace profile"};
-const struct named_kind named_workload = {"workload", "traces/requests",   "jsonl", NULL,
-                                          NULL,       "a file of requests"};
+const struct named_kind named_workload = {
+    "workload", "traces/requests",
+    "jsonl",    NULL,
+    NULL,       "a file of requests, or synthetic:prompt=1000,output=200"};
 
 bool named_by_path(const char *name, const char *suffix)
 {
@@ -214,12 +216,25 @@ static void find_near(const struct spellings *spellings, const char *given, stru
     }
 }
 
+/* Does a file of this name, or of the name with the suffix, lie in the working directory? */
+static bool lies_here(const struct named_kind *kind, const char *name, char *here, size_t size)
+{
+    if (name[0] == '\0' || strchr(name, '/') != NULL) {
+        return false;
+    }
+    snprintf(here, size, "%s", name);
+    if (access(here, F_OK) != 0) {
+        text_append(here, size, ".%s", kind->suffix);
+    }
+    return access(here, F_OK) == 0;
+}
+
 /* "'spillway list models', or the path of a config.json"; where no command prints the names, they
  * are few, and stand here themselves. */
 static void say_all(const struct named_kind *kind, const struct spellings *spellings,
                     const char *name, char *text, size_t size)
 {
-    bool here = strchr(name, '/') == NULL && name[0] != '\0' && access(name, F_OK) == 0;
+    char here[NAMED_SIZE + 16];
     text[0] = '\0';
     if (kind->list != NULL) {
         text_append(text, size, "'%s'", kind->list);
@@ -228,8 +243,8 @@ static void say_all(const struct named_kind *kind, const struct spellings *spell
         text_append(text, size, "%s%s", i > 0 ? ", " : "", spellings->all[i].text);
     }
     text_append(text, size, ", or the path of %s", kind->path);
-    if (here) {
-        text_append(text, size, ", such as ./%s, which is here", name);
+    if (lies_here(kind, name, here, sizeof here)) {
+        text_append(text, size, ", such as ./%s, which is here", here);
     }
 }
 
@@ -248,7 +263,12 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
         find_near(&spellings, name, &near);
         say_all(kinds[0], &spellings, name, all, sizeof all);
         near.count = kinds[0]->list == NULL && near.count > 1 ? 1 : near.count;
-        name_near_expect(&near, all, why);
+        if (kinds[0]->list == NULL) {
+            error_expect(why, "%s", all);
+            error_nearest(why, near.count > 0 ? near.names[0] : NULL);
+        } else {
+            name_near_expect(&near, all, why);
+        }
     }
     spellings_release(&spellings);
     return false;
@@ -260,6 +280,10 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     char canonical[NAMED_SIZE];
     const struct named_kind *const kinds[] = {kind, NULL};
     if (is_path(kind, name)) {
+        if (strchr(name, '/') == NULL && access(name, F_OK) != 0) {
+            error_input(why, file, line, "no file '%.100s' here", name);
+            return named_expect(kinds, name, why);
+        }
         int length = snprintf(path, size, "%s", name);
         return (length > 0 && (size_t)length < size) ||
                error_input(why, file, line, "the path of this %s is too long", kind->what);

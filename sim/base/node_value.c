@@ -1,6 +1,7 @@
 /* Typed values from a tree, and complaints about its nodes. */
 #include "base/name.h"
 #include "base/node.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,7 +124,10 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
     if (map->kind != NODE_MAP) {
         node_error(map, why, "'%s' is %s", where,
                    map->kind == NODE_LIST ? "a list" : "a single value");
-        return name_expect("", keys, why);
+        name_expect("", keys, why);
+        char list[sizeof why->expected];
+        text_copy(list, sizeof list, why->expected);
+        return error_expect(why, "a map of %.480s", list);
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];

@@ -37,6 +37,17 @@ static size_t bare_length(const char *name)
     return ends ? length - end : 0;
 }
 
+/* "2xA40", "8 x H100": how many, and the machine, if it is one; 0 if not. */
+static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
+{
+    char *end;
+    unsigned long count = strtoul(name, &end, 10);
+    end += strspn(end, " ");
+    bool counts = end != name && count > 0 && count <= 1024 && (*end == 'x' || *end == 'X');
+    end += counts ? 1 + strspn(end + 1, " ") : 0;
+    return counts && locate_canonical(end, MACHINE, machine) ? count : 0;
+}
+
 /* Complain that `name` does not exist, and name the nearest. */
 static bool refuse_name(const struct node *name, enum part part, struct error *why)
 {
@@ -46,7 +57,10 @@ static bool refuse_name(const struct node *name, enum part part, struct error *w
         kinds[1] = &named_machine;
     }
     node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
-    return named_expect(kinds, name->text, why);
+    char machine[NAMED_SIZE];
+    unsigned long count = counted_machine(name->text, machine);
+    return count > 0 ? error_expect(why, "hardware: %s and tensor_parallel: %lu", machine, count)
+                     : named_expect(kinds, name->text, why);
 }
 
 bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE])
@@ -59,6 +73,13 @@ bool locate_profile(const struct node *name, enum part part, char *path, size_t 
                     struct error *why)
 {
     char canonical[NAMED_SIZE];
+    struct quantity figure;
+    if (part != MACHINE && quantity_parse(name->text, &figure)) {
+        node_error(name, why, "'%.60s' is a figure, not a %s", name->text, part_names[part]);
+        return error_expect(why, "the name of one, or one of its figures, such as %s=%.60s",
+                            part == PART_LINK ? "hardware.link.h2d" : "hardware.gpu.hbm_capacity",
+                            name->text);
+    }
     if (named_by_path(name->text, suffix)) {
         return named_from(name->text, name->file, path, size) ||
                node_error(name, why, "the path '%.80s...' is too long", name->text);

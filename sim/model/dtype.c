@@ -27,8 +27,24 @@ const char *dtype_name(enum dtype dtype)
     return dtypes[dtype].name;
 }
 
+/* What engines and checkpoints call them. Types of one size are alike here. */
+static const struct {
+    const char *name;
+    enum dtype dtype;
+} others[] = {
+    {"bfloat16", DTYPE_BF16}, {"fp16", DTYPE_BF16},    {"float16", DTYPE_BF16},
+    {"half", DTYPE_BF16},     {"fp8_e4m3", DTYPE_FP8}, {"fp8_e5m2", DTYPE_FP8},
+    {"e4m3", DTYPE_FP8},      {"e5m2", DTYPE_FP8},
+};
+
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why)
 {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (name_same(others[i].name, name)) {
+            *out = others[i].dtype;
+            return true;
+        }
+    }
     int found = name_find(name, dtype_row, "storage type", file, line, why);
     if (found >= 0) {
         *out = (enum dtype)found;

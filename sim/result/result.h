@@ -164,6 +164,8 @@ struct result {
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char model_hash[17], requests_hash[17]; /* not stored: answer_seal() writes them again */
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
+    char expected[256];  /* of a failed run, what would have been right; "" if nothing says */
+    char nearest[64];    /* of a failed run, the nearest valid name; "" if none is near */
     char message[512];   /* what was short; for a run that is ok its notes, joined by "; "; or "" */
 };
 

@@ -12,6 +12,7 @@
 #include "base/find.h"
 #include "base/name.h"
 #include "base/named.h"
+#include "base/text.h"
 #include "scenario/ensemble.h"
 #include "trace/generate/generate.h"
 #include "trace/source.h"
@@ -260,6 +261,9 @@ static bool find_recording(const char *name, const struct node *node, char path[
     if (named_file(&named_trace, name, file, node != NULL ? node->line : 0, path, PATH_SIZE, why)) {
         return true;
     }
+    char files[sizeof why->expected];
+    text_copy(files, sizeof files, why->expected);
+    error_expect(why, "%.440s, ensemble, or assumed:hit=93%%", files);
     return error_nearest(why, name_nearest_of(name, others));
 }
 

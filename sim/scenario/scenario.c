@@ -8,12 +8,14 @@
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_requests.h"
 #include "scenario/scenario_layers.h"
+#include "scenario/scenario_meant.h"
 #include "scenario/scenario_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #define MOST_POINTS 1000000u
@@ -157,8 +159,20 @@ static bool check_keys(const struct node *root, struct error *why)
         keys[count++] = key->name;
     }
     keys[count] = NULL;
-    return node_check_keys(root, keys, "scenario", why) ||
-           error_rest(why, "spillway simulate --help");
+    if (node_check_keys(root, keys, "scenario", why)) {
+        return true;
+    }
+    size_t at = 0;
+    while (at < root->count &&
+           scenario_key_find(root->children[at]->key, strlen(root->children[at]->key)) != NULL) {
+        at++;
+    }
+    const char *meant = at < root->count ? scenario_key_meant(root->children[at]->key) : NULL;
+    if (meant != NULL) {
+        error_nearest(why, meant);
+        error_expect(why, "%s, ...", meant);
+    }
+    return error_rest(why, "spillway simulate --help");
 }
 
 /* Turn a name where a map is allowed into {extends: name}, so that overrides can reach inside. */
@@ -196,7 +210,10 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
 {
     struct node *file = node_load(path, why);
     if (file == NULL) {
-        return false;
+        return access(path, F_OK) == 0
+                   ? false
+                   : error_expect(why, "a file of YAML, or a key as --set %.100s",
+                                  strchr(path, '=') != NULL ? path : "KEY=VALUE");
     }
     bool good = file->kind == NODE_MAP;
     if (!good) {
@@ -253,13 +270,30 @@ static bool lay_said(struct node *root, const char *path, const char *text, stru
     return good;
 }
 
+/* Overrides are looked at before files are read: the second word of "--set model llama" would
+ * otherwise be a file that is not there. */
+static bool check_override(const char *override, struct error *why)
+{
+    const char *equals = strchr(override, '=');
+    if (equals != NULL && equals != override) {
+        return true;
+    }
+    error_usage(why, "--set", 0, "invalid override '%.200s'", override);
+    return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
+}
+
+/* A value that is no YAML says which one it is. */
+static bool name_value(const char *key, struct error *why)
+{
+    return strncmp(why->found, "not YAML", strlen("not YAML")) != 0
+               ? false
+               : error_expect(why, "a value of '%.100s' in YAML, such as 128K, [8K, 16K] or {a: b}",
+                              key);
+}
+
 static bool lay_override(struct node *root, const char *override, struct error *why)
 {
     const char *equals = strchr(override, '=');
-    if (equals == NULL || equals == override) {
-        error_usage(why, "--set", 0, "invalid override '%.200s'", override);
-        return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
-    }
     char path[256];
     int length = (int)(equals - override);
     if ((size_t)length >= sizeof path) {
@@ -267,8 +301,9 @@ static bool lay_override(struct node *root, const char *override, struct error *
     }
     snprintf(path, sizeof path, "%.*s", length, override);
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
-    return (swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
-                  : lay_said(root, path, equals + 1, why)) &&
+    return ((swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
+                   : lay_said(root, path, equals + 1, why)) ||
+            name_value(path, why)) &&
            check_keys(root, why) && open_hardware(root, why) && scenario_spell_names(root, why);
 }
 
@@ -326,6 +361,9 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     out->root = node_parse("{}", 2, "scenario", why);
     out->sources = sources_create(why);
     bool good = out->root != NULL && out->sources != NULL;
+    for (uint32_t i = 0; good && i < override_count; i++) {
+        good = check_override(overrides[i], why);
+    }
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = lay_file(out->root, files[i], why);
     }

@@ -100,8 +100,10 @@ static bool check_list(const struct node *layer, const struct node *list, struct
         snprintf(line, sizeof line, " in line %d", said->line);
     }
     node_error(list, why, "'%.128s' is swept, and %sset as well%s", list->key, key, line);
-    return error_expect(why, "one of the two; only a later file, or --set over files, can replace "
-                             "a value or a sweep");
+    return error_expect(why,
+                        "either '%.100s' or 'sweep.%.100s' here; --set of one of them would "
+                        "replace the other in a file",
+                        list->key, list->key);
 }
 
 bool layer_check(const struct node *layer, struct error *why)

@@ -21,7 +21,7 @@ bool scenario_spell_names(struct node *map, struct error *why);
 bool scenario_spell_value(struct node *value, const char *path, struct error *why);
 
 /* Does every model, system, machine and trace in this map of lists exist? NULL is an empty map.
- * Paths are accepted unchecked. */
+ * Paths with a slash are accepted unchecked. */
 bool scenario_check_names(const struct node *sweep, struct error *why);
 
 #endif

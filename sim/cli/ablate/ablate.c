@@ -24,7 +24,7 @@ enum { NAMES = 512 };
 /* A row, and the texts that it points to. */
 struct room {
     struct store_ablation row;
-    char others[NAMES], tried[ABLATE_SETTINGS], turns[ABLATE_TURN];
+    char others[NAMES], tried[ABLATE_SETTINGS], payoffs[ABLATE_PAYOFF];
 };
 
 static const char *text_of(const struct result *result, enum column column)
@@ -100,15 +100,15 @@ static void fill_trade(const struct ablation *ablation, const struct ablation_ro
     out->link_more_bytes = more[TRADE_LINK];
 }
 
-static void fill_turn(const struct ablation *ablation, const struct ablation_row *row,
-                      struct room *out)
+static void fill_payoff(const struct ablation *ablation, const struct ablation_row *row,
+                        struct room *out)
 {
-    const struct ablation_turn *turn = &ablation->turns[row->mechanism];
+    const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
     int64_t ns;
     out->row.together_us = ablation_together(ablation, row, &ns) ? (double)ns / 1e3 : NAN;
-    if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && turn->kind != TURN_UNTRIED) {
+    if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && payoff->kind != PAYOFF_UNTRIED) {
         out->row.tried = ablate_settings(ablation, out->tried);
-        out->row.turns = ablate_turn(turn, out->turns);
+        out->row.turns = ablate_payoff(payoff, out->payoffs);
     }
 }
 
@@ -131,7 +131,7 @@ static void fill(const struct ablation *ablation, uint32_t place, struct room *o
     }
     fill_savings(ablation, row, &out->row);
     fill_trade(ablation, row, &out->row);
-    fill_turn(ablation, row, out);
+    fill_payoff(ablation, row, out);
 }
 
 static json_t *json_of_TEXT(const char *text)

@@ -57,19 +57,19 @@ static const char *list_changes(const struct ablation *ablation, const struct ab
     return text;
 }
 
-/* ---- where it turns ---- */
+/* ---- where it pays off ---- */
 
-static void name_setting(const struct turn_setting *setting, char text[ABLATE_TURN])
+static void name_setting(const struct payoff_setting *setting, char text[ABLATE_PAYOFF])
 {
-    snprintf(text, ABLATE_TURN, "%s %llu", setting->key, (unsigned long long)setting->value);
+    snprintf(text, ABLATE_PAYOFF, "%s %llu", setting->key, (unsigned long long)setting->value);
 }
 
-const char *ablate_turn(const struct ablation_turn *turn, char text[ABLATE_TURN])
+const char *ablate_payoff(const struct ablation_payoff *payoff, char text[ABLATE_PAYOFF])
 {
-    if (turn->kind != TURN_SAVES && turn->kind != TURN_FITS) {
+    if (payoff->kind != PAYOFF_SAVES && payoff->kind != PAYOFF_FITS) {
         return NULL;
     }
-    name_setting(&turn->at, text);
+    name_setting(&payoff->at, text);
     return text;
 }
 
@@ -78,7 +78,7 @@ const char *ablate_settings(const struct ablation *ablation, char text[ABLATE_SE
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < ablation->setting_count; i++) {
-        char setting[ABLATE_TURN];
+        char setting[ABLATE_PAYOFF];
         name_setting(&ablation->settings[i], setting);
         used += (size_t)snprintf(text + used, ABLATE_SETTINGS - used, "%s%s", used > 0 ? ", " : "",
                                  setting);
@@ -158,11 +158,11 @@ static bool print_trade(const struct ablation *ablation, const struct ablation_r
 
 /* Where a mechanism that costs time when it is added last saves some: with those that need it, in
  * another setting, or nearer to the base. */
-static void print_turn(const struct ablation *ablation, const struct ablate_ends *ends, FILE *out)
+static void print_payoff(const struct ablation *ablation, const struct ablate_ends *ends, FILE *out)
 {
     const struct ablation_row *first = ends->rows[0], *last = ends->rows[1];
-    const struct ablation_turn *turn = &ablation->turns[first->mechanism];
-    char ms[FIGURE], at[ABLATE_TURN], names[ABLATE_NAMES];
+    const struct ablation_payoff *payoff = &ablation->payoffs[first->mechanism];
+    char ms[FIGURE], at[ABLATE_PAYOFF], names[ABLATE_NAMES];
     int64_t together;
     if (ablation_together(ablation, last, &together)) {
         difference_names(&ablation->difference, last->others, false, names, sizeof names);
@@ -170,12 +170,12 @@ static void print_turn(const struct ablation *ablation, const struct ablate_ends
                 __builtin_popcount(last->others) > 1 ? "need" : "needs", ablate_verb(together),
                 ablate_ms(ablation, llabs(together), ms));
     }
-    if (turn->kind == TURN_SAVES) {
-        fprintf(out, "; at %s it saves %s ms", ablate_turn(turn, at),
-                ablate_ms(ablation, turn->saves_ns, ms));
-    } else if (turn->kind == TURN_FITS) {
-        fprintf(out, "; it makes room for %s", ablate_turn(turn, at));
-    } else if (turn->kind == TURN_NONE) {
+    if (payoff->kind == PAYOFF_SAVES) {
+        fprintf(out, "; at %s it saves %s ms", ablate_payoff(payoff, at),
+                ablate_ms(ablation, payoff->saves_ns, ms));
+    } else if (payoff->kind == PAYOFF_FITS) {
+        fprintf(out, "; it makes room for %s", ablate_payoff(payoff, at));
+    } else if (payoff->kind == PAYOFF_NONE) {
         fprintf(out, "; it saves none in the other settings tried");
     }
     if (ends->saves[0] > 0) {
@@ -193,7 +193,7 @@ static void print_sentence(const struct ablation *ablation, const struct ablate_
     print_cost(ablation, row, out);
     bool buys = print_trade(ablation, row, out);
     if (last) {
-        print_turn(ablation, ends, out);
+        print_payoff(ablation, ends, out);
     } else if (ends->saves[1] > 0) {
         fprintf(out, "; added last it saves %s ms", ablate_ms(ablation, ends->saves[1], ms));
     }
@@ -208,7 +208,7 @@ static void print_tried(const struct ablation *ablation, FILE *out)
     bool tried = false;
     char line[ABLATE_SETTINGS + 64], settings[ABLATE_SETTINGS];
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        tried = tried || ablation->turns[i].kind != TURN_UNTRIED;
+        tried = tried || ablation->payoffs[i].kind != PAYOFF_UNTRIED;
     }
     if (tried) {
         snprintf(line, sizeof line, "other settings tried: %s",

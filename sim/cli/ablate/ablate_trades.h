@@ -1,4 +1,4 @@
-/* Sentences on the mechanisms that cost time: what each buys instead, and where it turns. */
+/* Sentences on the mechanisms that cost time: what each buys instead, and where it pays off. */
 #ifndef CLI_ABLATE_ABLATE_TRADES_H
 #define CLI_ABLATE_ABLATE_TRADES_H
 
@@ -9,12 +9,12 @@
 /* Print a sentence for each mechanism that costs at least 0.5 % of a step, alone or added last. */
 bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why);
 
-enum { ABLATE_TURN = 32 };
+enum { ABLATE_PAYOFF = 32 };
 
 /* "batch 4", where the mechanism saves time or makes room; NULL if it does so nowhere. */
-const char *ablate_turn(const struct ablation_turn *turn, char text[ABLATE_TURN]);
+const char *ablate_payoff(const struct ablation_payoff *payoff, char text[ABLATE_PAYOFF]);
 
-enum { ABLATE_SETTINGS = TURN_SETTINGS * (ABLATE_TURN + 2) };
+enum { ABLATE_SETTINGS = PAYOFF_SETTINGS * (ABLATE_PAYOFF + 2) };
 
 /* "batch 4, context 32768": all that were tried. */
 const char *ablate_settings(const struct ablation *ablation, char text[ABLATE_SETTINGS]);

@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "cli/frame/help.h"
 #include "scenario/scenario.h"
+#include "scenario/scenario_meant.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,19 +39,25 @@ static bool is_in(const char *text, const char *const *names)
     return *names != NULL;
 }
 
-/* Does the command read a scenario, and is the word one of its keys? */
-static bool is_key(const struct command *command, const char *given)
+/* Does the command read a scenario? */
+static bool takes_keys(const struct command *command)
 {
     const struct command_option *option = command->options;
-    const struct scenario_key *key = scenario_keys;
     while (option->name != NULL && strcmp(option->name, "--set") != 0) {
         option++;
     }
+    return option->name != NULL;
+}
+
+/* Does it, and is the word one of its keys? */
+static bool is_key(const struct command *command, const char *given)
+{
+    const struct scenario_key *key = scenario_keys;
     while (key->name != NULL &&
            (strncmp(given, "--", 2) != 0 || strcmp(given + 2, key->name) != 0)) {
         key++;
     }
-    return option->name != NULL && key->name != NULL;
+    return key->name != NULL && takes_keys(command);
 }
 
 static bool unknown_option(const struct command *command, const char *text, size_t length,
@@ -68,6 +75,10 @@ static bool unknown_option(const struct command *command, const char *text, size
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
     if (is_key(command, given)) {
         return error_expect(why, "--set %s=VALUE", given + strlen("--"));
+    }
+    const char *meant = scenario_key_meant(given);
+    if (takes_keys(command) && meant != NULL) {
+        return error_expect(why, "--set %s=VALUE", meant);
     }
     char help[96];
     snprintf(help, sizeof help, "spillway %s --help", command->name);

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 #include <xxhash.h>
 
 /* The names of a format's keys. */
@@ -55,7 +56,11 @@ static bool blame(const struct csv_reader *reader, const char *key, const char *
                   struct error *why)
 {
     error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
-    return error_expect(why, "%s", expected);
+    bool mooncake = strcmp(key, "input_length") == 0 || strcmp(key, "output_length") == 0;
+    return error_expect(why, "%s%s", expected,
+                        mooncake ? ", as in {\"timestamp\": 0, \"input_length\": 1000, "
+                                   "\"output_length\": 200}"
+                                 : "");
 }
 
 static bool read_arrival(const json_t *object, const struct json_format *format,

@@ -15,6 +15,30 @@ struct reading {
     struct complaints *complaints; /* the caller's */
 };
 
+/* Say which format is known, and how a table or an array gets one. */
+static bool refuse_format(const struct csv_reader *in, struct error *why)
+{
+    static const char *const vllm = "arrived_at,num_prefill_tokens,num_decode_tokens";
+    const char *line = in->text + strspn(in->text, " \t");
+    error_set(why, in->path, in->line, "unknown format: not the first line of a file of requests");
+    if (line[0] == '[') {
+        return error_expect(why, "an object on each line, not an array: jq -c '.[]' %.100s",
+                            in->path);
+    }
+    if (line[0] != '{' && strchr(line, ',') != NULL) {
+        return error_expect(why,
+                            "columns that are called %s (arrival in seconds; rename yours, or add "
+                            "this first line), or the head of Azure (TIMESTAMP,ContextTokens,"
+                            "GeneratedTokens) or BurstGPT (Timestamp,Model,Request tokens,...)",
+                            vllm);
+    }
+    return error_expect(why,
+                        "JSON lines such as {\"timestamp\": 0, \"input_length\": 1000, "
+                        "\"output_length\": 200} (Mooncake; ms), or as of Bailian or "
+                        "LLMServingSim, or a table with columns %s",
+                        vllm);
+}
+
 static bool find_format(struct reading *reading, const struct request_format **format,
                         bool *line_is_request, struct error *why)
 {
@@ -29,12 +53,7 @@ static bool find_format(struct reading *reading, const struct request_format **f
     *line_is_request = *format != NULL;
     *format = *format != NULL ? *format : request_csv_format(&reading->in);
     if (*format == NULL) {
-        error_set(why, reading->in.path, reading->in.line,
-                  "unknown format: not the first line of a file of requests");
-        return error_expect(why, "JSON lines as of Mooncake, Bailian or LLMServingSim, or a table "
-                                 "with the head of Azure (TIMESTAMP,ContextTokens,"
-                                 "GeneratedTokens), BurstGPT (Timestamp,Model,Request tokens,...) "
-                                 "or vLLM (arrived_at,num_prefill_tokens,num_decode_tokens)");
+        return refuse_format(&reading->in, why);
     }
     uint32_t asked = reading->options.hash_tokens;
     reading->line.hash_tokens =

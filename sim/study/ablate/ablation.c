@@ -305,11 +305,11 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     }
     bool good =
         check_scenario(scenario, &point, why) && prepare(out, scenario, options, &point, why);
-    out->setting_count = turn_settings(point.setup.batch, point.setup.context, out->settings);
+    out->setting_count = payoff_settings(point.setup.batch, point.setup.context, out->settings);
     point_release(&point);
     return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
            (*interrupted || (check_systems(out, why) &&
-                             ablation_find_turns(scenario, options, out, interrupted, why)));
+                             ablation_find_payoffs(scenario, options, out, interrupted, why)));
 }
 
 void ablation_release(struct ablation *ablation)

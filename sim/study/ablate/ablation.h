@@ -14,14 +14,14 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, trade.h says what it buys instead, and turn.h tries it in other settings.
+ * costs time, trade.h says what it buys instead, and payoff.h tries it in other settings.
  */
 #ifndef STUDY_ABLATE_ABLATION_H
 #define STUDY_ABLATE_ABLATION_H
 
 #include "study/ablate/difference.h"
 #include "study/ablate/trade.h"
-#include "study/ablate/turn.h"
+#include "study/ablate/payoff.h"
 #include "study/sweep/sweep.h"
 
 struct ablation_options {
@@ -57,9 +57,9 @@ struct ablation {
     uint32_t *sets;           /* [scenario.points] the mechanisms of each point; owned */
     struct result *results;   /* [done]; owned */
     uint32_t done;
-    struct turn_setting settings[TURN_SETTINGS]; /* [setting_count] */
+    struct payoff_setting settings[PAYOFF_SETTINGS]; /* [setting_count] */
     uint32_t setting_count;
-    struct ablation_turn turns[DIFFERENCE_MOST]; /* [difference.count] */
+    struct ablation_payoff payoffs[DIFFERENCE_MOST]; /* [difference.count] */
     char name[17]; /* hash of both systems and of the rest of the scenario */
 };
 

@@ -307,6 +307,8 @@ static bool describe_failure(struct slot *slot, struct error *why)
     result_init(result);
     snprintf(result->message, sizeof result->message, "%.240s%s",
              name_place(&slot->why, place, sizeof place), slot->why.found);
+    snprintf(result->expected, sizeof result->expected, "%.255s", slot->why.expected);
+    snprintf(result->nearest, sizeof result->nearest, "%s", slot->why.nearest);
     return (slot->point.scenario == NULL || outcome_names(&slot->point.setup, result, why)) &&
            result_text(result, COLUMN_STATUS, "failed", why);
 }
@@ -460,14 +462,20 @@ void sweep_count(struct sweep_failures *failures, const struct result *result)
     failures->unfit += result_out_of_memory(result);
     if (result_failed(result) && failures->failed++ == 0) {
         snprintf(failures->first, sizeof failures->first, "%s", result->message);
+        snprintf(failures->expected, sizeof failures->expected, "%s", result->expected);
+        snprintf(failures->nearest, sizeof failures->nearest, "%s", result->nearest);
     }
 }
 
 bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
 {
-    return failures->failed == 0 ||
-           error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
-                     failures->failed == 1 ? "" : ", the first", failures->first);
+    if (failures->failed == 0) {
+        return true;
+    }
+    error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
+              failures->failed == 1 ? "" : ", the first", failures->first);
+    error_expect(why, "%s", failures->expected);
+    return error_nearest(why, failures->nearest[0] != '\0' ? failures->nearest : NULL);
 }
 
 bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)

@@ -68,12 +68,13 @@ bool sweep_has_point(const struct scenario *scenario, struct error *why);
 
 /* Points that could not run. Commands that print runs as rows print them all, and then fail. */
 struct sweep_failures {
-    uint32_t points, failed, unfit; /* so far; unfit: not enough memory */
-    char first[512];                /* message of the first that failed */
+    uint32_t points, failed, unfit;  /* so far; unfit: not enough memory */
+    char first[512];                 /* message of the first that failed */
+    char expected[256], nearest[64]; /* the rest of it, as in struct error */
 };
 void sweep_count(struct sweep_failures *failures, const struct result *result);
 
-/* Fail if points failed; the error has their number and the first message. */
+/* Fail if points failed; the error has their number and the first one's message. */
 bool sweep_all_ran(const struct sweep_failures *failures, struct error *why);
 
 /* Fail if there are points and none fits in memory. */

@@ -4,6 +4,7 @@
 
 #include "base/name.h"
 #include "decode/mechanisms.h"
+#include "scenario/scenario_meant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,8 +56,10 @@ static bool refuse_key(const struct axis *axis, const char *key, struct error *w
     error_usage(why, axis->option, 0, "'%s' cannot be an axis", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
-    return error_nearest(
-        why, find_figure(figure) != CURVE_COUNT ? figure : name_nearest_of(mechanism, names.all));
+    const char *meant = scenario_key_meant(key);
+    return error_nearest(why, find_figure(figure) != CURVE_COUNT ? figure
+                              : meant != NULL                    ? meant
+                                              : name_nearest_of(mechanism, names.all));
 }
 
 static bool is_first_word(const char *path, const char *word)

@@ -33,6 +33,29 @@ void csv_write_header(const struct trace_header *header, FILE *out)
     fputs("\n" COLUMNS "\n", out);
 }
 
+/* Is it a line of data, and not one of names? */
+static bool is_numbers(const char *line)
+{
+    return line[strspn(line, "0123456789.,-+eE \t;")] == '\0';
+}
+
+/* A table of another program can be read if its columns are named: say how. */
+static bool say_columns(const char *line, struct error *why)
+{
+    if (strchr(line, ',') == NULL) {
+        return false;
+    }
+    return is_numbers(line)
+               ? error_expect(why, "a first line that begins with '" FIRST_MARK "'; or, for a "
+                                   "table with a line for each wanted unit, its columns by "
+                                   "number, such as --columns step=1,layer=2,head=3,unit=4")
+               : error_expect(why,
+                              "a first line that begins with '" FIRST_MARK "'; or, for a "
+                              "table with a line for each wanted unit, its columns among "
+                              "'%.80s', such as --columns step=A,layer=B,head=C,unit=D",
+                              line);
+}
+
 /* Read the next line, which must begin with `mark`. */
 static bool read_marked(struct csv_reader *reader, const char *mark, struct error *why)
 {
@@ -42,7 +65,8 @@ static bool read_marked(struct csv_reader *reader, const char *mark, struct erro
     }
     if (!more || strncmp(reader->text, mark, strlen(mark)) != 0) {
         error_set(why, reader->path, reader->line, "not a decode trace as CSV");
-        return error_expect(why, "a line that begins with '%s'", mark);
+        error_expect(why, "a line that begins with '%s'", mark);
+        return strcmp(mark, FIRST_MARK) == 0 && more ? say_columns(reader->text, why) : false;
     }
     return true;
 }

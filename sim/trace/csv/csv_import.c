@@ -3,7 +3,7 @@
  * The order is strict: at each point one line is due (the next row, its tail, the next query), and
  * only units of the last begun row may come before it. So nothing can be missing or occur twice,
  * and memory grows with the part of a tile that was read, not with what the header claims. Rows
- * pile up step by step, one pile per layer, and are turned into frames, head by head, when their
+ * pile up step by step, one pile per layer, and are transposed into frames, head by head, when their
  * tile is full. */
 #include "trace/csv/csv.h"
 
@@ -12,7 +12,7 @@
 #include "trace/csv/csv_line.h"
 #include "trace/csv/csv_number.h"
 #include "trace/format/format.h"
-#include "trace/format/turn.h"
+#include "trace/format/transpose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct import {
     struct trace_header header;
     struct trace_writer *writer;
     struct trace_frame *piles; /* one per layer: rows of the tile so far, step-major */
-    struct trace_frame turned;
+    struct trace_frame transposed;
     struct csv_key at; /* the row begun last belongs to head `at.head` - 1 */
     uint32_t queries;  /* lines of queries read for this layer of this step */
     bool has_tail;     /* the row begun last has its tail */
@@ -94,19 +94,19 @@ static bool check_order(const struct import *import, const struct csv_line *line
 static bool write_tile(struct import *import, struct error *why)
 {
     const struct trace_header *header = &import->header;
-    struct trace_frame *turned = &import->turned;
-    turned->sequence = import->at.sequence;
-    turned->tile = import->at.step / header->steps_per_tile;
-    turned->first_step = turned->tile * header->steps_per_tile;
-    turned->steps = trace_tile_steps(header, turned->tile);
-    for (turned->layer = 0; turned->layer < header->layers; turned->layer++) {
-        if (!frame_turn(header, &import->piles[turned->layer], turned, why)) {
+    struct trace_frame *transposed = &import->transposed;
+    transposed->sequence = import->at.sequence;
+    transposed->tile = import->at.step / header->steps_per_tile;
+    transposed->first_step = transposed->tile * header->steps_per_tile;
+    transposed->steps = trace_tile_steps(header, transposed->tile);
+    for (transposed->layer = 0; transposed->layer < header->layers; transposed->layer++) {
+        if (!frame_transpose(header, &import->piles[transposed->layer], transposed, why)) {
             return false;
         }
-        if (!trace_frame_check(header, turned, why)) {
-            return frame_blame(turned, import->in.path, import->in.line, 0, why);
+        if (!trace_frame_check(header, transposed, why)) {
+            return frame_blame(transposed, import->in.path, import->in.line, 0, why);
         }
-        if (!trace_writer_put(import->writer, turned, why)) {
+        if (!trace_writer_put(import->writer, transposed, why)) {
             return false;
         }
     }
@@ -303,12 +303,12 @@ bool trace_import_csv(const char *path, const char *out_path, struct complaints 
     }
     import->complaints = complaints;
     import->has_tail = true; /* no row has begun */
-    trace_frame_init(&import->turned);
+    trace_frame_init(&import->transposed);
     bool ok = import_trace(import, out_path, why);
     for (uint32_t layer = 0; import->piles != NULL && layer < import->header.layers; layer++) {
         trace_frame_release(&import->piles[layer]);
     }
-    trace_frame_release(&import->turned);
+    trace_frame_release(&import->transposed);
     free(import->piles);
     free(import->header.source);
     csv_reader_close(&import->in);

@@ -72,7 +72,7 @@ const struct import_format *import_format_of(const char *path, bool has_columns,
 static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
 {
     return import_can_read_twice(sink->path, why) && sink->format->walk(sink, why) &&
-           import_sink_turn(sink, out_path, why) && sink->format->walk(sink, why) &&
+           import_sink_rewind(sink, out_path, why) && sink->format->walk(sink, why) &&
            import_sink_finish(sink, why);
 }
 

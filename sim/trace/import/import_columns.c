@@ -129,7 +129,9 @@ static bool read_names(struct table *table, struct error *why)
         }
         if (table->given[c] != NULL && *place == table->fields) {
             error_set(why, table->in.path, 1, "no column '%s'", table->given[c]);
-            return name_expect(table->given[c], fields, why);
+            return table->fields == 1 && strpbrk(fields[0], ";\t|") != NULL
+                       ? error_expect(why, "columns between commas; '%.100s' has none", fields[0])
+                       : name_expect(table->given[c], fields, why);
         }
     }
     return true;
@@ -178,7 +180,11 @@ static bool read_mass(const struct table *table, float *mass, struct error *why)
     const char *text = table->in.fields[table->place[MASS]];
     if (!csv_float(text, mass) || *mass < 0.0f || *mass > 1.001f) {
         error_set(why, table->in.path, table->in.line, "'%s' is not a mass", text);
-        return error_expect(why, "a number from 0 to 1");
+        return isfinite(*mass)
+                   ? error_expect(why, "a share of a head's attention in its step, from 0 to 1: "
+                                       "divide scores by their sum (after exp(), if they are "
+                                       "logits), or leave 'mass' out and use --mass rank")
+                   : error_expect(why, "a number from 0 to 1");
     }
     return true;
 }

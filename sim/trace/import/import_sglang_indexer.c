@@ -149,7 +149,7 @@ static bool begin_trace(struct walk *walk, struct error *why)
         import_expect_row(&walk->sink, layer, 0, taken->line);
     }
     name_trace(walk, taken->request, path);
-    return import_sink_turn(&walk->sink, path, why);
+    return import_sink_rewind(&walk->sink, path, why);
 }
 
 static bool begin_response(void *state, uint64_t number, struct error *why)

@@ -1,10 +1,10 @@
-/* Steps come in, frames go out. Rows pile up step by step, one pile per layer, and are turned into
+/* Steps come in, frames go out. Rows pile up step by step, one pile per layer, and are transposed into
  * frames, head by head, when their tile is full. Layers that share indices get the same frame. */
 #include "trace/import/import_sink.h"
 
 #include "base/array.h"
 #include "trace/format/format.h"
-#include "trace/format/turn.h"
+#include "trace/format/transpose.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ bool import_sink_init(struct import_sink *sink, const struct import_format *form
         .path = path,
         .complaints = complaints,
         .rule = {.mass = options->mass, .end_unit = UINT64_MAX, .repeats = format->repeats}};
-    trace_frame_init(&sink->turned);
+    trace_frame_init(&sink->transposed);
     if (options->context > 0) {
         uint32_t size = options->unit_tokens > 0 ? options->unit_tokens : 1;
         sink->rule.end_unit = options->context / size + (options->context % size != 0);
@@ -35,7 +35,7 @@ void import_sink_release(struct import_sink *sink)
     for (uint32_t layer = 0; sink->piles != NULL && layer < sink->layers; layer++) {
         trace_frame_release(&sink->piles[layer]);
     }
-    trace_frame_release(&sink->turned);
+    trace_frame_release(&sink->transposed);
     trace_writer_discard(sink->writer);
     free(sink->piles);
     free(sink->header.source);
@@ -134,12 +134,12 @@ static bool pile_step(struct import_sink *sink, uint32_t step_in_tile, struct er
 
 static bool begin_tile(struct import_sink *sink, struct error *why)
 {
-    struct trace_frame *turned = &sink->turned;
-    turned->tile = (sink->steps - 1) / sink->header.steps_per_tile;
-    turned->first_step = turned->tile * sink->header.steps_per_tile;
-    turned->steps = trace_tile_steps(&sink->header, turned->tile);
+    struct trace_frame *transposed = &sink->transposed;
+    transposed->tile = (sink->steps - 1) / sink->header.steps_per_tile;
+    transposed->first_step = transposed->tile * sink->header.steps_per_tile;
+    transposed->steps = trace_tile_steps(&sink->header, transposed->tile);
     for (uint32_t layer = 0; layer < sink->layers; layer++) {
-        sink->piles[layer].steps = turned->steps;
+        sink->piles[layer].steps = transposed->steps;
         if (!trace_frame_reserve(&sink->header, &sink->piles[layer], why)) {
             return false;
         }
@@ -150,12 +150,13 @@ static bool begin_tile(struct import_sink *sink, struct error *why)
 
 static bool write_tile(struct import_sink *sink, struct error *why)
 {
-    struct trace_frame *turned = &sink->turned;
+    struct trace_frame *transposed = &sink->transposed;
     uint32_t share = sink->header.layers / sink->layers;
-    for (turned->layer = 0; turned->layer < sink->header.layers; turned->layer++) {
-        if ((turned->layer % share == 0 &&
-             !frame_turn(&sink->header, &sink->piles[turned->layer / share], turned, why)) ||
-            !trace_writer_put(sink->writer, turned, why)) {
+    for (transposed->layer = 0; transposed->layer < sink->header.layers; transposed->layer++) {
+        if ((transposed->layer % share == 0 &&
+             !frame_transpose(&sink->header, &sink->piles[transposed->layer / share], transposed,
+                              why)) ||
+            !trace_writer_put(sink->writer, transposed, why)) {
             return false;
         }
     }
@@ -171,7 +172,7 @@ static bool end_step(struct import_sink *sink, struct error *why)
     } else {
         uint32_t step_in_tile = (sink->steps - 1) % sink->header.steps_per_tile;
         ok = (step_in_tile > 0 || begin_tile(sink, why)) && pile_step(sink, step_in_tile, why) &&
-             (step_in_tile + 1 < sink->turned.steps || write_tile(sink, why));
+             (step_in_tile + 1 < sink->transposed.steps || write_tile(sink, why));
     }
     sink->step.count = 0;
     return ok;
@@ -255,7 +256,7 @@ bool import_sink_survey(struct import_sink *sink, struct error *why)
     return sink->steps == 0 || end_step(sink, why);
 }
 
-bool import_sink_turn(struct import_sink *sink, const char *out_path, struct error *why)
+bool import_sink_rewind(struct import_sink *sink, const char *out_path, struct error *why)
 {
     if (!import_sink_survey(sink, why)) {
         return false;

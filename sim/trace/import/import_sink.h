@@ -31,7 +31,7 @@ struct import_sink {
     struct trace_header header;
     struct trace_writer *writer;
     struct trace_frame *piles; /* one per layer of the file: rows of the tile so far, step-major */
-    struct trace_frame turned;
+    struct trace_frame transposed;
 };
 
 /* The caller owns the sink. Release drops an unfinished trace. */
@@ -43,7 +43,7 @@ void import_sink_release(struct import_sink *sink);
 /* survey: end the last step of the first reading, so that all faults are known. turn: that too, and
  * begin the trace at `out_path`. finish: complete it after the second reading. */
 bool import_sink_survey(struct import_sink *sink, struct error *why);
-bool import_sink_turn(struct import_sink *sink, const char *out_path, struct error *why);
+bool import_sink_rewind(struct import_sink *sink, const char *out_path, struct error *why);
 bool import_sink_finish(struct import_sink *sink, struct error *why);
 
 /* Make the header from what the first reading found (import_header.c). */

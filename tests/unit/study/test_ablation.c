@@ -201,9 +201,9 @@ static void settings_are_whole_batches_and_long_contexts(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct turn_setting settings[TURN_SETTINGS];
+        struct payoff_setting settings[PAYOFF_SETTINGS];
         char text[256] = "";
-        uint32_t count = turn_settings(cases[i].batch, cases[i].context, settings);
+        uint32_t count = payoff_settings(cases[i].batch, cases[i].context, settings);
         for (uint32_t s = 0; s < count; s++) {
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %llu",
                      s > 0 ? ", " : "", settings[s].key, (unsigned long long)settings[s].value);
@@ -321,16 +321,16 @@ static void a_mechanism_is_tried_in_other_settings(void **state)
     struct ablation ablation;
     run_batch("batch=16", "litecache", "retroinfer", 2, &ablation);
     const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "policy");
-    const struct ablation_turn *turn = &ablation.turns[row->mechanism];
+    const struct ablation_payoff *payoff = &ablation.payoffs[row->mechanism];
     assert_true(ablation_costs(&ablation, row));
-    assert_int_equal(turn->kind, TURN_SAVES);
-    assert_string_equal(turn->at.key, "batch");
-    assert_int_equal(turn->at.value, 4);
-    assert_int_equal(turn->saves_ns, step_at("batch=4", "litecache", lru) -
+    assert_int_equal(payoff->kind, PAYOFF_SAVES);
+    assert_string_equal(payoff->at.key, "batch");
+    assert_int_equal(payoff->at.value, 4);
+    assert_int_equal(payoff->saves_ns, step_at("batch=4", "litecache", lru) -
                                          step_at("batch=4", "litecache", "{resident_heads: none}"));
     row = find(&ablation, ABLATION_LEFT_OUT, "launch");
     assert_false(ablation_costs(&ablation, row));
-    assert_int_equal(ablation.turns[row->mechanism].kind, TURN_UNTRIED);
+    assert_int_equal(ablation.payoffs[row->mechanism].kind, PAYOFF_UNTRIED);
     ablation_release(&ablation);
 }
 
@@ -341,11 +341,11 @@ static void a_mechanism_makes_room(void **state)
     struct ablation ablation;
     run_batch("batch=128", "hgca", "fullattn", 2, &ablation);
     const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "resident_heads");
-    const struct ablation_turn *turn = &ablation.turns[row->mechanism];
-    assert_int_equal(turn->kind, TURN_FITS);
-    assert_int_equal(turn->at.value, 512);
+    const struct ablation_payoff *payoff = &ablation.payoffs[row->mechanism];
+    assert_int_equal(payoff->kind, PAYOFF_FITS);
+    assert_int_equal(payoff->at.value, 512);
     row = find(&ablation, ABLATION_LEFT_OUT, "operators");
-    assert_int_equal(ablation.turns[row->mechanism].kind, TURN_NONE);
+    assert_int_equal(ablation.payoffs[row->mechanism].kind, PAYOFF_NONE);
     ablation_release(&ablation);
 }
 

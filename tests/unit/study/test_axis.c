@@ -204,8 +204,8 @@ static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
 static void what_needs_quotes_is_swept_in_them(void **state)
 {
     const struct fixture *fixture = *state;
-    static const char text[] = "trace=['a, b.swt', ']\".swt', {c: d}]";
-    static const char *const found[] = {"a, b.swt", "]\".swt", NULL};
+    static const char text[] = "trace=['./a, b.swt', './]\".swt', {c: d}]";
+    static const char *const found[] = {"./a, b.swt", "./]\".swt", NULL};
     struct scenario swept = {.root = fixture->scenario.root, .points = 1};
     struct axis axis;
     struct error why;

@@ -4,7 +4,7 @@
  *
  * These runs are not stored: reports would compare their settings, which nobody asked about.
  */
-#include "study/ablate/turn.h"
+#include "study/ablate/payoff.h"
 
 #include "base/array.h"
 #include "study/ablate/ablation.h"
@@ -15,15 +15,16 @@
 
 #define LEAST_CONTEXT 512 /* tokens; below, sinks and recent tokens are much of the context */
 
-static void add_setting(struct turn_setting *settings, uint32_t *count, const char *key,
+static void add_setting(struct payoff_setting *settings, uint32_t *count, const char *key,
                         uint64_t value, uint64_t least)
 {
     if (value >= least) {
-        settings[(*count)++] = (struct turn_setting){key, value};
+        settings[(*count)++] = (struct payoff_setting){key, value};
     }
 }
 
-uint32_t turn_settings(uint64_t batch, uint64_t context, struct turn_setting out[TURN_SETTINGS])
+uint32_t payoff_settings(uint64_t batch, uint64_t context,
+                         struct payoff_setting out[PAYOFF_SETTINGS])
 {
     uint32_t count = 0;
     for (uint64_t factor = 4; factor <= 16; factor *= 4) {
@@ -77,7 +78,7 @@ static bool list_sets(const struct ablation *ablation, struct trial *trial, stru
 
 /* The point of a set in another setting. */
 static bool add_point(const struct ablation *ablation, uint32_t set,
-                      const struct turn_setting *setting, struct scenario *scenario,
+                      const struct payoff_setting *setting, struct scenario *scenario,
                       struct error *why)
 {
     uint32_t place = ablation_place(ablation->sets, ablation->scenario.points, set);
@@ -109,8 +110,8 @@ static bool make_points(const struct ablation *ablation, const struct scenario *
 
 /* ---- what they say ---- */
 
-static struct ablation_turn find_turn(const struct ablation *ablation, const struct trial *trial,
-                                      const struct ablation_row *row)
+static struct ablation_payoff find_payoff(const struct ablation *ablation,
+                                          const struct trial *trial, const struct ablation_row *row)
 {
     for (uint32_t s = 0; s < ablation->setting_count; s++) {
         const struct result *results = &trial->results[s * trial->count];
@@ -119,18 +120,18 @@ static struct ablation_turn find_turn(const struct ablation *ablation, const str
         const struct result *with = &results[ablation_place(trial->sets, trial->count, row->with)];
         const struct cell *a = &without->cells[COLUMN_STEP], *b = &with->cells[COLUMN_STEP];
         if (a->set && b->set && (double)a->integer > (1 + ABLATION_NOTICED) * (double)b->integer) {
-            return (struct ablation_turn){TURN_SAVES, ablation->settings[s],
-                                          a->integer - b->integer};
+            return (struct ablation_payoff){PAYOFF_SAVES, ablation->settings[s],
+                                            a->integer - b->integer};
         }
         if (b->set && result_out_of_memory(without)) {
-            return (struct ablation_turn){.kind = TURN_FITS, .at = ablation->settings[s]};
+            return (struct ablation_payoff){.kind = PAYOFF_FITS, .at = ablation->settings[s]};
         }
     }
-    return (struct ablation_turn){.kind = TURN_NONE};
+    return (struct ablation_payoff){.kind = PAYOFF_NONE};
 }
 
-bool ablation_find_turns(const struct scenario *scenario, const struct ablation_options *options,
-                         struct ablation *ablation, bool *interrupted, struct error *why)
+bool ablation_find_payoffs(const struct scenario *scenario, const struct ablation_options *options,
+                           struct ablation *ablation, bool *interrupted, struct error *why)
 {
     const struct sweep_options sweep = {.jobs = options->jobs,
                                         .runs = options->runs,
@@ -145,7 +146,7 @@ bool ablation_find_turns(const struct scenario *scenario, const struct ablation_
         for (uint32_t i = 0; good && !*interrupted && i < ablation->row_count; i++) {
             const struct ablation_row *row = &ablation->rows[i];
             if (is_tried(ablation, row)) {
-                ablation->turns[row->mechanism] = find_turn(ablation, &trial, row);
+                ablation->payoffs[row->mechanism] = find_payoff(ablation, &trial, row);
             }
         }
     }

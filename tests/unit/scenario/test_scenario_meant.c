@@ -1,0 +1,50 @@
+/* What people call keys elsewhere. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "scenario/scenario.h"
+#include "scenario/scenario_meant.h"
+
+#include <string.h>
+
+static void a_word_from_elsewhere_means_a_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *key;
+    } cases[] = {
+        {"tp", "tensor_parallel"},
+        {"--gpus", "tensor_parallel"},
+        {"--tensor-parallel-size", "tensor_parallel"},
+        {"quantization", "dtype.weights"},
+        {"--kv-cache-dtype", "dtype.kv"},
+        {"Batch_Size", "batch"},
+        {"QPS", "rate"},
+        {"budget", "mechanisms.budget"},
+        {"hbm_capacity", "hardware.gpu.hbm_capacity"},
+        {"gpu.hbm_capacity", "hardware.gpu.hbm_capacity"},
+        {"zzz", NULL},
+        {"", NULL},
+        {"--", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *key = scenario_key_meant(cases[i].given);
+        print_message("# '%s'\n", cases[i].given);
+        assert_int_equal(key != NULL, cases[i].key != NULL);
+        if (key != NULL) {
+            assert_string_equal(key, cases[i].key);
+            assert_non_null(scenario_key_find(key, strcspn(key, ".")));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_word_from_elsewhere_means_a_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
