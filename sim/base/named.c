@@ -97,6 +97,25 @@ static bool spellings_add(struct spellings *spellings, const char *text, const c
     return (added.text != NULL && added.name != NULL) || error_set(why, NULL, 0, "out of memory");
 }
 
+/* Add a further name: an id as it is, without its organisation, and without both that and the
+ * ending of a tuned model, which people leave out. */
+static bool add_further_name(const char *text, const char *name, struct spellings *spellings,
+                             struct error *why)
+{
+    static const char tuned[] = "-Instruct";
+    const char *slash = strrchr(text, '/');
+    char base[NAMED_SIZE];
+    if (slash == NULL) {
+        return spellings_add(spellings, text, name, why);
+    }
+    size_t length = strlen(slash + 1);
+    bool ends = length > strlen(tuned) && strcmp(slash + 1 + length - strlen(tuned), tuned) == 0;
+    snprintf(base, sizeof base, "%.*s", ends ? (int)(length - strlen(tuned)) : 0, slash + 1);
+    return spellings_add(spellings, text, name, why) &&
+           spellings_add(spellings, slash + 1, name, why) &&
+           (!ends || spellings_add(spellings, base, name, why));
+}
+
 /* Add the further names in the file of `name`. */
 static bool add_further(const struct named_kind *kind, const char *name,
                         struct spellings *spellings, struct error *why)
@@ -109,10 +128,7 @@ static bool add_further(const struct named_kind *kind, const char *name,
     bool good = true;
     for (size_t i = 0; good && list != NULL && i < list->count; i++) {
         const struct node *one = list->children[i];
-        const char *slash = one->kind == NODE_SCALAR ? strrchr(one->text, '/') : NULL;
-        good = one->kind != NODE_SCALAR ||
-               (spellings_add(spellings, one->text, name, why) &&
-                (slash == NULL || spellings_add(spellings, slash + 1, name, why)));
+        good = one->kind != NODE_SCALAR || add_further_name(one->text, name, spellings, why);
     }
     node_destroy(root);
     return good;
