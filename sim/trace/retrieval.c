@@ -240,19 +240,13 @@ static uint32_t put_units(const struct asking *asking, uint32_t wanted)
 
 /* ---- pages ---- */
 
-/* The level of a mass: linear between codes. */
-static uint32_t level_of(double mass)
+/* The level of a mass in 2^-40. The logarithm of the mantissa 1 + f is within .008 of this. */
+static uint32_t level_of(uint64_t mass)
 {
-    uint32_t from = 0, to = 255;
-    if (mass >= 1 || mass <= (double)trace_mass[to]) {
-        return PARTS * (mass >= 1 ? from : to);
-    }
-    while (to - from > 1) {
-        uint32_t middle = (from + to) / 2;
-        *((double)trace_mass[middle] >= mass ? &from : &to) = middle;
-    }
-    double above = (double)trace_mass[from], below = (double)trace_mass[to];
-    return PARTS * from + (uint32_t)(PARTS * (above - mass) / (above - below));
+    int octave = 63 - __builtin_clzll(mass | 1);
+    double f = (double)mass / (double)(UINT64_C(1) << octave) - 1;
+    double logarithm = octave - 40 + f + .3431 * f * (1 - f);
+    return (uint32_t)fmin(fmax(-10 * PARTS * logarithm, 0), PARTS * 400);
 }
 
 /* The end of the page of `unit`, or of what the window leaves of it. */
@@ -278,7 +272,7 @@ static uint32_t put_pages(const struct asking *asking)
             sum += mass[buffer->code[i]];
         }
         buffer->item[count] = unit;
-        buffer->level[count] = (uint16_t)draw_level(asking, unit, level_of(0x1p-40 * (double)sum));
+        buffer->level[count] = (uint16_t)draw_level(asking, unit, level_of(sum));
     }
     count_levels(asking, 0, count);
     return count;

@@ -18,7 +18,8 @@ enum retrieved_by {
     RETRIEVED_BY_CHANNELS,
     RETRIEVED_BY_CLUSTERS,
     RETRIEVED_BY_PRODUCTS,
-    RETRIEVED_AHEAD
+    RETRIEVED_AHEAD,      /* with a query that is guessed a layer ahead; ... */
+    RETRIEVED_AHEAD_EARLY /* ... of one of the first layers */
 };
 
 struct measured {
@@ -171,10 +172,10 @@ enum retrieval_known retrieval_error_set(const struct setup *setup, struct repla
     }
     int family = family_of(&source);
     struct retrieval_error own = error_for(by, size, family);
-    struct retrieval_error ahead = both(own, error_for(RETRIEVED_AHEAD, 1, family));
-    own.page = ahead.page = by == RETRIEVED_BY_PAGES ? page_units(setup, replay) : 1;
+    own.page = by == RETRIEVED_BY_PAGES ? page_units(setup, replay) : 1;
     replay->errors[ASKS_OWN] = own;
-    replay->errors[ASKS_AHEAD] = replay->errors[ASKS_AHEAD_EARLY] = ahead;
+    replay->errors[ASKS_AHEAD] = both(own, error_for(RETRIEVED_AHEAD, 1, family));
+    replay->errors[ASKS_AHEAD_EARLY] = both(own, error_for(RETRIEVED_AHEAD_EARLY, 1, family));
     return by == RETRIEVED_BY_NOTHING ? RETRIEVAL_PERFECT
            : family >= 0              ? RETRIEVAL_MEASURED
                                       : RETRIEVAL_ELSEWHERE;

@@ -196,6 +196,10 @@ static void every_field_is_in_the_key(void **state)
     EXPECT_DIFFERENT(plan.whole_layers++);
     EXPECT_DIFFERENT(plan.recomputed++);
     EXPECT_DIFFERENT(plan.speculates = true);
+    EXPECT_DIFFERENT(plan.asks_recorded = true);
+    EXPECT_DIFFERENT(plan.errors[ASKS_OWN].page = 16);
+    EXPECT_DIFFERENT(plan.errors[ASKS_AHEAD].noise = .5);
+    EXPECT_DIFFERENT(plan.errors[ASKS_AHEAD_EARLY].lasting = .5);
     memcpy(other, heads, sizeof other);
     other[3].importance = .1f;
     EXPECT_DIFFERENT(plan.heads = other);
