@@ -372,26 +372,40 @@ static struct result run(const char *const *overrides, uint32_t threads)
     return result;
 }
 
-/* A selection asked for a layer ahead, by a trace that knows none: not said of what selects
- * nothing, or in its own layer. */
-static void perfect_speculation_is_said(void **state)
+/* A trace whose masses are assumed says nothing about errors: neither of an index nor of a guess a
+ * layer ahead. With recorded masses those of guesses are known, and those of some indexes. */
+static void what_is_assumed_of_a_retrieval_is_said(void **state)
 {
+    static const char *const hata = "mechanisms={retrieval: hata, selection: 20%,"
+                                    " transfer: cpu-store}";
     static const char *const ahead = "mechanisms={retrieval: hata, selection: 20%,"
                                      " transfer: cpu-store, prefetch: next-layer}";
-    static const char *const in_time =
-        "mechanisms={retrieval: hata, selection: 20%, transfer: cpu-store}";
+    static const char *const loki = "mechanisms={retrieval: loki, retrieval_keys: 0.25x,"
+                                    " selection: 20%, transfer: cpu-store}";
+    static const char *const recorded = "", *const assumed = "assumed: equal";
     const struct {
-        const char *mechanisms;
-        bool said;
-    } cases[] = {{ahead, true}, {in_time, false}, {"mechanisms={prefetch: next-layer}", false}};
+        const char *mass, *mechanisms;
+        bool perfect, guess, elsewhere;
+    } cases[] = {
+        {recorded, hata, true, false, false},
+        {recorded, ahead, true, false, false},
+        {recorded, loki, false, false, true},
+        {recorded, "mechanisms={prefetch: next-layer}", false, false, false},
+        {assumed, hata, true, false, false},
+        {assumed, ahead, true, true, false},
+        {assumed, loki, true, false, false},
+    };
     char model[128], bare[128], trace[128];
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct result result = run(OVERRIDES(tiny_model(3, model), tiny_machine, bare_system(bare),
-                                             tiny_trace("none", trace), cases[i].mechanisms),
-                                   1);
-        assert_int_equal(strstr(result.message, "speculation is assumed perfect") != NULL,
-                         cases[i].said);
+        struct result result =
+            run(OVERRIDES(tiny_model(3, model), tiny_machine, bare_system(bare),
+                          tiny_trace_of("none", cases[i].mass, trace), cases[i].mechanisms),
+                1);
+        const char *said = result.message;
+        assert_int_equal(strstr(said, "retrieval is assumed perfect") != NULL, cases[i].perfect);
+        assert_int_equal(strstr(said, "speculation is assumed perfect") != NULL, cases[i].guess);
+        assert_int_equal(strstr(said, "as with the middle one") != NULL, cases[i].elsewhere);
         result_release(&result);
     }
 }
@@ -704,7 +718,7 @@ int main(void)
         cmocka_unit_test(details_are_by_layer_and_step),
         cmocka_unit_test(quantiles_are_steps_that_happened),
         cmocka_unit_test(nothing_offloaded_leaves_no_hits),
-        cmocka_unit_test(perfect_speculation_is_said),
+        cmocka_unit_test(what_is_assumed_of_a_retrieval_is_said),
         cmocka_unit_test(what_of_a_host_is_not_measured_is_said),
         cmocka_unit_test(what_does_not_fit_is_a_result),
         cmocka_unit_test(kept_share_is_of_what_lies_outside_the_window),
