@@ -6,10 +6,10 @@
 
 #include "trace/format/trace.h"
 
-/* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than rows
- * keep, and its units behind the sinks are all tokens from one of them to the end of the prefix:
- * the row then holds everything that the head could attend to. A window of more tokens than rows
- * keep is not recognised. */
+/* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than
+ * rows keep, and its units behind the sinks are all tokens from one of them to the end of the
+ * prefix: the row then holds everything that the head could attend to. A window of more tokens
+ * than rows keep is not recognised. */
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why);
 
 #endif

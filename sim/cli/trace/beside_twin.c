@@ -1,6 +1,7 @@
 #include "cli/trace/beside_twin.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "trace/generate/generate.h"
 #include "trace/source.h"
 
@@ -14,13 +15,14 @@ void beside_twin_release(struct beside_twin *comparison)
     trace_close(comparison->twin);
 }
 
-static bool is_same_model(const struct trace_header *a, const struct trace_header *b)
+bool beside_twin_same_model(const struct trace *a, const struct trace *b)
 {
-    struct trace_source of_a, of_b;
-    trace_source_read(a, &of_a);
-    trace_source_read(b, &of_b);
-    return strcmp(of_a.model, of_b.model) == 0 && a->kv_heads == b->kv_heads &&
-           a->query_heads == b->query_heads && a->head_dim == b->head_dim;
+    const struct trace_header *of_a = trace_header(a), *of_b = trace_header(b);
+    struct trace_source source_a, source_b;
+    trace_source_read(of_a, &source_a);
+    trace_source_read(of_b, &source_b);
+    return strcmp(source_a.model, source_b.model) == 0 && of_a->kv_heads == of_b->kv_heads &&
+           of_a->query_heads == of_b->query_heads && of_a->head_dim == of_b->head_dim;
 }
 
 static bool check_shape(const struct fitted *fitted, const struct trace *recording,
@@ -65,9 +67,9 @@ static bool share_layers(const struct fitted *fitted, struct trace *recording,
     return ok;
 }
 
-/* A twin of the shape of `recording`, from the heads of `profile`. */
+/* A twin of the shape of `recording` at `context` tokens, from the heads of `profile`. */
 static struct trace *make_twin(const struct fitted *fitted, const struct trace_profile *profile,
-                               const struct trace *recording, struct error *why)
+                               const struct trace *recording, uint32_t context, struct error *why)
 {
     const struct trace_header *header = trace_header(recording);
     struct trace_geometry geometry = {
@@ -75,7 +77,7 @@ static struct trace *make_twin(const struct fitted *fitted, const struct trace_p
         .kv_heads = header->kv_heads,
         .query_heads = header->query_heads,
         .head_dim = header->head_dim,
-        .context = header->context,
+        .context = context,
         .keep = (double)header->keep / header->context,
         .sequences = 1,
         .steps = header->steps,
@@ -92,19 +94,74 @@ bool beside_twin_make(const struct fitted *fitted, struct trace *recording, stru
     *out = (struct beside_twin){
         .recording = recording,
         .is_own = recording == fitted->recording,
-        .is_same_model = is_same_model(header, trace_header(fitted->recording)),
+        .is_same_model = beside_twin_same_model(recording, fitted->recording),
         .is_same_context = header->context == fitted->profile->context,
+        .fitted = fitted->profile->context,
     };
     if (!check_shape(fitted, recording, why)) {
         return false;
     }
     bool some = out->is_same_model && !out->is_own;
     bool ok = !some || share_layers(fitted, recording, &heads, why);
-    ok = ok && (out->twin = make_twin(fitted, &heads, recording, why)) != NULL &&
+    ok = ok && (out->twin = make_twin(fitted, &heads, recording, header->context, why)) != NULL &&
          likeness_measure(recording, fitted->share, 0, &out->was, why) &&
          likeness_measure(out->twin, fitted->share, 0, &out->is, why);
     if (some) {
         free(heads.heads);
     }
+    return ok;
+}
+
+/* ---- rows ---- */
+
+/* The means of `likeness` over the layers of `trace` that `like` has. */
+static void shared_means(const struct trace *trace, const struct likeness *likeness,
+                         const struct trace *like, double means[LIKENESS_FIGURES])
+{
+    uint32_t kv_heads = trace_header(trace)->kv_heads, shared = 0, ignored;
+    memset(means, 0, LIKENESS_FIGURES * sizeof *means);
+    for (uint32_t head = 0; head < likeness->heads; head++) {
+        uint32_t layer = trace_model_layer(trace, head / kv_heads);
+        if (like != NULL && !trace_find_layer(like, layer, &ignored)) {
+            continue;
+        }
+        for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+            means[f] += likeness->values[f][head];
+        }
+        shared++;
+    }
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        means[f] /= shared;
+    }
+}
+
+void beside_twin_row(const struct beside_twin *comparison, const struct trace *like,
+                     struct twin_row *row)
+{
+    const struct trace *trace = comparison->recording;
+    const struct trace_header *header = trace_header(trace);
+    struct trace_source source;
+    trace_source_read(header, &source);
+    *row = (struct twin_row){.context = header->context, .fitted = comparison->fitted};
+    text_copy(row->model, sizeof row->model, source.model);
+    text_copy(row->text, sizeof row->text, source.text);
+    if (like != NULL && !beside_twin_same_model(trace, like)) {
+        like = NULL;
+    }
+    shared_means(trace, &comparison->was, like, row->was);
+    shared_means(trace, &comparison->is, like, row->is);
+}
+
+bool beside_twin_at(const struct fitted *fitted, uint32_t context, double is[LIKENESS_FIGURES],
+                    struct error *why)
+{
+    struct likeness likeness = {0};
+    struct trace *twin = make_twin(fitted, fitted->profile, fitted->recording, context, why);
+    bool ok = twin != NULL && likeness_measure(twin, fitted->share, 0, &likeness, why);
+    if (ok) {
+        shared_means(twin, &likeness, NULL, is);
+    }
+    likeness_release(&likeness);
+    trace_close(twin);
     return ok;
 }

@@ -1,18 +1,19 @@
 /* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
- * from the profile, differs from the recording. */
+ * from the profile, differs from the recording and from others. */
+#include "base/array.h"
+#include "base/find.h"
 #include "base/named.h"
 #include "base/units.h"
+#include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
-#include "cli/frame/table.h"
 #include "cli/trace/beside_twin.h"
+#include "cli/trace/fit_report.h"
 #include "cli/trace/layer_choice.h"
-#include "cli/trace/trace_argument.h"
 #include "trace/fit/fit.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 enum { OUTPUT, SELECTION, CHECK, LAYERS, SEED, JSON };
 
@@ -26,7 +27,7 @@ static const struct command_option options[] = {
                    .summary = "share of the context in each demand (default: 10%)"},
     [CHECK] = {.name = "--check",
                .argument = "TRACE",
-               .summary = "also compare with this recording, which the fit does not use",
+               .summary = "also compare with this recording, from which nothing is learned",
                .repeats = true},
     [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
     [SEED] = {.name = "--seed",
@@ -36,140 +37,139 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* The promised limit on the error of figure `f`'s mean; 0: none. */
-static double promised(const struct beside_twin *comparison, uint32_t f)
-{
-    return comparison->is_same_context ? likeness_figures[f].same : likeness_figures[f].other;
-}
-
-static bool is_miss(const struct beside_twin *comparison, uint32_t f)
-{
-    double off = likeness_mean(&comparison->is, f) - likeness_mean(&comparison->was, f);
-    return promised(comparison, f) > 0 && !(fabs(off) <= promised(comparison, f));
-}
-
-/* ---- JSON ---- */
-
-static bool print_json(const struct beside_twin *comparison, struct error *why)
-{
-    json_t *object = json_pack("{s:s, s:b}", "recording", trace_path(comparison->recording),
-                               "fitted", comparison->is_own);
-    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        json_t *figure =
-            json_pack("{s:f, s:f, s:f, s:b}", "recording", likeness_mean(&comparison->was, f),
-                      "twin", likeness_mean(&comparison->is, f), "promised",
-                      promised(comparison, f), "miss", is_miss(comparison, f));
-        json_object_set_new(object, likeness_figures[f].name, figure);
-    }
-    bool ok = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
-    json_decref(object);
-    fputc('\n', stdout);
-    return ok || error_set(why, "standard output", 0, "cannot be written");
-}
-
-/* ---- table ---- */
-
-static const struct table_column columns[] = {
-    {.title = "figure"},
-    {.title = "recording", .right = true},
-    {.title = "twin", .right = true},
-    {.title = "points off", .right = true},
-    {.title = "promised", .right = true},
-    {.title = "worst head", .right = true},
-    {.title = "off", .right = true},
-    {.title = "what it is", .wrap = true},
+/* One of the user's recordings. */
+struct recording {
+    struct trace *trace;
+    struct layer_choice choice;
 };
 
-static bool add_figure(struct table *table, const struct beside_twin *comparison, uint32_t f,
+/* A fit, and what its reports need. */
+struct fitting {
+    struct trace_profile profile;
+    struct fitted fitted;
+    struct recording *recordings; /* [count] the fitted one first */
+    struct beside_twin *own;      /* [made] of these */
+    uint32_t count;
+    struct fit_learned learned;
+};
+
+static bool recording_open(const struct arguments *arguments, const char *name,
+                           struct recording *out, struct error *why)
+{
+    char path[4096];
+    return named_file(&named_trace, name, NULL, 0, path, sizeof path, why) &&
+           (out->trace = trace_open(path, why)) != NULL &&
+           layer_choice_apply(out->trace, arguments_text(arguments, LAYERS), &out->choice, why);
+}
+
+/* ---- reports ---- */
+
+static bool print_report(const struct arguments *arguments, const struct fitting *fitting,
+                         const struct fit_report *report, struct error *why)
+{
+    struct fit_bands bands;
+    struct fit_report full = *report;
+    full.bands = &bands;
+    return fit_bands_find(&fitting->learned, report->comparison, &bands, why) &&
+           (arguments_given(arguments, JSON) ? fit_report_json(&full, why)
+                                             : fit_report_table(&full, why));
+}
+
+static bool report_own(const struct arguments *arguments, const struct fitting *fitting,
                        struct error *why)
 {
-    char was[16], is[16], off[16], promise[16] = "", worst[16], worst_off[16];
-    uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
-    uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
-    double before = likeness_mean(&comparison->was, f), now = likeness_mean(&comparison->is, f);
-    snprintf(was, sizeof was, "%.3f", before);
-    snprintf(is, sizeof is, "%.3f", now);
-    snprintf(off, sizeof off, "%+.1f%s", 100 * (now - before), is_miss(comparison, f) ? " !" : "");
-    if (promised(comparison, f) > 0) {
-        snprintf(promise, sizeof promise, "%.1f", 100 * promised(comparison, f));
+    struct fit_outlook outlook;
+    bool ok = fit_outlook_find(&fitting->learned, &fitting->fitted, &outlook, why);
+    for (uint32_t i = 0; ok && i < fitting->count; i++) {
+        struct fit_report report = {
+            .comparison = &fitting->own[i],
+            .choice = &fitting->recordings[i].choice,
+            .outlook = i == 0 ? &outlook : NULL,
+            .is_learned = i > 0,
+        };
+        ok = print_report(arguments, fitting, &report, why);
     }
-    snprintf(worst, sizeof worst, "%u.%u",
-             trace_model_layer(comparison->recording, head / kv_heads), head % kv_heads);
-    snprintf(worst_off, sizeof worst_off, "%+.1f",
-             100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
-    const char *texts[] = {likeness_figures[f].name,
-                           was,
-                           is,
-                           off,
-                           promise[0] != '\0' ? promise : NULL,
-                           worst,
-                           worst_off,
-                           likeness_figures[f].summary};
-    return table_add(table, texts, 8, why);
-}
-
-static bool print_table(const struct beside_twin *comparison, const struct layer_choice *choice,
-                        struct error *why)
-{
-    const struct trace_header *header = trace_header(comparison->recording);
-    char chosen[LAYER_CHOICE_TEXT];
-    struct table *table = table_create(columns, 8, why);
-    bool ok = table != NULL;
-    uint32_t misses = 0;
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        ok = add_figure(table, comparison, f, why);
-        misses += is_miss(comparison, f);
-    }
-    layer_choice_write(choice, comparison->recording, chosen);
-    if (ok) {
-        printf("%s, %u steps at %u tokens%s (%s)\n"
-               "beside its twin, a trace generated from the profile: means over heads, points "
-               "off, and the head\n"
-               "(layer.head) that is furthest off; %u figures off by more than promised (!)\n"
-               "\n",
-               trace_path(comparison->recording), header->steps, header->context, chosen,
-               comparison->is_own ? "fitted" : "not seen by the fit", misses);
-        table_print(table, stdout);
-        putchar('\n');
-    }
-    table_destroy(table);
     return ok;
 }
 
-/* ---- the command ---- */
-
-static bool report(const struct arguments *arguments, const struct fitted *fitted,
-                   struct trace *recording, const struct layer_choice *choice, struct error *why)
-{
-    struct beside_twin comparison;
-    bool ok = beside_twin_make(fitted, recording, &comparison, why) &&
-              (arguments_given(arguments, JSON) ? print_json(&comparison, why)
-                                                : print_table(&comparison, choice, why));
-    beside_twin_release(&comparison);
-    return ok;
-}
-
-static bool report_checks(const struct arguments *arguments, const struct fitted *fitted,
+static bool report_checks(const struct arguments *arguments, const struct fitting *fitting,
                           struct error *why)
 {
     uint32_t count;
     const char *const *names = arguments_all(arguments, CHECK, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        char path[4096];
-        struct layer_choice choice;
-        if (!named_file(&named_trace, names[i], NULL, 0, path, sizeof path, why)) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        struct recording other = {.trace = NULL};
+        struct beside_twin comparison = {.twin = NULL};
+        struct fit_report report = {.comparison = &comparison, .choice = &other.choice};
+        ok = recording_open(arguments, names[i], &other, why) &&
+             beside_twin_make(&fitting->fitted, other.trace, &comparison, why) &&
+             print_report(arguments, fitting, &report, why);
+        beside_twin_release(&comparison);
+        trace_close(other.trace);
+    }
+    return ok;
+}
+
+/* ---- the fit ---- */
+
+static bool fitting_open(const struct arguments *arguments, struct fitting *fitting,
+                         struct error *why)
+{
+    const char *const *names = arguments_operands(arguments, &fitting->count);
+    char path[4096];
+    if (!(fitting->recordings = array_zeroed(fitting->count, sizeof *fitting->recordings, why)) ||
+        !(fitting->own = array_zeroed(fitting->count, sizeof *fitting->own, why)) ||
+        !find_path("traces", "twins", "json", path, sizeof path, why) ||
+        !twin_rows_load(path, &fitting->learned.shipped, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < fitting->count; i++) {
+        struct trace *first = fitting->recordings[0].trace;
+        if (!recording_open(arguments, names[i], &fitting->recordings[i], why)) {
             return false;
         }
-        struct trace *other = trace_open(path, why);
-        bool ok = other != NULL &&
-                  layer_choice_apply(other, arguments_text(arguments, LAYERS), &choice, why) &&
-                  report(arguments, fitted, other, &choice, why);
-        trace_close(other);
-        if (!ok) {
-            return false;
+        if (i > 0 && !beside_twin_same_model(fitting->recordings[i].trace, first)) {
+            error_set(why, trace_path(fitting->recordings[i].trace), 0,
+                      "not a recording of the model of %s", trace_path(first));
+            return error_expect(why, "recordings of one model; others with --check");
         }
     }
+    fitting->learned.is_like_shipped =
+        !arguments_given(arguments, LAYERS) && fabs(fitting->fitted.share - TWIN_SELECTION) < 1e-9;
+    fitting->fitted.recording = fitting->recordings[0].trace;
+    fitting->fitted.profile = &fitting->profile;
     return true;
+}
+
+/* All recordings beside twins of the first. */
+static bool learn(struct fitting *fitting, struct error *why)
+{
+    fitting->learned.own = fitting->own;
+    for (uint32_t i = 0; i < fitting->count; i++) {
+        if (!beside_twin_make(&fitting->fitted, fitting->recordings[i].trace, &fitting->own[i],
+                              why)) {
+            return false;
+        }
+        fitting->learned.count++;
+    }
+    return true;
+}
+
+static void fitting_release(struct fitting *fitting)
+{
+    for (uint32_t i = 0; i < fitting->count; i++) {
+        if (fitting->own != NULL) {
+            beside_twin_release(&fitting->own[i]);
+        }
+        if (fitting->recordings != NULL) {
+            trace_close(fitting->recordings[i].trace);
+        }
+    }
+    twin_rows_release(&fitting->learned.shipped);
+    trace_profile_release(&fitting->profile);
+    free(fitting->recordings);
+    free(fitting->own);
 }
 
 static bool write_profile(const struct trace_profile *profile, const char *path, struct error *why)
@@ -198,32 +198,25 @@ static bool read_request(const struct arguments *arguments, struct fitted *fitte
 
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    struct trace_profile profile = {0};
-    struct layer_choice choice;
-    struct fitted fitted = {.profile = &profile, .share = 0.1, .seed = 1};
-    if (!read_request(arguments, &fitted, why)) {
-        return false;
-    }
-    struct trace *recording = trace_from_arguments(arguments, why);
-    fitted.recording = recording;
-    bool ok = recording != NULL &&
-              layer_choice_apply(recording, arguments_text(arguments, LAYERS), &choice, why) &&
-              trace_fit(recording, fitted.share, 0, &profile, why) &&
-              write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
-              report(arguments, &fitted, recording, &choice, why) &&
-              report_checks(arguments, &fitted, why);
-    trace_profile_release(&profile);
-    trace_close(recording);
+    struct fitting fitting = {.fitted = {.share = TWIN_SELECTION, .seed = 1}};
+    bool ok = read_request(arguments, &fitting.fitted, why) &&
+              fitting_open(arguments, &fitting, why) &&
+              trace_fit(fitting.fitted.recording, fitting.fitted.share, 0, &fitting.profile, why) &&
+              write_profile(&fitting.profile, arguments_text(arguments, OUTPUT), why) &&
+              learn(&fitting, why) && report_own(arguments, &fitting, why) &&
+              report_checks(arguments, &fitting, why);
+    fitting_release(&fitting);
     return ok;
 }
 
 const struct command command_trace_fit = {
     .name = "trace fit",
-    .operands = "TRACE",
+    .operands = "TRACE...",
     .least_operands = 1,
-    .most_operands = 1,
+    .most_operands = UINT32_MAX,
     .summary = "fit a trace profile to a recording, and report how well it matches",
-    .example = "spillway trace fit smollm2-135m -o smollm2.yaml",
+    .example = "spillway trace fit smollm2-135m -o smollm2.yaml\n"
+               "spillway trace fit smollm2-135m smollm2-135m-code --check other.swt",
     .options = options,
     .run = run,
 };

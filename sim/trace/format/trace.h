@@ -94,15 +94,15 @@ const struct trace_header *trace_header(const struct trace *trace);
 const char *trace_path(const struct trace *trace);
 uint64_t trace_bytes(const struct trace *trace); /* size of the file; 0: generated, no file */
 
-/* The number that layer `layer` of the trace has in the model. A recording of some layers lists them
- * in its source; in any other trace the two numbers are equal. */
+/* The number that layer `layer` of the trace has in the model. A recording of some layers lists
+ * them in its source; in any other trace the two numbers are equal. */
 uint32_t trace_model_layer(const struct trace *trace, uint32_t layer);
 
 /* The layer of the trace that is layer `number` of the model; false: the trace does not have it. */
 bool trace_find_layer(const struct trace *trace, uint32_t number, uint32_t *layer);
 
-/* Show only the `count` layers in `layers`, ascending numbers of layers of the trace: from now on it
- * has no others, and its hash is another one. Call it before threads read. */
+/* Show only the `count` layers in `layers`, ascending numbers of layers of the trace: from now on
+ * it has no others, and its hash is another one. Call it before threads read. */
 bool trace_choose_layers(struct trace *trace, const uint32_t *layers, uint32_t count,
                          struct error *why);
 

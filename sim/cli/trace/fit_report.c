@@ -1,0 +1,245 @@
+/* Of the fitted recording, what matters is how exact its twin is: limits are promised. Of another
+ * one, it is whether the band held. */
+#include "cli/trace/fit_report.h"
+
+#include "cli/frame/table.h"
+#include "trace/source.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static double was_of(const struct fit_report *report, uint32_t f)
+{
+    return likeness_mean(&report->comparison->was, f);
+}
+
+static double is_of(const struct fit_report *report, uint32_t f)
+{
+    return likeness_mean(&report->comparison->is, f);
+}
+
+/* The promised limit on the error of figure `f`'s mean; 0: none. */
+static double promised(const struct fit_report *report, uint32_t f)
+{
+    return report->comparison->is_same_context ? likeness_figures[f].same
+                                               : likeness_figures[f].other;
+}
+
+static bool is_miss(const struct fit_report *report, uint32_t f)
+{
+    double off = is_of(report, f) - was_of(report, f);
+    return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
+}
+
+static bool is_outside(const struct fit_report *report, uint32_t f)
+{
+    const double *band = report->bands->band[f];
+    double was = was_of(report, f);
+    return report->bands->known[f] && !(was >= band[0] && was <= band[1]);
+}
+
+/* What a report marks with "!". */
+static bool is_marked(const struct fit_report *report, uint32_t f)
+{
+    return report->outlook != NULL ? is_miss(report, f) : is_outside(report, f);
+}
+
+/* ---- JSON ---- */
+
+static json_t *band_json(const struct fit_bands *bands, uint32_t f)
+{
+    return bands->known[f] ? json_pack("[f, f]", bands->band[f][0], bands->band[f][1])
+                           : json_null();
+}
+
+static json_t *figure_json(const struct fit_report *report, uint32_t f)
+{
+    json_t *figure = json_pack("{s:f, s:f, s:o, s:f, s:b}", "recording", was_of(report, f), "twin",
+                               is_of(report, f), "band", band_json(report->bands, f), "promised",
+                               promised(report, f), "miss", is_miss(report, f));
+    if (report->outlook == NULL) {
+        json_object_set_new(figure, "outside", json_boolean(is_outside(report, f)));
+        return figure;
+    }
+    json_t *twice = json_pack("{s:f, s:o}", "twin", report->outlook->is_twice[f], "band",
+                              band_json(&report->outlook->twice, f));
+    json_object_set_new(figure, "twice_the_context", twice);
+    json_object_set_new(figure, "another_model", band_json(&report->outlook->model, f));
+    return figure;
+}
+
+bool fit_report_json(const struct fit_report *report, struct error *why)
+{
+    const struct trace *recording = report->comparison->recording;
+    struct trace_source source;
+    trace_source_read(trace_header(recording), &source);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:b}", "recording",
+                               trace_path(recording), "model", source.model, "text", source.text,
+                               "context", (json_int_t)trace_header(recording)->context,
+                               "fitted_context", (json_int_t)report->comparison->fitted, "fitted",
+                               report->outlook != NULL, "learned", report->is_learned);
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        json_object_set_new(object, likeness_figures[f].name, figure_json(report, f));
+    }
+    bool ok = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
+    json_decref(object);
+    fputc('\n', stdout);
+    return ok || error_set(why, "standard output", 0, "cannot be written");
+}
+
+/* ---- tables ---- */
+
+enum { CELL = 24 };
+
+/* ".882–.951" */
+static const char *write_band(const struct fit_bands *bands, uint32_t f, char text[CELL])
+{
+    if (!bands->known[f]) {
+        return NULL;
+    }
+    snprintf(text, CELL, "%.3f–%.3f", bands->band[f][0], bands->band[f][1]);
+    return text;
+}
+
+/* The limit of the fitted recording, the band of another one. */
+static const char *write_limit(const struct fit_report *report, uint32_t f, char text[CELL])
+{
+    if (report->outlook == NULL) {
+        return write_band(report->bands, f, text);
+    }
+    if (promised(report, f) == 0) {
+        return NULL;
+    }
+    snprintf(text, CELL, "%.1f", 100 * promised(report, f));
+    return text;
+}
+
+static bool add_figure(struct table *table, const struct fit_report *report, uint32_t f,
+                       struct error *why)
+{
+    const struct beside_twin *comparison = report->comparison;
+    char was[CELL], is[CELL], off[CELL], limit[CELL], worst[CELL], worst_off[CELL];
+    uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
+    uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
+    snprintf(was, sizeof was, "%.3f", was_of(report, f));
+    snprintf(is, sizeof is, "%.3f", is_of(report, f));
+    snprintf(off, sizeof off, "%+.1f%s", 100 * (is_of(report, f) - was_of(report, f)),
+             is_marked(report, f) ? " !" : "");
+    snprintf(worst, sizeof worst, "%u.%u",
+             trace_model_layer(comparison->recording, head / kv_heads), head % kv_heads);
+    snprintf(worst_off, sizeof worst_off, "%+.1f",
+             100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
+    const char *texts[] = {
+        likeness_figures[f].name,      was,   is,        off,
+        write_limit(report, f, limit), worst, worst_off, likeness_figures[f].summary};
+    return table_add(table, texts, 8, why);
+}
+
+static void print_heading(const struct fit_report *report, uint32_t marked)
+{
+    const struct trace *recording = report->comparison->recording;
+    const struct trace_header *header = trace_header(recording);
+    char chosen[LAYER_CHOICE_TEXT];
+    layer_choice_write(report->choice, recording, chosen);
+    printf("%s, %u steps at %u tokens%s (%s)\n"
+           "beside its twin, a trace generated from the profile: means over heads, points "
+           "off, and the head\n"
+           "(layer.head) that is furthest off; ",
+           trace_path(recording), header->steps, header->context, chosen,
+           report->outlook != NULL ? "fitted"
+           : report->is_learned    ? "not fitted; bands learned from it"
+                                   : "not seen by the fit");
+    if (report->outlook != NULL) {
+        printf("%u figures off by more than promised (!)\n\n", marked);
+    } else if (report->bands->known[0]) {
+        printf("%u figures outside their bands (!)\n\n", marked);
+    } else {
+        printf("no bands\n\n");
+    }
+}
+
+static bool print_comparison(const struct fit_report *report, struct error *why)
+{
+    const struct table_column columns[] = {
+        {.title = "figure"},
+        {.title = "recording", .right = true},
+        {.title = "twin", .right = true},
+        {.title = "points off", .right = true},
+        {.title = report->outlook != NULL ? "promised" : "band", .right = true},
+        {.title = "worst head", .right = true},
+        {.title = "off", .right = true},
+        {.title = "what it is", .wrap = true},
+    };
+    struct table *table = table_create(columns, 8, why);
+    bool ok = table != NULL;
+    uint32_t marked = 0;
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        ok = add_figure(table, report, f, why);
+        marked += is_marked(report, f);
+    }
+    if (ok) {
+        print_heading(report, marked);
+        table_print(table, stdout);
+        putchar('\n');
+    }
+    table_destroy(table);
+    return ok;
+}
+
+static bool add_outlook(struct table *table, const struct fit_report *report, uint32_t f,
+                        struct error *why)
+{
+    const struct fit_outlook *outlook = report->outlook;
+    char is[CELL], text[CELL], is_twice[CELL], twice[CELL], model[CELL];
+    snprintf(is, sizeof is, "%.3f", is_of(report, f));
+    snprintf(is_twice, sizeof is_twice, "%.3f", outlook->is_twice[f]);
+    const char *texts[] = {likeness_figures[f].name,
+                           is,
+                           write_band(&outlook->text, f, text),
+                           is_twice,
+                           write_band(&outlook->twice, f, twice),
+                           write_band(&outlook->model, f, model)};
+    return table_add(table, texts, 6, why);
+}
+
+static bool print_outlook(const struct fit_report *report, struct error *why)
+{
+    uint32_t context = report->comparison->fitted;
+    char twin[CELL], twice[CELL];
+    snprintf(twin, sizeof twin, "twin at %u", context);
+    snprintf(twice, sizeof twice, "twin at %u", 2 * context);
+    const struct table_column columns[] = {
+        {.title = "figure"},
+        {.title = twin, .right = true},
+        {.title = "another text", .right = true},
+        {.title = twice, .right = true},
+        {.title = "text and context", .right = true},
+        {.title = "another model", .right = true},
+    };
+    if (!report->bands->known[0]) {
+        printf("no bands: they were measured for demands of %g %% of the context, on all layers "
+               "that offload\n\n",
+               100 * TWIN_SELECTION);
+        return true;
+    }
+    struct table *table = table_create(columns, 6, why);
+    bool ok = table != NULL;
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        ok = add_outlook(table, report, f, why);
+    }
+    if (ok) {
+        printf(
+            "what other recordings may show: bands for %g %% of the figures, from the models and "
+            "texts that were measured\n\n",
+            100 * TWIN_CHANCE);
+        table_print(table, stdout);
+        putchar('\n');
+    }
+    table_destroy(table);
+    return ok;
+}
+
+bool fit_report_table(const struct fit_report *report, struct error *why)
+{
+    return print_comparison(report, why) && (report->outlook == NULL || print_outlook(report, why));
+}
