@@ -21,14 +21,17 @@
  *     part in it.
  *
  * A band is the centre plus and minus a quantile of Student's t times the deviation; its degrees
- * of freedom are Satterthwaite's. TWIN_CHANCE of the figures should lie inside. Own recordings add
- * to the variances, unless rows of their model ship. */
+ * of freedom are Satterthwaite's. TWIN_CHANCE of the figures should lie inside: it is the largest
+ * of .9, .85 and .8 for which no band of hits is wider than 20 points for a shipped family, at the
+ * context of the fit and at twice that. Own recordings add to the variances, unless rows of their
+ * model ship.
+ */
 #ifndef DECODE_REPLAY_TWIN_BANDS_H
 #define DECODE_REPLAY_TWIN_BANDS_H
 
 #include "decode/replay/twin_rows.h"
 
-#define TWIN_CHANCE 0.9
+#define TWIN_CHANCE 0.8
 #define TWIN_SELECTION 0.1 /* share of the context in a demand: that of the shipped rows */
 
 /* What bands are learned from: the shipped rows, and those of the model's own recordings, the

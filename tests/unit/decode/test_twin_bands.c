@@ -13,10 +13,10 @@
 
 enum { FIGURE = 7 };
 
-/* Quantiles of t with 1, 2 and 3.12 degrees of freedom, for a chance of .9. */
-#define T_1 6.31375
-#define T_2 2.91999
-#define T_3_12 2.31686
+/* Quantiles of t with 1, 2 and 3.12 degrees of freedom, for a chance of .8. */
+#define T_1 3.07768
+#define T_2 1.88562
+#define T_3_12 1.62086
 
 static void add(struct twin_rows *rows, const char *model, const char *text, uint32_t context,
                 double logit)
