@@ -6,8 +6,10 @@
 #include "decode/plan/retrieval_error.h"
 #include "decode/system_class.h"
 #include "model/parallel.h"
+#include "policy/qsac.h"
 #include "run/lacks.h"
 #include "run/price.h"
+#include "run/threshold.h"
 #include "trace/source.h"
 
 #include <inttypes.h>
@@ -37,6 +39,9 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
 {
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
     lacks_note(setup, result);
+    if (threshold_is_chosen(setup)) {
+        result_real(result, COLUMN_QSAC_ETA, qsac_eta(setup->mechanisms.policy_values));
+    }
     return outcome_names(setup, result, why);
 }
 

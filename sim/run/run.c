@@ -8,6 +8,7 @@
 #include "run/outcome.h"
 #include "run/replays.h"
 #include "run/shared.h"
+#include "run/threshold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 /* The state of one setup's run; released as a whole. */
 struct course {
     const struct setup *setup;
+    struct setup own; /* with the policy's parameters that were chosen, if they were */
     const struct run_context *context;
     struct shared_entry *held; /* the shared replay in use */
     double *cosines;           /* of the trace's heads, owned; NULL: not needed */
@@ -103,10 +105,26 @@ static bool course_cosines(struct course *course, struct error *why)
     return good;
 }
 
+static bool resolve(struct course *course, struct error *why)
+{
+    return plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
+}
+
+/* Choose the policy's parameters that follow from the trace, and plan again with them. */
+static bool course_choose(struct course *course, struct error *why)
+{
+    double *values = course->own.mechanisms.policy_values;
+    course->own = *course->setup;
+    bool good = threshold_choose(course->setup, &course->plan, course->context, values, why);
+    plan_release(&course->plan);
+    course->setup = &course->own;
+    return good && resolve(course, why);
+}
+
 static bool course_plan(struct course *course, struct error *why)
 {
-    return course_cosines(course, why) &&
-           plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
+    return course_cosines(course, why) && resolve(course, why) &&
+           (!threshold_is_chosen(course->setup) || course_choose(course, why));
 }
 
 /* The request for a cohort's replay. */

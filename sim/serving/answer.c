@@ -1,7 +1,9 @@
 #include "serving/answer.h"
 
 #include "base/array.h"
+#include "policy/qsac.h"
 #include "run/outcome.h"
+#include "run/threshold.h"
 #include "scenario/ensemble.h"
 #include "serving/families.h"
 #include "serving/serving.h"
@@ -9,6 +11,7 @@
 #include "serving/serving_ranges.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,10 +140,35 @@ static bool open_members(struct answer *answer, struct error *why)
     return true;
 }
 
-/* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
-static void note_threshold(const struct point *point, struct result *result)
+/* The least and greatest eta of the members; a server has none of its own. */
+static void note_chosen(const struct setup *setup, const struct result *results, uint32_t count,
+                        struct result *out)
 {
-    if (point->setup.mechanisms.policy->needs_queries) {
+    double least = INFINITY, most = -INFINITY;
+    char note[128], range[32] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cell *eta = &results[i].cells[COLUMN_QSAC_ETA];
+        least = eta->set ? fmin(least, eta->real) : least;
+        most = eta->set ? fmax(most, eta->real) : most;
+    }
+    if (least > most) {
+        return;
+    }
+    if (most > least) {
+        snprintf(range, sizeof range, " to %.3f, by family", most);
+    }
+    snprintf(note, sizeof note, "QSAC's eta, at which %.3g %% of all sets are reused: %.3f%s",
+             100 * qsac_reuse(setup->mechanisms.policy_values), least, range);
+    result_note(out, note);
+}
+
+/* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
+static void note_threshold(const struct point *point, const struct result *results, uint32_t count,
+                           struct result *result)
+{
+    if (threshold_is_chosen(&point->setup)) {
+        note_chosen(&point->setup, results, count, result);
+    } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {
         result_note(result,
                     "QSAC's threshold does not carry between models: at the same one, families "
                     "reuse different shares of their sets");
@@ -171,8 +199,8 @@ static bool combine(struct answer *answer, struct result *out, struct error *why
     result_init(&answer->members[answer->chosen].result);
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
-        note_threshold(point, out);
     }
+    note_threshold(point, results, answer->count, out);
     if (point->family_count > 0 && !describe_ensemble(point, out, why)) {
         result_release(out);
         return false;

@@ -9,6 +9,7 @@
 #include "cli/trace/trace_argument.h"
 #include "decode/replay/replay.h"
 #include "policy/kinds.h"
+#include "policy/qsac.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,46 @@ static bool choose_sizes(const struct arguments *arguments, const struct source 
 
 /* ---- the command ---- */
 
+/* What a trial of eta measures: the smallest cache that QSAC can have. */
+struct trial {
+    const struct trace *trace;
+    struct miss_request request;
+};
+
+/* A set is reused as a whole or missed as a whole. */
+static bool try_eta(void *context, const double *values, double *reused, struct error *why)
+{
+    struct trial *trial = context;
+    struct miss_curve curve;
+    trial->request.values = values;
+    miss_curve_init(&curve);
+    bool ok = miss_curve_of_trace(trial->trace, &trial->request, 0, &curve, why);
+    *reused = ok ? 1 - (double)curve.misses[0] / (double)curve.accesses[0] : 0;
+    miss_curve_release(&curve);
+    return ok;
+}
+
+/* Choose QSAC's eta by the share of sets to reuse, if that was asked for. */
+static bool choose_eta(const struct source *source, const struct curve_report *report,
+                       struct policy_curves *curves, struct error *why)
+{
+    uint32_t wanted;
+    if (curves->policy != &policy_qsac || source->trace == NULL ||
+        qsac_reuse(curves->values) == 0) {
+        return true;
+    }
+    struct trial trial = {.trace = source->trace,
+                          .request = {.policy = curves->policy,
+                                      .order = report->order,
+                                      .selection = report->selection,
+                                      .starts_full = true,
+                                      .warmup = report->warmup,
+                                      .sizes = &wanted,
+                                      .count = 1}};
+    return replay_wanted(source->trace, report->selection, &wanted, why) &&
+           qsac_choose_eta(curves->values, try_eta, &trial, why);
+}
+
 static bool measure(const struct source *source, const struct curve_report *report,
                     struct policy_curves *curves, struct error *why)
 {
@@ -233,7 +274,7 @@ static bool fill_report(const struct arguments *arguments, const struct source *
         struct policy_curves *curves = &report->policies[i];
         progress_show("%s, %u of %u policies", curves->policy->name, i + 1, report->count);
         ok = choose_sizes(arguments, source, report, curves, why) &&
-             measure(source, report, curves, why);
+             choose_eta(source, report, curves, why) && measure(source, report, curves, why);
     }
     progress_clear();
     return ok;
