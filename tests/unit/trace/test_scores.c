@@ -65,11 +65,16 @@ static void all_versions_score_alike(void **state)
         plain++;
     }
     assert_string_equal(plain->name, "plain");
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    static const struct profile_locality localities[] = {{{0}, 0}, {{.5, .8, 0, .9}, .7}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        size_t c = i / 2;
+        const struct latent_keys keys = {77 + c, 99 + c, localities[i % 2].alike};
         struct latent latent;
-        latent_init(&latent, &head, 77 + c, cases[c].step, STEPS);
+        latent_init(&latent, &head, &keys, cases[c].step, STEPS);
         struct candidates asked = {.head = &head,
                                    .latent = &latent,
+                                   .locality = &localities[i % 2],
+                                   .layer_key = 3 + c,
                                    .first_octave = 6,
                                    .key = 5 + c,
                                    .context = cases[c].context,
