@@ -117,6 +117,17 @@ static void say_next(const struct planning *planning, const struct targets *targ
         quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before), shortfall);
 }
 
+/* What a lossy winner attends to: the answer must not sound as if nothing were lost. */
+static void say_mass(const struct result *result, char text[PLAN_ANSWER])
+{
+    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    const struct cell *lossless = &result->cells[COLUMN_LOSSLESS];
+    if (lossless->set && strcmp(lossless->text, "lossy") == 0 && mass->set) {
+        text_append(text, PLAN_ANSWER, ", which attends to %.0f %% of the attention mass,",
+                    100 * mass->real);
+    }
+}
+
 static void say_winner(const struct planning *planning, const struct targets *targets,
                        char text[PLAN_ANSWER])
 {
@@ -124,13 +135,16 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     char name[PLAN_NAME], value[TEXT];
     plan_name_quest(planning, quest, name);
     if (quest->fixed != NULL) {
-        text_append(text, PLAN_ANSWER, "%s meets all targets as it is", name);
+        text_append(text, PLAN_ANSWER, "%s", name);
+        say_mass(&quest->results[quest->found], text);
+        text_append(text, PLAN_ANSWER, " meets all targets as it is");
         say_draws(planning, targets, quest, text);
         say_fixed(quest, text);
         return;
     }
-    text_append(text, PLAN_ANSWER, "%s meets all targets with a %s of %s", name,
-                plan_axis(planning),
+    text_append(text, PLAN_ANSWER, "%s", name);
+    say_mass(&quest->results[quest->found], text);
+    text_append(text, PLAN_ANSWER, " meets all targets with a %s of %s", plan_axis(planning),
                 quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     say_ties(planning, text);
     say_draws(planning, targets, quest, text);
