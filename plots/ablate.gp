@@ -63,7 +63,7 @@ plot for [i = 1:2] rows \
         with boxxyerror lc rgb color(i) lw 0.5, \
     for [i = 1:2 * ranges] rows \
         using (is("range") && $5 == i ? $3 / 2 + $4 / 2 : NaN):(line(strcol(7), $2) + 0.4 * (i - 1.5)):3:4 \
-        with xerrorbars lc rgb "black" lw 1.2 pt 0, \
+        with xerrorbars lc rgb COLORS[7] lw 1.2 pt 0, \
     for [i = 1:2] rows \
         using (drawn(strcol(1)) && column(2 + i) >= 0 ? end(column(2 + i), $2, i) : NaN):(line(strcol(1), $2) + 0.4 * (i - 1.5)):(number(column(2 + i))) \
         with labels left, \

@@ -69,6 +69,6 @@ plot for [part in parts] rows \
         with boxxyerror lc rgb part_color(part) lw 0.5, \
     rows using (is("bar") ? 0 : NaN):2:6 with labels right offset -0.7, 0, \
     rows using (is("group") ? 0 : NaN):2:6 with labels left, \
-    for [i = 1:ranges] rows using (is("range") ? $3 / 2 + $4 / 2 : NaN):2:3:4 with xerrorbars lc rgb "black" lw 1.4 pt 0, \
+    for [i = 1:ranges] rows using (is("range") ? $3 / 2 + $4 / 2 : NaN):2:3:4 with xerrorbars lc rgb COLORS[7] lw 1.4 pt 0, \
     rows using (is("bar") ? behind($2, $3) : NaN):2:(three($3)." ms, ".three($4)." tok/s") \
         with labels left offset 0.6, 0

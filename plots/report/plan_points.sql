@@ -1,4 +1,4 @@
--- The values that plans tried, the best first: which meet all targets, and the metrics of the targets.
+-- The values that the answers of plans tried, the best first: which meet all targets, and the metrics of the targets.
 , judged AS (
   SELECT plan, place, liked, MIN(met) AS met FROM plan_points GROUP BY plan, place, liked
 )
@@ -9,4 +9,5 @@ SELECT CASE WHEN (SELECT COUNT(DISTINCT plan) FROM plans) > 1 THEN goal || ' for
             ELSE 'yes' END AS "meets all",
        plan_points.run AS "run", target, figure || CASE WHEN plan_points.met THEN '' ELSE ' ✗' END
 FROM plans JOIN plan_points USING (plan, place) JOIN judged USING (plan, place, liked)
+WHERE verdict = 'wins' OR (verdict LIKE '%on the front' AND verdict NOT LIKE '0 %')
 ORDER BY plan, place, liked, instr(targets, target);

@@ -1,7 +1,7 @@
 -- The best choice of each setting.
 , behind AS (
   SELECT *, row_number() OVER setting AS place, COUNT(*) OVER whole AS choices,
-         lead(choice) OVER setting AS next_choice, lead(score) OVER setting AS next_score
+         lead(choice) OVER setting AS next_choice, lead(score) OVER setting AS next_score, lead(run) OVER setting AS next_run
   FROM scored
   WINDOW setting AS (PARTITION BY kind, setting ORDER BY score DESC, id), whole AS (PARTITION BY kind, setting)
 )
@@ -12,6 +12,8 @@ SELECT CASE setting WHEN '' THEN 'the same for all' ELSE setting END AS "setting
        CASE kind WHEN 'found' THEN round(score, 1) END AS "prompt found (%)",
        next_choice AS "next",
        CASE kind WHEN 'decode' THEN round(100 * (next_score / score - 1), 1) END AS "next against best (%)",
+       tied(run, next_run, CASE WHEN kind = 'decode' THEN 'decode_tokens_per_s'
+                                WHEN kind = 'served' THEN CASE WHEN score < 0 THEN 'e2e_p50_ms' ELSE 'goodput' END END) AS "a tie, because",
        CASE WHEN kind = 'decode' AND error_band IS NOT NULL
             THEN printf('%+.0f … %+.0f', 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]'))
             WHEN kind = 'decode' THEN 'not known' END AS "error band (%)"

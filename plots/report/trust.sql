@@ -29,6 +29,8 @@ SELECT named.system AS "system", COUNT(*) AS "runs", worst.basis AS "worst basis
            CASE WHEN error_band IS NOT NULL THEN printf(', %s%+.0f … %+.0f', CASE WHEN requests > 0 THEN 'tok/s ' ELSE '' END,
                 100 * json_extract(error_band, '$[0]'), 100 * json_extract(error_band, '$[1]')) ELSE '' END, 3), '')),
                 'not known') AS "error band (%)",
-       worst_hits.basis AS "basis of hits", MIN(available) AS "available in", CASE WHEN MAX(lossless = 'lossy') THEN 'lossy' WHEN MAX(lossless = 'native') THEN 'native' ELSE 'exact' END AS "output"
+       worst_hits.basis AS "basis of hits", MIN(available) AS "available in", CASE WHEN MAX(lossless = 'lossy') THEN 'lossy' WHEN MAX(lossless = 'native') THEN 'native' ELSE 'exact' END
+         || CASE WHEN MAX(lossless = 'lossy') OR MIN(mass_recall) IS NULL OR MIN(mass_recall) >= .9995 THEN ''
+                 ELSE printf(', %.0f %% of the mass', 100 * MIN(mass_recall)) END AS "output"
 FROM named LEFT JOIN worst USING (system) LEFT JOIN worst_hits USING (system)
 WHERE status = 'ok' GROUP BY named.system ORDER BY MIN(named.id);

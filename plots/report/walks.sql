@@ -25,7 +25,9 @@ lines AS (
                      WHEN 'tokens a second' THEN 'tokens/s'
                      WHEN 'seconds a request' THEN 's a request (mean, arrival to last token)' ELSE '% of the prompts'' tokens found' END AS unit,
          least >= most - .001 * abs(most) AS flat,
-         MAX(CASE WHEN x = best THEN sign * rate END) AS merit,
+         MAX(CASE WHEN x = best THEN sign * rate END) AS merit, MAX(CASE WHEN x = best THEN placed.id END) AS best_id,
+         CASE figure WHEN 'requests a second in time' THEN 'goodput' WHEN 'tokens a second' THEN 'decode_tokens_per_s'
+                     WHEN 'seconds a request' THEN 'e2e_ms' END AS measured,
          MAX(CASE WHEN x = best THEN rate END) AS best, MAX(CASE WHEN x = best THEN value END) AS best_at,
          MAX(CASE WHEN knee THEN rate END) AS knee, MAX(CASE WHEN knee THEN value END) AS knee_at,
          MAX(CASE placed.place WHEN 1 THEN e2e_p50_ms END) AS e2e_from, MAX(CASE placed.place WHEN points THEN e2e_p50_ms END) AS e2e_to,
@@ -36,6 +38,16 @@ lines AS (
   FROM placed JOIN walkable ON walkable.path = placed.axis
   WHERE placed.numbers OR walkable.name = 'hardware.link'
   GROUP BY placed.axis, series
+),
+ordered AS (
+  SELECT *, row_number() OVER merit AS rank, lead(series) OVER merit AS next, lead(best_at) OVER merit AS next_at,
+         lead(best) OVER merit AS next_best, lead(best_id) OVER merit AS next_id
+  FROM lines WINDOW merit AS (ORDER BY best IS NULL, merit DESC, first_id)
+),
+compared AS (
+  SELECT *, CASE WHEN rank = 1 AND next_best IS NOT NULL
+                 THEN tied((SELECT run FROM ok WHERE id = best_id), (SELECT run FROM ok WHERE id = next_id), measured) END AS tie
+  FROM ordered
 )
 -- Text between two ** is strong. `best_answer` is about the line that does best, among several.
 SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
@@ -52,7 +64,11 @@ SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
                WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s,', axis, unbounded_until) ELSE '' END
        || CASE WHEN COALESCE(unbounded_at, unbounded_until) IS NULL THEN ''
                ELSE ' more requests arrive than are answered: the queue grows without bound.' END AS answer,
-       CASE WHEN best IS NOT NULL AND row_number() OVER (ORDER BY best IS NULL, merit DESC, first_id) = 1 THEN
+       CASE WHEN best IS NOT NULL AND rank = 1 AND tie IS NOT NULL THEN
+            printf('Of these, **%s**, with %s, and **%s**, with %s, tie: **%.4g** and %.4g %s, %s.', series,
+                   CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, next, axis || ' ' || next_at,
+                   best, next_best, unit, tie)
+            WHEN best IS NOT NULL AND rank = 1 THEN
             printf('Of these, **%s** does best, with %s: **%.4g** %s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best, unit) END AS best_answer
-FROM lines ORDER BY first_id;
+FROM compared ORDER BY first_id;

@@ -9,6 +9,7 @@
 #include "store/quantity.h"
 #include "store/ranged.h"
 #include "store/schema.h"
+#include "store/tied.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +153,8 @@ static bool open_file(struct store *store, bool writable, struct error *why)
         return error_set(why, store->path, 0, "out of memory");
     }
     return (code == SQLITE_OK || database_error(store, why)) && quantity_function(store, why) &&
-           ranged_function(store, why) && prepare_file(store, writable, why);
+           ranged_function(store, why) && tied_function(store, why) &&
+           prepare_file(store, writable, why);
 }
 
 struct store *store_open(const char *path, bool writable, struct error *why)

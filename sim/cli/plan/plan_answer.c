@@ -140,6 +140,17 @@ static void say_next(const struct planning *planning, const struct targets *targ
         quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before), shortfall);
 }
 
+/* What a lossy winner attends to: the answer must not sound as if nothing were lost. */
+static void say_mass(const struct result *result, char text[PLAN_ANSWER])
+{
+    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    const struct cell *lossless = &result->cells[COLUMN_LOSSLESS];
+    if (lossless->set && strcmp(lossless->text, "lossy") == 0 && mass->set) {
+        text_append(text, PLAN_ANSWER, ", which attends to %.0f %% of the attention mass,",
+                    100 * mass->real);
+    }
+}
+
 /* Of a search for the best figure: the figure, and where the axis has it. */
 static void say_best(const struct planning *planning, const struct targets *targets,
                      char text[PLAN_ANSWER])
@@ -149,7 +160,9 @@ static void say_best(const struct planning *planning, const struct targets *targ
     char name[PLAN_NAME], value[TEXT], best[TARGET_TEXT];
     const char *label = quest_label(quest, planning->maximise, quest->found, value, sizeof value);
     plan_name_quest(planning, quest, name);
-    text_append(text, PLAN_ANSWER, "%s has the %s %s, %s", name,
+    text_append(text, PLAN_ANSWER, "%s", name);
+    say_mass(&quest->results[quest->found], text);
+    text_append(text, PLAN_ANSWER, " has the %s %s, %s",
                 best_is_least(planning->best) ? "least" : "most", column_kinds[planning->best].name,
                 target_format(&figure, &quest->results[quest->found], best));
     if (label != NULL) {
@@ -170,13 +183,16 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     }
     plan_name_quest(planning, quest, name);
     if (quest->fixed != NULL) {
-        text_append(text, PLAN_ANSWER, "%s meets all targets as it is", name);
+        text_append(text, PLAN_ANSWER, "%s", name);
+        say_mass(&quest->results[quest->found], text);
+        text_append(text, PLAN_ANSWER, " meets all targets as it is");
         say_draws(planning, targets, quest, text);
         say_fixed(quest, text);
         return;
     }
-    text_append(text, PLAN_ANSWER, "%s meets all targets with a %s of %s", name,
-                plan_axis(planning),
+    text_append(text, PLAN_ANSWER, "%s", name);
+    say_mass(&quest->results[quest->found], text);
+    text_append(text, PLAN_ANSWER, " meets all targets with a %s of %s", plan_axis(planning),
                 quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     say_ties(planning, text);
     say_draws(planning, targets, quest, text);

@@ -32,38 +32,43 @@ struct report_kind {
     bool pivot;
     size_t most; /* rows */
     const char *caption;
+    bool folded; /* shown once the reader asks for it */
 };
 
 static const struct report_kind varied[] = {
-    {"varied", of_studied, false, 40, "What differs between the runs"},
+    {"varied", of_studied, false, 40, "What differs between the runs", false},
     {.name = NULL},
 };
 static const struct report_kind plans[] = {
-    {"plans", of_all, false, 60, "The candidates of a plan, and their verdicts"},
-    {"plan_points", of_all, true, 200, "The values that a plan tried, and which meet its targets"},
+    {"plans", of_all, false, 60, "The candidates of a plan, and their verdicts", false},
+    {"plan_points", of_all, true, 200, "What was tried for the answer, and which meets the targets",
+     false},
+    {"plan_points_others", of_all, true, 400, "What the other candidates tried", true},
     {.name = NULL},
 };
 static const struct report_kind figures[] = {
-    {"runs", of_runs, false, 200, "Runs of decode steps"},
-    {"families", of_runs, false, 200, "The same runs with each family of recordings"},
-    {"served", of_runs, false, 200, "Runs of a server"},
-    {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)"},
+    {"runs", of_runs, false, 200, "Runs of decode steps", false},
+    {"families", of_runs, false, 200, "The same runs with each family of recordings", false},
+    {"served", of_runs, false, 200, "Runs of a server", false},
+    {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)", false},
     {"stalls", of_runs, true, 100,
-     "Time in which the GPU's main stream waits, by cause (% of the step)"},
-    {"ablations", of_all, false, 100, "What each mechanism saves"},
-    {"ablation_others", of_all, false, 40, "Other mechanisms that a row switches as well"},
-    {"curves", of_curves, false, 100, "Policies: the knee of the miss curve, and the largest size"},
-    {"validations", of_all, false, 100, "Mechanisms run for real, compared with predictions"},
+     "Time in which the GPU's main stream waits, by cause (% of the step)", false},
+    {"ablations", of_all, false, 100, "What each mechanism saves", false},
+    {"ablation_others", of_all, false, 40, "Other mechanisms that a row switches as well", false},
+    {"curves", of_curves, false, 100, "Policies: the knee of the miss curve, and the largest size",
+     false},
+    {"validations", of_all, false, 100, "Mechanisms run for real, compared with predictions",
+     false},
     {.name = NULL},
 };
 static const struct report_kind trust[] = {
-    {"trust", of_runs, false, 60, "What the figures rest on"},
-    {"notes", of_runs, false, 30, "Notes on the runs"},
+    {"trust", of_runs, false, 60, "What the figures rest on", false},
+    {"notes", of_runs, false, 30, "Notes on the runs", false},
     {.name = NULL},
 };
 static const struct report_kind provenance[] = {
-    {"provenance", of_runs, false, 60, "Inputs, by name and hash"},
-    {"contents", of_all, false, 20, "What the database holds"},
+    {"provenance", of_runs, false, 60, "Inputs, by name and hash", false},
+    {"contents", of_all, false, 20, "What the database holds", false},
     {.name = NULL},
 };
 
@@ -80,6 +85,16 @@ enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
 /* ---- tables ---- */
 
+enum { OF_PLANS = 1 }; /* the place of plans among `headings` */
+
+/* A page about plans alone folds the figures of single runs, most of which are tries. */
+static bool is_folded(const struct report *report, const struct report_kind *kind)
+{
+    size_t count = sizeof figures / sizeof figures[0];
+    bool is_figure = kind >= figures && kind < figures + count && kind->begin == of_runs;
+    return kind->folded || (report->heading == OF_PLANS && is_figure);
+}
+
 /* Write the tables that have rows, the first one under `title`; NULL: no title. */
 static bool write_tables(const struct report *report, const char *title,
                          const struct report_kind *kind, struct error *why)
@@ -95,7 +110,11 @@ static bool write_tables(const struct report *report, const char *title,
             html_print(report->out, "<section>\n<h2>%s</h2>\n", title);
         }
         if (table.count > 0) {
+            bool folded = is_folded(report, kind);
+            html_print(report->out, folded ? "<details>\n<summary>%s</summary>\n" : "",
+                       kind->caption);
             report_table_write(&table, kind->caption, kind->most, report->out);
+            fputs(folded ? "</details>\n" : "", report->out);
         }
         report_table_release(&table);
     }
@@ -201,7 +220,7 @@ static bool write_short_answers(const struct report *report, struct error *why)
 static bool write_answer(const struct report *report, struct error *why)
 {
     static const struct report_kind settings[] = {
-        {"settings", of_studied, false, 60, "The best of each setting"}, {.name = NULL}};
+        {"settings", of_studied, false, 60, "The best of each setting", false}, {.name = NULL}};
     if (report->best.count == 0) {
         return report_say_draws(report, why) && write_short_answers(report, why) &&
                write_tables(report, NULL, varied, why);
@@ -225,9 +244,11 @@ static bool write_answer(const struct report *report, struct error *why)
 
 static bool write_page(const struct report *report, struct error *why)
 {
+    bool pictures = report->pictures;
     bool ok = write_question(report, why) && write_answer(report, why) &&
+              (!pictures || report_write_answered(report, why)) &&
               write_tables(report, "Plans", plans, why) &&
-              (!report->pictures || report_write_pictures(report, why)) &&
+              (!pictures || report_write_pictures(report, why)) &&
               write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
               write_tables(report, "How far to trust it", trust, why) &&
               write_tables(report, "Where it comes from", provenance, why) &&

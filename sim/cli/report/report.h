@@ -19,6 +19,10 @@ struct report {
  * draw less. */
 bool report_write_pictures(const struct report *report, struct error *why);
 
+/* Write the pictures of the runs that plans answer with: the steps of decode runs, or how long
+ * requests to servers wait. */
+bool report_write_answered(const struct report *report, struct error *why);
+
 /* `best` and `walks` are the results of plots/report/best.sql and walks.sql. */
 bool report_answer_write(struct store *store, const struct report_table *best,
                          const struct report_table *walks, FILE *out, struct error *why);

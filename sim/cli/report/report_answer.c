@@ -2,6 +2,7 @@
 
 #include "cli/frame/html.h"
 #include "cli/report/report_step.h"
+#include "result/tie.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,12 @@ static void say_server(const struct report_setting *setting, bool timed, FILE *o
             share_found(&cells[COLUMN_HIT_TOKENS_HOST], prompt));
     fputs("<ul>\n", out);
     if (setting->differs[NEXT]) {
-        html_print(out, "<li>Next is %s.</li>\n", setting->names[NEXT]);
+        enum tie tie = result_tie(&setting->runs[BEST], &setting->runs[NEXT],
+                                  cells[COLUMN_GOODPUT].set ? COLUMN_GOODPUT : COLUMN_E2E_P50);
+        html_print(out,
+                   timed && tie != TIE_NONE ? "<li>Next is %s, a tie: %s.</li>\n"
+                                            : "<li>Next is %s.</li>\n",
+                   setting->names[NEXT], tie_reason(tie));
     }
     if (timed) {
         report_say_trust(setting, out);
@@ -53,13 +59,14 @@ static void say_server(const struct report_setting *setting, bool timed, FILE *o
 
 /* ---- several settings -------------------------------------------------------------------- */
 
-/* The number of settings of one kind in which the choice of `row` is best; 0 if an earlier row had
- * that choice. */
-static size_t count_wins(const struct report_table *best, size_t row)
+/* The number of settings of one kind in which the choice of `row` is best, and how many of these are
+ * ties; 0 if an earlier row had that choice. */
+static size_t count_wins(const struct report_table *best, size_t row, size_t *ties)
 {
     const char *kind = report_table_text(best, row, "kind");
     const char *name = report_table_text(best, row, "best_name");
     size_t wins = 0;
+    *ties = 0;
     for (size_t i = 0; i < best->count; i++) {
         if (is(report_table_text(best, i, "kind"), kind) &&
             is(report_table_text(best, i, "best_name"), name)) {
@@ -67,6 +74,7 @@ static size_t count_wins(const struct report_table *best, size_t row)
                 return 0;
             }
             wins++;
+            *ties += report_table_text(best, i, "tie")[0] != '\0';
         }
     }
     return wins;
@@ -80,11 +88,18 @@ static void say_winners(const struct report_table *best, const char *kind, size_
     size_t shown = 0, others = 0;
     fprintf(out, "<p class=\"answer\">Of %zu settings, ", settings);
     for (size_t row = 0; row < best->count; row++) {
-        size_t wins = is(report_table_text(best, row, "kind"), kind) ? count_wins(best, row) : 0;
+        size_t ties = 0;
+        bool own = is(report_table_text(best, row, "kind"), kind);
+        size_t wins = own ? count_wins(best, row, &ties) : 0;
         if (wins > 0 && shown++ < MOST_WINNERS) {
             html_print(out, shown > 1 ? ", <strong>%s</strong>" : "<strong>%s</strong>",
                        report_table_text(best, row, "best_name"));
             fprintf(out, " is best in %zu", wins);
+            if (ties > 0 && ties == wins) {
+                fputs(wins > 1 ? ", all of them ties" : ", a tie", out);
+            } else if (ties > 0) {
+                fprintf(out, ", %zu of them %s", ties, ties > 1 ? "ties" : "a tie");
+            }
         } else if (wins > 0) {
             others += wins;
         }

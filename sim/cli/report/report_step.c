@@ -3,12 +3,10 @@
 #include "base/units.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/html.h"
+#include "result/tie.h"
 
 #include <math.h>
 #include <string.h>
-
-/* As a share of the best rate: rates that differ by less are called equal. */
-static const double noticed = 0.0005;
 
 /* As a share of the best run's HBM: a run that takes more than this is not a saving. */
 static const double saving = 0.9;
@@ -68,14 +66,28 @@ static double behind(const struct report_setting *setting, enum report_place pla
                    setting->runs[BEST].cells[COLUMN_DECODE_RATE].real;
 }
 
+/* Why the best and the next one tie. */
+static enum tie tie_of(const struct report_setting *setting)
+{
+    return setting->differs[NEXT]
+               ? result_tie(&setting->runs[BEST], &setting->runs[NEXT], COLUMN_DECODE_RATE)
+               : TIE_NONE;
+}
+
 static void say_best(const struct report_setting *setting, bool chosen, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
     char per_second[FIGURE], user[FIGURE], step[FIGURE];
+    bool ties = tie_of(setting) != TIE_NONE;
     html_print(out, "<p class=\"answer\"><strong>%s</strong> ", setting->names[BEST]);
+    if (ties) {
+        html_print(out, "and <strong>%s</strong> tie for fastest. %s ", setting->names[NEXT],
+                   setting->names[BEST]);
+    }
     html_print(out,
-               chosen ? "decodes fastest: <strong>%s tokens a second</strong>, a step of %s ms"
-                      : "decodes <strong>%s tokens a second</strong>, a step of %s ms",
+               chosen && !ties
+                   ? "decodes fastest: <strong>%s tokens a second</strong>, a step of %s ms"
+                   : "decodes <strong>%s tokens a second</strong>, a step of %s ms",
                rate(setting, BEST, per_second), figure_ms(cells[COLUMN_STEP].integer, step));
     if (cells[COLUMN_BATCH].set && cells[COLUMN_BATCH].integer > 1 && cells[COLUMN_USER_RATE].set) {
         html_print(out, "; %s for each sequence", figure_rate(&cells[COLUMN_USER_RATE], user));
@@ -103,47 +115,40 @@ static void say_limits(const struct report_setting *setting, FILE *out)
     fputs(".</li>\n", out);
 }
 
-/* A lead that is smaller than the error of predictions is not reliable. */
 static void say_next(const struct report_setting *setting, FILE *out)
 {
-    const struct result *best = &setting->runs[BEST];
     char per_second[FIGURE];
-    double lead = behind(setting, NEXT);
+    enum tie tie = tie_of(setting);
     if (!setting->differs[NEXT]) {
         return;
     }
     html_print(out, "<li>Next is %s: %s tokens a second, ", setting->names[NEXT],
                rate(setting, NEXT, per_second));
-    if (lead < noticed) {
-        fputs("the same.</li>\n", out);
-        return;
-    }
-    fprintf(out, "%.1f&nbsp;%% less", 100 * lead);
-    bool known = best->cells[COLUMN_ERROR_BAND].set;
-    double off = known ? fmax(-best->band[0][0], best->band[0][1]) : 0;
-    fputs(known && lead < off
-              ? ", which is less than the error of predictions for such systems.</li>\n"
-              : ".</li>\n",
-          out);
+    fprintf(out, "%.1f&nbsp;%% less", 100 * behind(setting, NEXT));
+    html_print(out, tie != TIE_NONE ? ", a tie: %s.</li>\n" : ".</li>\n", tie_reason(tie));
 }
 
+/* What the run attends to, if that is not all: a system that keeps the model's own selection is not
+ * lossy, and does not attend to all either. */
 static void say_output(const struct report_setting *setting, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
-    const struct cell *lossless = &cells[COLUMN_LOSSLESS];
+    const struct cell *lossless = &cells[COLUMN_LOSSLESS], *recall = &cells[COLUMN_MASS_RECALL];
     char mass[FIGURE], per_second[FIGURE];
-    if (!lossless->set || !is(lossless->text, "lossy")) {
+    bool lossy = lossless->set && is(lossless->text, "lossy");
+    if (!lossy && !(recall->set && recall->real < 0.9995)) {
         return;
     }
-    fputs("<li>It is lossy", out);
-    if (cells[COLUMN_MASS_RECALL].set) {
+    fputs(lossy ? "<li>It is lossy" : "<li>It keeps the selection that the model itself makes",
+          out);
+    if (recall->set) {
         html_print(out,
                    ": it attends to %s&nbsp;% of the attention mass, a proxy for quality, "
                    "not a score",
-                   figure_percent(&cells[COLUMN_MASS_RECALL], mass));
+                   figure_percent(recall, mass));
     }
     if (setting->differs[LOSSLESS]) {
-        html_print(out, ". The fastest that is not lossy is %s, with %s tokens a second",
+        html_print(out, ". The fastest that attends to all of it is %s, with %s tokens a second",
                    setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second));
     }
     fputs(".</li>\n", out);

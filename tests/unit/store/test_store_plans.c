@@ -1,4 +1,5 @@
-/* Plans in the store, files from before there were any, and how queries spell quantities. */
+/* Plans in the store, files from before there were any, and what queries can ask: how quantities
+ * are spelled, and which runs tie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,6 +158,39 @@ static void quantities_are_spelled_as_tables_do(void **state)
     assert_rows(store, "SELECT quantity('lru') AS a, quantity('0.25') AS b, quantity(4) AS c",
                 "a=lru b=0.25 c=4 ");
     assert_rows(store, "SELECT quantity(NULL) AS a, quantity('') AS b", "a=null b= ");
+    assert_rows(store,
+                "SELECT magnitude('7500ns') AS a, magnitude('15us') AS b, magnitude('x') AS c",
+                "a=7500.0 b=15000.0 c=0.0 ");
+    store_close(store);
+}
+
+static void put_run(struct store *store, const char *run, double rate)
+{
+    struct error why;
+    struct result result;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_RUN, run, &why));
+    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
+    result_real(&result, COLUMN_DECODE_RATE, rate);
+    assert_true(store_put(store, &result, &why));
+    result_release(&result);
+}
+
+static void queries_ask_whether_runs_tie(void **state)
+{
+    (void)state;
+    struct store *store = open_store(path, true);
+    put_run(store, "a", 100);
+    put_run(store, "b", 101);
+    put_run(store, "c", 110);
+    assert_rows(store,
+                "SELECT tied('a', 'b', 'decode_tokens_per_s') AS near,"
+                " tied('a', 'c', 'decode_tokens_per_s') AS far",
+                "near=at most 2 % apart far=null ");
+    assert_rows(store,
+                "SELECT tied('a', 'nobody', 'decode_tokens_per_s') AS a, tied('a', 'b', 'x') AS b,"
+                " tied('a', NULL, 'decode_tokens_per_s') AS c, tied('a', 'b', 'system') AS d",
+                "a=null b=null c=null d=null ");
     store_close(store);
 }
 
@@ -169,6 +203,7 @@ int main(void)
         IN_FOLDER(a_file_from_before_plans_is_read_and_then_has_them),
         IN_FOLDER(a_table_of_other_columns_is_refused),
         IN_FOLDER(quantities_are_spelled_as_tables_do),
+        IN_FOLDER(queries_ask_whether_runs_tie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
