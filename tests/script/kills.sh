@@ -166,6 +166,7 @@ for ((turn = 0; kills < KILLS && turn < 4 * KILLS; turn++)); do
     command=${commands[turn % ${#commands[@]}]}
     kill_once $command
     [ $((RANDOM % 3)) -eq 0 ] || finish $command
+    [ $((turn % 100)) -ne 99 ] || echo "# $kills kills, $wrong faults so far"
 done
 for command in "${commands[@]}"; do
     finish $command
