@@ -6,6 +6,7 @@
 
 /* In the order of help; a group's commands stand together. */
 static const struct command *const commands[] = {
+    &command_advise,
     &command_simulate,
     &command_whatif,
     &command_ablate,

@@ -279,6 +279,23 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     return named_expect(kinds, name, why);
 }
 
+bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
+{
+    char canonical[NAMED_SIZE];
+    struct spellings spellings = {.count = 0};
+    struct error unread;
+    bool found = false;
+    if (named_canonical(kind, name, canonical) &&
+        add_further(kind, canonical, &spellings, &unread)) {
+        for (size_t i = 0; i < spellings.count && !found; i++) {
+            found = named_id(spellings.all[i].text, kind->suffix);
+            text_copy(out, NAMED_SIZE, spellings.all[i].text);
+        }
+    }
+    spellings_release(&spellings);
+    return found;
+}
+
 bool named_from(const char *path, const char *file, char *out, size_t size)
 {
     const char *slash = file != NULL && strncmp(file, "--", 2) != 0 ? strrchr(file, '/') : NULL;

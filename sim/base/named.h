@@ -54,6 +54,10 @@ bool named_by_path(const char *name, const char *suffix);
  * this suffix? */
 bool named_id(const char *name, const char *suffix);
 
+/* Write the first Hugging Face id among the further names of the file that `name` means into `out`.
+ * Returns false if there is none (also for a path). */
+bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
+
 /* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it; a
  * typed one (`file` is NULL or begins with "--") starts at the working directory. Returns false
  * when `out` is too small. */

@@ -34,6 +34,7 @@ sim/serving - store
 sim/study/sweep
 sim/study/whatif
 sim/study/plan
+sim/study/advise
 sim/study/ablate
 sim/study/kernels
 sim/study/papers
@@ -45,6 +46,7 @@ sim/cli/report
 sim/cli/whatif
 sim/cli/ablate
 sim/cli/plan
+sim/cli/advise
 sim/cli/kernels
 sim/cli/list
 sim/cli

@@ -4,6 +4,7 @@
 
 #include "cli/frame/command.h"
 
+extern const struct command command_advise;
 extern const struct command command_simulate;
 extern const struct command command_whatif;
 extern const struct command command_ablate;

@@ -320,6 +320,14 @@ static void print_shared(const struct runs_notes *notes, FILE *out)
     }
 }
 
+void runs_notes_print_sources(const struct runs_notes *notes, FILE *out)
+{
+    if (notes->sources.count > 0) {
+        print_sources(notes, out);
+        fputc('\n', out);
+    }
+}
+
 void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
 {
     print_sources(notes, out);

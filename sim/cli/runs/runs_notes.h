@@ -14,6 +14,9 @@ void runs_notes_destroy(struct runs_notes *notes);
 /* Add a run; only texts of the result are kept. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why);
 
+/* The lines above a table: what hit ratios rest on, and what all runs have in common. The first alone
+ * is left out if no run has a trace. */
+void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_below(const struct runs_notes *notes, FILE *out);
 

@@ -142,6 +142,13 @@ static uint32_t count_mechanisms(const struct node *preset)
     return count;
 }
 
+/* Does a step of decode bring KV or weights from outside HBM? */
+static bool offloads(const struct mechanisms *mechanisms)
+{
+    return (mechanisms_offload(mechanisms) && !mechanisms_drop(mechanisms)) ||
+           mechanisms->weights < 1;
+}
+
 /* Leave a candidate out if its preset alone is a reason to. */
 static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
                          struct error *why)
@@ -158,8 +165,16 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         return false;
     }
     candidate->mechanisms = count_mechanisms(preset);
+    candidate->facts = (struct system_facts){.reference = info.reference,
+                                             .native = strcmp(info.lossless, "native") == 0,
+                                             .offloads = offloads(&mechanisms),
+                                             .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
+    snprintf(candidate->facts.available, sizeof candidate->facts.available, "%s", info.available);
+    snprintf(candidate->facts.where, sizeof candidate->facts.where, "%s", info.where);
     node_destroy(preset);
-    if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
+    if (options->to_serve && info.reference) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "to compare with, not to serve");
+    } else if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
     } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "lossy");

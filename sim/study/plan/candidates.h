@@ -13,13 +13,25 @@
 struct candidate_options {
     const char *systems, *machines; /* NULL: the scenario's; if it names no system, all */
     bool allow_lossy, allow_paper;
+    bool to_serve; /* leave out systems that papers only compare with */
+};
+
+/* What a system is, whatever the scenario. */
+struct system_facts {
+    char available[16]; /* vllm, sglang, code or paper */
+    char where[64];     /* the first version or the repository that has it, or "" */
+    bool reference;     /* papers measure with it; nobody serves with it */
+    bool native;        /* it attends to what a model's own indexer selects */
+    bool offloads;      /* decode brings KV or weights from outside HBM */
+    bool tiers; /* KV of ended requests is kept in host memory, for prompts that begin alike */
 };
 
 struct candidate {
     char *system, *machine;   /* as named, owned */
     struct scenario scenario; /* one point: this system on this machine */
     char left_out[96];        /* why it is left out; "": it is not */
-    uint32_t mechanisms;      /* number of mechanism keys that its preset sets */
+    struct system_facts facts;
+    uint32_t mechanisms; /* number of mechanism keys that its preset sets */
 };
 
 /* Lay every system and machine over `scenario`, which has one point. The caller destroys `*out`. */

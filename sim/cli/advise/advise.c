@@ -1,0 +1,241 @@
+/* `spillway advise`: what to run for a model on a machine. */
+#include "base/array.h"
+#include "base/units.h"
+#include "cli/advise/advise_report.h"
+#include "cli/frame/arguments.h"
+#include "cli/frame/commands.h"
+#include "cli/frame/database.h"
+#include "cli/frame/jobs.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "cli/frame/question.h"
+#include "cli/plan/plan_report.h"
+#include "cli/runs/scenario_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT, TPOT, TTFT, GPUS, MASS, PAPER, WORKLOAD, SET, DB, NO_CACHE, JOBS, JSON };
+
+enum { MOST_GPUS = 1024, OVERRIDE = 4200 };
+
+static const struct command_option options[] = {
+    [CONTEXT] = {.name = "--context",
+                 .argument = "TOKENS",
+                 .summary = "tokens of a sequence, such as 32K (default: 128K, or all that the "
+                            "model was trained to if that is less)"},
+    [TPOT] = {.name = "--tpot",
+              .argument = "TIME",
+              .summary = "most time of a token, such as 50ms; with a workload its 99th percentile"},
+    [TTFT] = {.name = "--ttft",
+              .argument = "TIME",
+              .summary = "most time to the first token, such as 2s: its 99th percentile; needs a "
+                         "workload"},
+    [GPUS] = {.name = "--gpus",
+              .argument = "N",
+              .summary = "GPUs to use, as one server or several (default: 1, or as "
+                         "tensor_parallel says)"},
+    [MASS] = {.name = "--mass",
+              .argument = "SHARE",
+              .summary = "also admit lossy systems that attend to at least this share of the "
+                         "attention mass, such as 95%"},
+    [PAPER] = {.name = "--paper",
+               .summary = "also compare systems that exist on paper only; they never win"},
+    [WORKLOAD] = {.name = "--workload",
+                  .argument = "FILE",
+                  .summary = "serve these requests, and find the highest rate; a file, or such as "
+                             "synthetic:prompt=8000,output=300"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "store the runs in this SQLite file; runs already in it are reused"},
+    [NO_CACHE] = NO_CACHE_OPTION,
+    [JOBS] = JOBS_OPTION,
+    [JSON] = {.name = "--json",
+              .summary = "print the verdict and each row as a JSON object on its own line"},
+    {.name = NULL},
+};
+
+/* ---- the scenario ---- */
+
+/* "key=VALUE" for each operand and option, then what --set says, which has the last word. */
+static bool load_scenario(const struct arguments *arguments, struct scenario *out,
+                          struct error *why)
+{
+    uint32_t operands, sets, count = 0;
+    const char *const *names = arguments_operands(arguments, &operands);
+    const char *const *typed = arguments_all(arguments, SET, &sets);
+    const struct {
+        const char *key, *value;
+    } own[] = {{"model", names[0]},
+               {"hardware", names[1]},
+               {"context", arguments_text(arguments, CONTEXT)},
+               {"workload", arguments_text(arguments, WORKLOAD)}};
+    enum { OWN = sizeof own / sizeof own[0] };
+    char(*texts)[OVERRIDE] = array_zeroed(OWN, sizeof *texts, why);
+    const char **all = texts != NULL ? array_zeroed(OWN + sets, sizeof *all, why) : NULL;
+    for (size_t i = 0; all != NULL && i < OWN; i++) {
+        if (own[i].value != NULL) {
+            snprintf(texts[count], OVERRIDE, "%s=%s", own[i].key, own[i].value);
+            all[count] = texts[count];
+            count++;
+        }
+    }
+    for (uint32_t i = 0; all != NULL && i < sets; i++) {
+        all[count++] = typed[i];
+    }
+    bool good = all != NULL && scenario_load(NULL, 0, all, count, out, why);
+    free(all);
+    free(texts);
+    return good;
+}
+
+/* ---- limits ---- */
+
+static bool add_target(const char *text, struct targets *targets, struct error *why)
+{
+    struct targets more;
+    if (!targets_parse(text, &more, why)) {
+        return false;
+    }
+    targets->all[targets->count++] = more.all[0];
+    return true;
+}
+
+static bool add_time(const struct arguments *arguments, int option, const char *key,
+                     struct targets *targets, struct error *why)
+{
+    const char *text = arguments_text(arguments, option);
+    char target[TARGET_TEXT];
+    double ns;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why)) {
+        return false;
+    }
+    snprintf(target, sizeof target, "%s<=%gms", key, ns / 1e6);
+    return add_target(target, targets, why);
+}
+
+static bool add_mass(const struct arguments *arguments, struct advice_options *out,
+                     struct error *why)
+{
+    const char *text = arguments_text(arguments, MASS);
+    char target[TARGET_TEXT];
+    double share;
+    out->candidates.allow_lossy = text != NULL;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
+        return false;
+    }
+    snprintf(target, sizeof target, "mass_recall>=%.9g", share);
+    return add_target(target, &out->targets, why);
+}
+
+static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, GPUS);
+    uint64_t gpus = 0;
+    bool good = text == NULL ||
+                units_parse_whole(text, UNIT_COUNT, MOST_GPUS, NULL, 0, "--gpus", &gpus, why);
+    *out = (uint32_t)gpus;
+    return good && (text == NULL || gpus > 0 ||
+                    (error_usage(why, NULL, 0, "'--gpus' is 0"), error_expect(why, "1 or more")));
+}
+
+static bool read_options(const struct arguments *arguments, bool serves, struct advice_options *out,
+                         struct error *why)
+{
+    if (!serves && arguments_given(arguments, TTFT)) {
+        error_usage(why, NULL, 0, "'--ttft' is a time of requests, and there are none");
+        return error_expect(why, "--workload FILE, or synthetic:prompt=8000,output=300");
+    }
+    return add_time(arguments, TPOT, serves ? "tpot_p99_ms" : "tpot_ms", &out->targets, why) &&
+           add_time(arguments, TTFT, "ttft_p99_ms", &out->targets, why) &&
+           add_mass(arguments, out, why) && read_gpus(arguments, &out->gpus, why) &&
+           jobs_read(arguments, JOBS, &out->jobs, why);
+}
+
+/* ---- the answer ---- */
+
+static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
+{
+    (void)context;
+    progress_show("%s on %s: %u runs", system, machine, runs);
+}
+
+static bool print_answer(const struct arguments *arguments, const struct advice *advice,
+                         const struct run_context *runs, struct error *why)
+{
+    struct advise_verdict verdict;
+    return advise_verdict_make(advice, runs, &verdict, why) &&
+           (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
+                                                                                  stdout, why) &&
+           output_flush(stdout, "standard output", why) &&
+           (advice->best != PLANNING_NONE ||
+            error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
+}
+
+static bool advise(const struct arguments *arguments, const struct scenario *scenario,
+                   const struct advice_options *with, struct error *why)
+{
+    struct advice advice;
+    bool interrupted = false;
+    bool good = advice_run(scenario, with, &advice, &interrupted, why);
+    good = progress_end(good, interrupted, "the search had ended", why);
+    good =
+        good &&
+        (with->store == NULL || plan_store(&advice.systems, &advice.targets, with->store, why)) &&
+        print_answer(arguments, &advice, with->runs, why);
+    advice_release(&advice);
+    return good;
+}
+
+static bool run(const struct arguments *arguments, struct error *why)
+{
+    struct run_context runs = {.threads = 0};
+    struct advice_options with = {.runs = &runs, .on_progress = show_progress};
+    struct scenario scenario;
+    with.candidates.to_serve = true;
+    with.candidates.allow_paper = arguments_given(arguments, PAPER);
+    if (!load_scenario(arguments, &scenario, why)) {
+        return false;
+    }
+    bool good =
+        read_options(arguments, scenario_serves(&scenario), &with, why) &&
+        advice_lay_context(&scenario, why) && database_open(arguments, DB, &with.store, why) &&
+        question_begin(&runs, &scenario, with.jobs, false, why) &&
+        question_cache(&runs, arguments, NO_CACHE) && advise(arguments, &scenario, &with, why);
+    question_end(&runs, &scenario);
+    store_close(with.store);
+    scenario_release(&scenario);
+    return good;
+}
+
+static void print_more(FILE *out)
+{
+    fputs("exit status:\n"
+          "  0                there is an answer\n"
+          "  1                nothing fits within the limits, and the verdict says what would; or\n"
+          "                   the search failed or was interrupted\n"
+          "  2                invalid request\n",
+          out);
+}
+
+const struct command command_advise = {
+    .name = "advise",
+    .operands = "MODEL MACHINE",
+    .least_operands = 2,
+    .most_operands = 2,
+    .summary = "say in words what to run for a model on a machine, at which batch, and whether "
+               "offloading pays",
+    .example = "spillway advise llama-3.1-8b h100-sxm --context 128K --tpot 50ms\n"
+               "spillway advise llama-3.1-70b h100-sxm --gpus 8 --set dtype.weights=fp8",
+    .options = options,
+    .more = print_more,
+    .run = run,
+};

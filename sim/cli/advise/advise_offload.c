@@ -1,0 +1,230 @@
+/* Should KV leave the GPU, and what else would do. */
+#include "cli/advise/advise_verdict.h"
+
+#include "base/text.h"
+#include "cli/advise/advise_words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- offloading ---- */
+
+/* The best system that brings KV or weights from outside HBM in each step; NULL without one. */
+static const struct quest *best_offloading(const struct advice *advice, bool paper)
+{
+    const struct quest *best = NULL;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct quest *quest = &advice->systems.quests[i];
+        const struct system_facts *facts = &quest->candidate->facts;
+        bool is_paper = strcmp(facts->available, "paper") == 0;
+        if (facts->offloads && is_paper == paper && advice_result(quest) != NULL &&
+            (best == NULL || advice_rate(advice, quest, &advice->form) >
+                                 advice_rate(advice, best, &advice->form))) {
+            best = quest;
+        }
+    }
+    return best;
+}
+
+/* The answer, against plain vLLM if that fits. */
+static void say_best(const struct advice *advice, const struct quest *offloading,
+                     char text[VERDICT_TEXT])
+{
+    const struct quest *plain = advice_plain(advice);
+    char phrase[ADVISE_PHRASE], sequences[ADVISE_NUMBER];
+    const struct result *result = advice_result(offloading);
+    const char *name = offloading->candidate->system;
+    if (advice_result(plain) == NULL) {
+        text_append(text, VERDICT_TEXT, "it takes offloading: %s (%s) makes %s", name,
+                    advice_starts(offloading) ? offloading->candidate->facts.available
+                                              : "research code",
+                    advise_rate(advice, offloading, &advice->form, phrase));
+        return;
+    }
+    bool tie = advice_ties(offloading, plain);
+    bool more =
+        advice_rate(advice, offloading, &advice->form) > advice_rate(advice, plain, &advice->form);
+    advise_times(advice, offloading, &advice->form, plain, &advice->form, phrase);
+    text_append(text, VERDICT_TEXT, "%s: %s, the best that offloads, makes %s as many",
+                tie                         ? "no gain"
+                : !more                     ? "no"
+                : advice_starts(offloading) ? "yes"
+                                            : "only in research code",
+                name, phrase);
+    if (!advice->serves) {
+        text_append(text, VERDICT_TEXT, " with %s", advise_sequences(result, sequences));
+    }
+}
+
+static void say_paper(const struct advice *advice, const struct quest *runs,
+                      char text[VERDICT_TEXT])
+{
+    const struct quest *paper = best_offloading(advice, true);
+    char phrase[ADVISE_PHRASE];
+    if (paper == NULL || (runs != NULL && advice_rate(advice, paper, &advice->form) <=
+                                              advice_rate(advice, runs, &advice->form))) {
+        return;
+    }
+    text_append(text, VERDICT_TEXT, "; on paper only, %s: %s", paper->candidate->system,
+                advise_rate(advice, paper, &advice->form, phrase));
+}
+
+/* The best server that keeps KV of ended requests in host memory; NULL without one. */
+static const struct quest *best_tiers(const struct advice *advice)
+{
+    const struct quest *best = NULL;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct quest *quest = &advice->systems.quests[i];
+        if (quest->candidate->facts.tiers && advice_starts(quest) && advice_result(quest) != NULL &&
+            (best == NULL || advice_rate(advice, quest, &advice->form) >
+                                 advice_rate(advice, best, &advice->form))) {
+            best = quest;
+        }
+    }
+    return best;
+}
+
+/* Host memory for prompts that begin alike. */
+static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    const struct quest *tiers = best_tiers(advice), *plain = advice_plain(advice);
+    char times[ADVISE_PHRASE];
+    if (tiers == NULL) {
+        return;
+    }
+    if (!advice->serves) {
+        text_append(text, VERDICT_TEXT,
+                    " What vLLM and SGLang offload serves prompts that begin alike, not decode: "
+                    "--workload weighs it.");
+    } else if (advice_result(plain) != NULL) {
+        text_append(text, VERDICT_TEXT, " KV in host memory for prompts that begin alike (%s): %s.",
+                    tiers->candidate->system,
+                    advise_times(advice, tiers, &advice->form, plain, &advice->form, times));
+    }
+}
+
+void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    const struct quest *runs = best_offloading(advice, false);
+    if (runs != NULL) {
+        say_best(advice, runs, text);
+    } else {
+        text_append(text, VERDICT_TEXT,
+                    "no system that one can run offloads decode within the "
+                    "limits here");
+    }
+    say_paper(advice, runs, text);
+    text_append(text, VERDICT_TEXT, ".");
+    if (advice->serves || runs == NULL || !advice_starts(runs)) {
+        say_tiers(advice, text);
+    }
+}
+
+/* ---- what else would do ---- */
+
+static void name_change(const struct advice *advice, enum advice_change change,
+                        char text[ADVISE_PHRASE])
+{
+    const struct advice_trial *trial = &advice->changes[change];
+    char number[ADVISE_NUMBER];
+    switch (change) {
+    case ADVICE_FP8_KV:
+        snprintf(text, ADVISE_PHRASE, "KV in fp8 (it rounds)");
+        break;
+    case ADVICE_FP8_WEIGHTS:
+        snprintf(text, ADVISE_PHRASE, "weights in fp8 (it rounds)");
+        break;
+    case ADVICE_MORE_GPUS:
+        snprintf(text, ADVISE_PHRASE, "%u GPUs a server", trial->form.gpus);
+        break;
+    case ADVICE_SHORTER:
+        snprintf(text, ADVISE_PHRASE, "%s of context", advise_tokens(trial->context, number));
+        break;
+    case ADVICE_CHANGES:
+        break;
+    }
+}
+
+/* A change when nothing fits without it. */
+static void say_rescue(const struct advice *advice, enum advice_change change,
+                       char text[VERDICT_TEXT])
+{
+    const struct advice_trial *trial = &advice->changes[change];
+    const struct quest *quest = advice_trial_quest(trial);
+    char name[ADVISE_PHRASE], rate[ADVISE_PHRASE];
+    name_change(advice, change, name);
+    if (advice_result(quest) != NULL) {
+        text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "it fits with " : "; with ",
+                    name, advise_rate(advice, quest, &trial->form, rate));
+    }
+}
+
+static void say_change(const struct advice *advice, enum advice_change change,
+                       char text[VERDICT_TEXT])
+{
+    const struct advice_trial *trial = &advice->changes[change];
+    const struct quest *quest = advice_trial_quest(trial), *plain = advice_plain(advice);
+    char name[ADVISE_PHRASE], times[ADVISE_PHRASE], number[ADVISE_NUMBER];
+    if (advice_result(quest) == NULL) {
+        return;
+    }
+    name_change(advice, change, name);
+    text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "" : "; ", name,
+                advise_times(advice, quest, &trial->form, plain, &advice->form, times));
+    if (change == ADVICE_MORE_GPUS) {
+        double gpus = (double)trial->form.gpus / advice->form.gpus;
+        double rate = advice_rate(advice, quest, &trial->form) / gpus;
+        text_append(text, VERDICT_TEXT, ", %s times a GPU",
+                    advise_number(rate / advice_rate(advice, plain, &advice->form), number));
+    }
+    if (!advice->serves) {
+        text_append(text, VERDICT_TEXT, ", %s", advise_sequences(advice_result(quest), number));
+    }
+}
+
+/* Nothing fits, and no change helps. */
+static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    char name[ADVISE_PHRASE];
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        if (advice->changes[i].tried) {
+            name_change(advice, (enum advice_change)i, name);
+            text_append(text, VERDICT_TEXT, "%s%s", text[0] == '\0' ? "no help: " : ", ", name);
+        }
+    }
+}
+
+/* The forms that were not chosen. */
+static void say_forms(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    char form[ADVISE_PHRASE], times[ADVISE_PHRASE];
+    for (uint32_t i = 0; i < advice->form_count; i++) {
+        const struct advice_trial *trial = &advice->forms[i];
+        const struct quest *quest = advice_trial_quest(trial);
+        if (i == advice->plain || advice_result(quest) == NULL) {
+            continue;
+        }
+        text_append(
+            text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "" : "; ",
+            advise_form(&trial->form, form),
+            advise_times(advice, quest, &trial->form, advice_plain(advice), &advice->form, times));
+    }
+}
+
+void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    bool fits = advice_result(advice_plain(advice)) != NULL;
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        if (advice->changes[i].tried) {
+            (fits ? say_change : say_rescue)(advice, (enum advice_change)i, text);
+        }
+    }
+    if (fits) {
+        say_forms(advice, text);
+    } else if (text[0] == '\0') {
+        say_none(advice, text);
+    }
+    if (text[0] != '\0') {
+        text_append(text, VERDICT_TEXT, ".");
+    }
+}

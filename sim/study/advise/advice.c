@@ -1,0 +1,233 @@
+#include "study/advise/advice.h"
+
+#include "study/advise/advice_change.h"
+#include "study/advise/advice_search.h"
+
+#include "base/node.h"
+#include "result/tie.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { USUAL_CONTEXT = 131072 };
+
+/* ---- the context ---- */
+
+static bool lay_number(struct scenario *scenario, const char *key, uint64_t number,
+                       struct error *why)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return node_set(scenario->root, key, text, why);
+}
+
+bool advice_lay_context(struct scenario *scenario, struct error *why)
+{
+    static const char *const keys[] = {"context", "contexts", "prompt"};
+    struct scenario plain;
+    struct point point;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (scenario_serves(scenario) || node_said(scenario->root, keys[i]) != NULL) {
+            return true;
+        }
+    }
+    if (!lay_number(scenario, "context", USUAL_CONTEXT, why)) {
+        return false;
+    }
+    /* Which system does not matter: plain vLLM needs no trace. */
+    bool good = scenario_copy(scenario, &plain, why) &&
+                node_set(plain.root, "system", ADVICE_PLAIN, why) &&
+                scenario_point(&plain, 0, &point, why);
+    uint64_t trained = good ? point.setup.model.trained_context : 0;
+    if (good) {
+        point_release(&point);
+    }
+    scenario_release(&plain);
+    return good && (trained == 0 || trained >= USUAL_CONTEXT ||
+                    lay_number(scenario, "context", trained, why));
+}
+
+/* ---- forms ---- */
+
+/* Try plain vLLM with the GPUs as servers of `gpus` each. */
+static bool try_form(const struct scenario *scenario, const struct advice_options *options,
+                     uint32_t gpus, struct advice *out, bool *interrupted, struct error *why)
+{
+    struct advice_trial *trial = &out->forms[out->form_count++];
+    struct scenario laid;
+    trial->form = (struct advice_form){.servers = gpus == 0 ? 1 : options->gpus / gpus,
+                                       .gpus = gpus == 0 ? 1 : gpus};
+    bool good = scenario_copy(scenario, &laid, why) &&
+                (gpus == 0 || advice_lay_form(&laid, &trial->form, why)) &&
+                advice_try(&laid, options, trial, interrupted, why);
+    scenario_release(&laid);
+    return good;
+}
+
+/* All forms of as many GPUs, fewest servers first; those that cannot be are left out. */
+static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
+                      struct advice *out, bool *interrupted, struct error *why)
+{
+    struct error first = {.line = 0};
+    for (uint32_t gpus = options->gpus; gpus > 0 && !*interrupted; gpus--) {
+        struct error refused;
+        if (options->gpus % gpus != 0 || out->form_count == ADVICE_FORMS) {
+            continue;
+        }
+        if (!try_form(scenario, options, gpus, out, interrupted, &refused)) {
+            struct advice_trial *trial = &out->forms[--out->form_count];
+            planning_release(&trial->planning);
+            *trial = (struct advice_trial){.tried = false};
+            first = first.found[0] == '\0' ? refused : first;
+        }
+    }
+    if (out->form_count == 0) {
+        *why = first;
+        return *interrupted;
+    }
+    return true;
+}
+
+/* The form with the highest rate; of those too close to call the one with the fewest servers. */
+static uint32_t choose_form(const struct advice *advice)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < advice->form_count; i++) {
+        const struct advice_trial *form = &advice->forms[i], *so_far = &advice->forms[best];
+        double rate = advice_rate(advice, advice_trial_quest(form), &form->form);
+        double before = advice_rate(advice, advice_trial_quest(so_far), &so_far->form);
+        best =
+            rate > before * (1 + TIE_PERCENT / 100.0) || (isnan(before) && !isnan(rate)) ? i : best;
+    }
+    return best;
+}
+
+/* ---- the choice ---- */
+
+static bool is_simpler(const struct quest *a, const struct quest *b)
+{
+    bool x = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
+    bool y = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
+    return x != y ? x : a->candidate->mechanisms < b->candidate->mechanisms;
+}
+
+/* The best of what one can start; of those too close to call to it, the simplest. */
+static uint32_t choose(const struct advice *advice)
+{
+    const struct planning *systems = &advice->systems;
+    uint32_t best = PLANNING_NONE, simplest;
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        const struct quest *quest = &systems->quests[i];
+        double rate = advice_rate(advice, quest, &advice->form);
+        if (advice_starts(quest) && rate > most) {
+            best = i;
+            most = rate;
+        }
+    }
+    simplest = best;
+    for (uint32_t i = 0; best != PLANNING_NONE && i < systems->count; i++) {
+        const struct quest *quest = &systems->quests[i];
+        if (advice_starts(quest) && advice_result(quest) != NULL &&
+            advice_ties(quest, &systems->quests[best]) &&
+            is_simpler(quest, &systems->quests[simplest])) {
+            simplest = i;
+        }
+    }
+    return simplest;
+}
+
+/* ---- all of it ---- */
+
+static bool run_systems(const struct scenario *scenario, const struct advice_options *options,
+                        struct advice *out, bool *interrupted, struct error *why)
+{
+    struct scenario laid;
+    bool good =
+        scenario_copy(scenario, &laid, why) &&
+        (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
+        advice_search(&laid, options, options->candidates.systems, &out->systems, interrupted, why);
+    scenario_release(&laid);
+    return good;
+}
+
+bool advice_run(const struct scenario *scenario, const struct advice_options *options,
+                struct advice *out, bool *interrupted, struct error *why)
+{
+    *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
+    *interrupted = false;
+    struct advice_options with = *options;
+    if (!advice_add_targets(out->serves, &with.targets, why)) {
+        return false;
+    }
+    out->targets = with.targets;
+    bool good = options->gpus > 0 ? try_forms(scenario, &with, out, interrupted, why)
+                                  : try_form(scenario, &with, 0, out, interrupted, why);
+    if (!good || *interrupted) {
+        return good;
+    }
+    out->plain = choose_form(out);
+    out->form = out->forms[out->plain].form;
+    good = run_systems(scenario, &with, out, interrupted, why);
+    if (!good || *interrupted) {
+        return good;
+    }
+    out->best = choose(out);
+    return advice_try_changes(scenario, &with, out, interrupted, why);
+}
+
+void advice_release(struct advice *advice)
+{
+    for (uint32_t i = 0; i < advice->form_count; i++) {
+        planning_release(&advice->forms[i].planning);
+    }
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        planning_release(&advice->changes[i].planning);
+    }
+    planning_release(&advice->systems);
+    *advice = (struct advice){.best = PLANNING_NONE};
+}
+
+/* ---- what was found ---- */
+
+const struct quest *advice_trial_quest(const struct advice_trial *trial)
+{
+    return &trial->planning.quests[0];
+}
+
+const struct quest *advice_plain(const struct advice *advice)
+{
+    return advice_trial_quest(&advice->forms[advice->plain]);
+}
+
+const struct result *advice_result(const struct quest *quest)
+{
+    return quest->found == PLANNING_NONE || quest->search.count == 0
+               ? NULL
+               : &quest->results[quest->found];
+}
+
+double advice_rate(const struct advice *advice, const struct quest *quest,
+                   const struct advice_form *form)
+{
+    const struct result *result = advice_result(quest);
+    double servers = advice->serves ? 1 : form->servers; /* with requests the result is of all */
+    return result == NULL ? NAN : servers * result_number(result, COLUMN_DECODE_RATE);
+}
+
+bool advice_ties(const struct quest *a, const struct quest *b)
+{
+    return result_tie(advice_result(a), advice_result(b), COLUMN_DECODE_RATE) != TIE_NONE;
+}
+
+bool advice_starts(const struct quest *quest)
+{
+    const struct system_facts *facts = &quest->candidate->facts;
+    const struct result *result = advice_result(quest);
+    const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
+    bool indexed = lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0;
+    bool engine = strcmp(facts->available, "vllm") == 0 || strcmp(facts->available, "sglang") == 0;
+    return engine && !facts->reference && (!facts->native || indexed);
+}

@@ -1,0 +1,96 @@
+/* Advice: which system to run for a model on a machine, and what else would help.
+ *
+ * Each system is judged at its best batch under the limits, not at the largest that fits; a server
+ * with a workload at the highest rate of requests that it holds. GPUs may be one server or several:
+ * plain vLLM is tried in every form, and all systems are compared in the form in which it makes the
+ * most tokens. What one could do instead of offloading is tried with plain vLLM, too: KV in fp8,
+ * twice the GPUs, half the context; and, if nothing fits, weights in fp8.
+ *
+ * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
+ * those too close to call (result/tie.h) plain vLLM before the simplest. Released code and systems on
+ * paper are compared with it and never win.
+ */
+#ifndef STUDY_ADVISE_ADVICE_H
+#define STUDY_ADVISE_ADVICE_H
+
+#include "study/plan/planning.h"
+
+/* The system that all others are compared with. */
+#define ADVICE_PLAIN "vllm"
+
+/* GPUs in servers of as many each. */
+struct advice_form {
+    uint32_t servers, gpus;
+};
+
+/* What is tried instead of offloading. */
+enum advice_change {
+    ADVICE_FP8_KV,
+    ADVICE_MORE_GPUS,
+    ADVICE_SHORTER,
+    ADVICE_FP8_WEIGHTS, /* only if nothing fits */
+    ADVICE_CHANGES
+};
+
+/* Plain vLLM in a scenario. */
+struct advice_trial {
+    bool tried; /* else the rest is empty */
+    struct advice_form form;
+    uint64_t context; /* tokens of a sequence; 0: of requests */
+    struct planning planning;
+};
+
+enum { ADVICE_FORMS = 8 };
+
+struct advice_options {
+    struct targets targets;
+    struct candidate_options candidates;
+    uint32_t gpus;       /* to be used in any form; 0: as the scenario shares the model */
+    struct store *store; /* NULL: keep nothing */
+    uint32_t jobs;       /* 0: one per processor */
+    const struct run_context *runs; /* with room for these jobs */
+    void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
+    void *context;
+};
+
+struct advice {
+    bool serves;                             /* requests are served; else one batch decodes */
+    struct targets targets;                  /* the options', and what a rate of requests adds */
+    struct advice_form form;                 /* in which the systems were compared */
+    struct advice_trial forms[ADVICE_FORMS]; /* in order of fewer servers */
+    uint32_t form_count, plain;              /* `plain`: the form that is compared in */
+    struct planning systems;
+    uint32_t best; /* quest of `systems` that is advised; PLANNING_NONE: nothing fits */
+    struct advice_trial changes[ADVICE_CHANGES];
+};
+
+/* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it
+ * over a scenario that says neither a context nor requests. */
+bool advice_lay_context(struct scenario *scenario, struct error *why);
+
+/* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. The
+ * caller releases `out`, also after a failure. */
+bool advice_run(const struct scenario *scenario, const struct advice_options *options,
+                struct advice *out, bool *interrupted, struct error *why);
+void advice_release(struct advice *advice);
+
+/* The only quest of a trial. */
+const struct quest *advice_trial_quest(const struct advice_trial *trial);
+
+/* The quest of plain vLLM in the form that is compared in. */
+const struct quest *advice_plain(const struct advice *advice);
+
+/* The result at the value found; NULL if nothing was. */
+const struct result *advice_result(const struct quest *quest);
+
+/* Tokens a second of all servers together. NaN without a result. */
+double advice_rate(const struct advice *advice, const struct quest *quest,
+                   const struct advice_form *form);
+
+/* Can one start the system as a server: does vLLM or SGLang have it, and for this model? */
+bool advice_starts(const struct quest *quest);
+
+/* Are two answers too close to call? Both have a result. */
+bool advice_ties(const struct quest *a, const struct quest *b);
+
+#endif

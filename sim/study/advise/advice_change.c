@@ -1,0 +1,138 @@
+#include "study/advise/advice_change.h"
+
+#include "study/advise/advice_search.h"
+
+#include "base/node.h"
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* GPUs of a machine that states no number, as servers come; and the least useful context. */
+enum { MOST_GPUS = 8, LEAST_CONTEXT = 1024 };
+
+/* What the scenario is before the change. */
+struct before {
+    enum dtype weights, kv;
+    uint64_t context; /* 0: of requests, or of several contexts */
+    struct advice_form form;
+    uint32_t most_gpus; /* of a server */
+};
+
+static bool read_before(const struct advice *advice, struct before *out, struct error *why)
+{
+    struct point point;
+    const struct candidate *plain = advice_plain(advice)->candidate;
+    if (!scenario_point(&plain->scenario, 0, &point, why)) {
+        return false;
+    }
+    const struct setup *setup = &point.setup;
+    uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : MOST_GPUS;
+    bool one = setup_cohort_count(setup) == 1 && !advice->serves &&
+               node_said(plain->scenario.root, "context") != NULL;
+    *out = (struct before){.weights = setup->model.weights,
+                           .kv = setup->model.kv,
+                           .context = one ? setup->context : 0,
+                           .form = {advice->form.servers, setup->model.tensor_parallel},
+                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS)};
+    point_release(&point);
+    return true;
+}
+
+/* A key of the scenario and its changed value. */
+struct laid {
+    const char *key;
+    char value[32];
+    struct advice_form form;
+};
+
+/* Apply a change `times` times. Returns false if there is no room for it. */
+static bool choose_value(enum advice_change change, const struct before *before, uint32_t times,
+                         struct laid *out)
+{
+    uint64_t context = before->context >> times;
+    uint64_t gpus = (uint64_t)before->form.gpus << times;
+    out->form = before->form;
+    switch (change) {
+    case ADVICE_FP8_KV:
+    case ADVICE_FP8_WEIGHTS:
+        out->key = change == ADVICE_FP8_KV ? "dtype.kv" : "dtype.weights";
+        snprintf(out->value, sizeof out->value, "fp8");
+        return times == 1 && (change == ADVICE_FP8_KV ? before->kv : before->weights) == DTYPE_BF16;
+    case ADVICE_MORE_GPUS:
+        out->form.gpus = (uint32_t)gpus;
+        out->key = "tensor_parallel";
+        snprintf(out->value, sizeof out->value, "%" PRIu64, gpus);
+        return gpus <= before->most_gpus;
+    case ADVICE_SHORTER:
+        out->key = "context";
+        snprintf(out->value, sizeof out->value, "%" PRIu64, context);
+        return context >= LEAST_CONTEXT;
+    case ADVICE_CHANGES:
+        break;
+    }
+    return false;
+}
+
+/* Lay the form, then the change. */
+static bool lay_change(const struct scenario *scenario, const struct advice_options *options,
+                       const struct before *before, const struct laid *change, struct scenario *out,
+                       struct error *why)
+{
+    return scenario_copy(scenario, out, why) &&
+           (options->gpus == 0 || advice_lay_form(out, &before->form, why)) &&
+           node_set(out->root, change->key, change->value, why);
+}
+
+/* Fill `trial`, which is empty. It stays empty if the change cannot be. */
+static void try_once(const struct scenario *scenario, const struct advice_options *options,
+                     const struct before *before, const struct laid *change,
+                     struct advice_trial *trial, bool *interrupted)
+{
+    struct scenario laid;
+    struct error refused;
+    trial->form = change->form;
+    if (!lay_change(scenario, options, before, change, &laid, &refused) ||
+        !advice_try(&laid, options, trial, interrupted, &refused)) {
+        planning_release(&trial->planning);
+        *trial = (struct advice_trial){.tried = false};
+        *interrupted = *interrupted || !stop_flag_check(options->runs->stop, &refused);
+    }
+    scenario_release(&laid);
+}
+
+/* Try a change until something fits, or once if something fits without it. */
+static void try_change(const struct scenario *scenario, const struct advice_options *options,
+                       const struct before *before, enum advice_change change, struct advice *out,
+                       bool *interrupted)
+{
+    struct advice_trial *trial = &out->changes[change];
+    uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
+    struct laid laid;
+    for (uint32_t times = 1; times <= most && !*interrupted; times++) {
+        if (!choose_value(change, before, times, &laid)) {
+            return;
+        }
+        planning_release(&trial->planning);
+        *trial = (struct advice_trial){.tried = false};
+        try_once(scenario, options, before, &laid, trial, interrupted);
+        if (!trial->tried || advice_result(advice_trial_quest(trial)) != NULL) {
+            return;
+        }
+    }
+}
+
+bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
+                        struct advice *out, bool *interrupted, struct error *why)
+{
+    struct before before;
+    bool good = read_before(out, &before, why);
+    bool fits = advice_result(advice_plain(out)) != NULL;
+    for (int i = 0; good && !*interrupted && i < ADVICE_CHANGES; i++) {
+        enum advice_change change = (enum advice_change)i;
+        if (change != ADVICE_FP8_WEIGHTS || !fits) {
+            try_change(scenario, options, &before, change, out, interrupted);
+        }
+    }
+    return good;
+}
