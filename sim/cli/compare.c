@@ -224,7 +224,7 @@ static void print_paper(const struct comparison *comparison, const struct paper 
     }
 }
 
-/* Write the bands that stand. */
+/* Write the bands; of those that do not stand, how far figures lay from predictions. */
 static bool write_errors(const char *path, const struct class_errors errors[ERROR_BAND_COUNT],
                          struct error *why)
 {
@@ -237,7 +237,10 @@ static bool write_errors(const char *path, const struct class_errors errors[ERRO
         return false;
     }
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        bands[i] = class_errors_band_stands(&errors[i]) ? errors[i].band : bands[i];
+        bands[i] = errors[i].band;
+        bands[i].falls = !class_errors_band_stands(&errors[i]);
+        bands[i].median = errors[i].median;
+        bands[i].below = errors[i].below;
     }
     error_band_write(bands, output.file);
     return output_commit(&output, why);

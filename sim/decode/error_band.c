@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const error_band_names[ERROR_BAND_COUNT + 1] = {
@@ -27,7 +28,8 @@ int error_band_of_server(bool experts, enum band_figure figure)
     return SYSTEM_CLASS_COUNT + (experts ? BAND_FIGURE_COUNT : 0) + (int)figure;
 }
 
-static const char *const band_keys[] = {"rows", "factor", "machines", NULL};
+static const char *const band_keys[] = {"rows",   "factor", "machines", "stands",
+                                        "median", "below",  NULL};
 
 static bool read_machines(const struct node *map, struct error_band *out, struct error *why)
 {
@@ -42,13 +44,23 @@ static bool read_machines(const struct node *map, struct error_band *out, struct
     return true;
 }
 
+static bool read_fallen(const struct node *map, struct error_band *out, struct error *why)
+{
+    bool stands = true;
+    bool good = node_bool(map, "stands", &stands, why) &&
+                node_quantity(map, "median", UNIT_TIMES, &out->median, why) &&
+                node_whole(map, "below", UNIT_COUNT, UINT32_MAX, &out->below, why);
+    out->falls = !stands;
+    return good;
+}
+
 static bool read_band(const struct node *map, struct error_band *out, struct error *why)
 {
     return node_check_keys(map, band_keys, "band", why) &&
            node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
            node_quantity(map, "factor", UNIT_TIMES, &out->factor, why) &&
            (out->factor >= 1 || node_error(map, why, "a band needs a 'factor' of at least 1x")) &&
-           read_machines(map, out, why);
+           read_machines(map, out, why) && read_fallen(map, out, why);
 }
 
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
@@ -73,14 +85,36 @@ void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out
 {
     fputs(
         "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
-        "# figures, of each kind whose band held. It is not a confidence interval.\n",
+        "# figures of each kind, with their median, and how many predictions lie below, where the band\n"
+        "# does not stand. It is not a confidence interval.\n",
         out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        if (bands[i].rows > 0) {
-            fprintf(out, "%s: {rows: %" PRIu64 ", factor: %.2fx, machines: \"%s\"}\n",
-                    error_band_names[i], bands[i].rows, bands[i].factor, bands[i].machines);
+        const struct error_band *band = &bands[i];
+        if (band->rows > 0) {
+            fprintf(out, "%s: {rows: %" PRIu64 ", factor: %.2fx, ", error_band_names[i], band->rows,
+                    band->factor);
+            if (band->falls) {
+                fprintf(out, "stands: no, median: %.2fx, below: %" PRIu64 ", ", band->median,
+                        band->below);
+            }
+            fprintf(out, "machines: \"%s\"}\n", band->machines);
         }
     }
+}
+
+bool error_band_stands(const struct error_band *band)
+{
+    return band->rows > 0 && !band->falls;
+}
+
+void error_band_tell(const struct error_band *band, const char *what, char *text, size_t size)
+{
+    const char *longer = band->below == band->rows ? "all took longer than predicted"
+                         : band->below == 0        ? "all took less than predicted"
+                                                   : "the times were off";
+    snprintf(text, size,
+             "of %" PRIu64 " published %s, %s: %.1f times in the median, %.1f times at most",
+             band->rows, what, longer, band->median, band->factor);
 }
 
 void error_band_ends(const struct error_band *band, double ends[2])

@@ -2,7 +2,8 @@
  * token, time per output token and rate of servers, for dense models and for mixtures of experts.
  *
  * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
- * between a published figure and the predicted one. It is not a confidence interval. A result on a
+ * between a published figure and the predicted one, and whether that band stands. It is not a
+ * confidence interval. A result on a
  * machine with such a figure carries the band; scenario/resolve_band.h and serving/answer.c
  * have the other conditions.
  */
@@ -30,20 +31,31 @@ extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NU
 int error_band_of_server(bool experts, enum band_figure figure);
 
 struct error_band {
-    uint64_t rows;      /* figures compared; 0: the band is unknown */
+    uint64_t rows;      /* figures compared; 0: none */
     double factor;      /* 1.25: from 1 / 1.25 of the predicted rate to 1.25 times it */
+    bool falls;         /* it does not stand (study/papers/class_errors.h); then these, too: */
+    double median;      /* of the figures' factors */
+    uint64_t below;     /* figures whose prediction lies below the published one */
     char machines[128]; /* of these figures: "a40-no-ecc, h100-sxm" */
 };
 
 /* Its ends as shares of the predicted rate: 1.25 gives -0.2, 0.25. */
 void error_band_ends(const struct error_band *band, double ends[2]);
 
+/* Does the band stand? */
+bool error_band_stands(const struct error_band *band);
+
+/* How far the figures of a band that does not stand lay from their predictions, in words: "of 4
+ * published servers, all took longer than predicted: 1.6 times in the median, 4.9 times at most".
+ * `what` names them. For times. */
+void error_band_tell(const struct error_band *band, const char *what, char *text, size_t size);
+
 /* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A band that the file
  * lacks has 0 rows. */
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
                      struct error *why);
 
-/* Write that file to `out`; bands without rows are left out. */
+/* Write that file to `out`; figures without rows are left out. */
 void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out);
 
 /* Widen the band by one figure of a machine, off by `factor`, at least 1. */

@@ -17,9 +17,20 @@ static void take_band(const struct error_band *band, enum band_figure figure, st
 {
     char machine[ERROR_BAND_MACHINE];
     error_band_machine(&out->setup, machine, sizeof machine);
-    out->band_known[figure] = band->rows > 0 && error_band_covers(band, machine);
+    out->band_known[figure] = error_band_stands(band) && error_band_covers(band, machine);
     if (out->band_known[figure]) {
         error_band_ends(band, out->band[figure]);
+    }
+}
+
+/* Mixtures of experts that several GPUs share, as in the published servers: what is known of their
+ * errors holds for steps of decode, too, which are most of a server's time per token. */
+static void take_missed(const struct error_band bands[ERROR_BAND_COUNT], struct point *out)
+{
+    const struct model *model = &out->setup.model;
+    const struct error_band *band = &bands[error_band_of_server(true, BAND_TPOT)];
+    if (model_is_routed(model) && model_gpus(model) > 1 && band->rows > 0 && band->falls) {
+        out->missed = *band;
     }
 }
 
@@ -30,6 +41,7 @@ bool resolve_bands(struct point *out, struct error *why)
     if (!error_band_load(sources_files(out->sources), bands, why)) {
         return false;
     }
+    take_missed(bands, out);
     if (model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16) {
         return true;
     }

@@ -76,10 +76,22 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
+/* Experts on several GPUs are known to be slower than predicted. */
+static void note_missed(const struct point *point, struct result *result)
+{
+    char note[256];
+    if (point->missed.rows > 0 && result->cells[COLUMN_TPOT].set) {
+        error_band_tell(&point->missed, "times per token of mixtures of experts on several GPUs",
+                        note, sizeof note);
+        result_note(result, note);
+    }
+}
+
 /* Finish a result that was computed, or release it. */
 static bool finish(const struct point *point, struct result *result, struct error *why)
 {
     bool good = write_identity(point, result, why);
+    note_missed(point, result);
     if (!good) {
         result_release(result);
     }

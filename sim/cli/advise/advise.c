@@ -180,6 +180,21 @@ static bool print_answer(const struct arguments *arguments, const struct advice 
             error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
 }
 
+/* Each search is a plan of its own, so that a report shows all questions and answers. */
+static bool store_all(const struct advice *advice, struct store *store, struct error *why)
+{
+    bool good = plan_store(&advice->systems, &advice->targets, store, why);
+    for (uint32_t i = 0; good && i < advice->form_count; i++) {
+        good = i == advice->plain ||
+               plan_store(&advice->forms[i].planning, &advice->targets, store, why);
+    }
+    for (int i = 0; good && i < ADVICE_CHANGES; i++) {
+        const struct advice_trial *trial = &advice->changes[i];
+        good = !trial->tried || plan_store(&trial->planning, &advice->targets, store, why);
+    }
+    return good;
+}
+
 static bool advise(const struct arguments *arguments, const struct scenario *scenario,
                    const struct advice_options *with, struct error *why)
 {
@@ -187,10 +202,8 @@ static bool advise(const struct arguments *arguments, const struct scenario *sce
     bool interrupted = false;
     bool good = advice_run(scenario, with, &advice, &interrupted, why);
     good = progress_end(good, interrupted, "the search had ended", why);
-    good =
-        good &&
-        (with->store == NULL || plan_store(&advice.systems, &advice.targets, with->store, why)) &&
-        print_answer(arguments, &advice, with->runs, why);
+    good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
+           print_answer(arguments, &advice, with->runs, why);
     advice_release(&advice);
     return good;
 }

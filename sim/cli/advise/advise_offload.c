@@ -94,9 +94,8 @@ static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
     }
     if (!advice->serves) {
         text_append(text, VERDICT_TEXT,
-                    " vLLM's and SGLang's own offloading keeps KV for prompts "
-                    "that begin alike; decode is as without (--workload weighs "
-                    "it).");
+                    " What vLLM and SGLang offload serves prompts that begin alike, not decode: "
+                    "--workload weighs it.");
     } else if (advice_result(plain) != NULL) {
         text_append(text, VERDICT_TEXT, " KV in host memory for prompts that begin alike (%s): %s.",
                     tiers->candidate->system,
@@ -116,7 +115,9 @@ void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
     }
     say_paper(advice, runs, text);
     text_append(text, VERDICT_TEXT, ".");
-    say_tiers(advice, text);
+    if (advice->serves || runs == NULL || !advice_starts(runs)) {
+        say_tiers(advice, text);
+    }
 }
 
 /* ---- what else would do ---- */
@@ -128,10 +129,10 @@ static void name_change(const struct advice *advice, enum advice_change change,
     char number[ADVISE_NUMBER];
     switch (change) {
     case ADVICE_FP8_KV:
-        snprintf(text, ADVISE_PHRASE, "KV in fp8");
+        snprintf(text, ADVISE_PHRASE, "KV in fp8 (it rounds)");
         break;
     case ADVICE_FP8_WEIGHTS:
-        snprintf(text, ADVISE_PHRASE, "weights in fp8");
+        snprintf(text, ADVISE_PHRASE, "weights in fp8 (it rounds)");
         break;
     case ADVICE_MORE_GPUS:
         snprintf(text, ADVISE_PHRASE, "%u GPUs a server", trial->form.gpus);
@@ -181,6 +182,18 @@ static void say_change(const struct advice *advice, enum advice_change change,
     }
 }
 
+/* Nothing fits, and no change helps. */
+static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    char name[ADVISE_PHRASE];
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        if (advice->changes[i].tried) {
+            name_change(advice, (enum advice_change)i, name);
+            text_append(text, VERDICT_TEXT, "%s%s", text[0] == '\0' ? "no help: " : ", ", name);
+        }
+    }
+}
+
 /* The forms that were not chosen. */
 static void say_forms(const struct advice *advice, char text[VERDICT_TEXT])
 {
@@ -208,6 +221,8 @@ void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
     }
     if (fits) {
         say_forms(advice, text);
+    } else if (text[0] == '\0') {
+        say_none(advice, text);
     }
     if (text[0] != '\0') {
         text_append(text, VERDICT_TEXT, ".");

@@ -48,8 +48,7 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
         text_append(text, VERDICT_TEXT, ". A million tokens cost $%s",
                     advise_number(cost->real, number));
     } else {
-        text_append(text, VERDICT_TEXT,
-                    ". No price is known: add --set hardware.price_per_hour=2.5, or yours");
+        text_append(text, VERDICT_TEXT, ". No price is known (hardware.price_per_hour)");
     }
 }
 
@@ -165,14 +164,14 @@ static void say_room(const struct advice *advice, const struct result *result,
     const struct cell *cells = result->cells;
     units_format(hbm, UNIT_BYTES, all, FIGURE);
     units_format(hbm * usable, UNIT_BYTES, may, FIGURE);
-    text_append(text, VERDICT_TEXT, "of %s of HBM%s, %s may be used", all,
-                advice->form.gpus > 1 ? " a GPU" : "", may);
+    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s may be used", may, all,
+                advice->form.gpus > 1 ? " a GPU" : "");
     if (figure_bytes(&cells[COLUMN_HBM_WEIGHTS], weights) != NULL) {
-        text_append(text, VERDICT_TEXT, "; weights take %s", weights);
+        text_append(text, VERDICT_TEXT, ": weights %s", weights);
     }
     if (cells[COLUMN_HBM_KV].set && cells[COLUMN_BATCH].set && cells[COLUMN_HBM_KV].integer > 0) {
         double each = (double)cells[COLUMN_HBM_KV].integer / (double)cells[COLUMN_BATCH].integer;
-        text_append(text, VERDICT_TEXT, ", the KV of a sequence %s",
+        text_append(text, VERDICT_TEXT, ", KV %s a sequence",
                     units_format(each, UNIT_BYTES, kv, FIGURE));
     }
     if (advice->serves && cells[COLUMN_KV_BLOCKS].set) {
@@ -181,7 +180,7 @@ static void say_room(const struct advice *advice, const struct result *result,
     }
     if (cells[COLUMN_MAX_BATCH].set) {
         int64_t most = cells[COLUMN_MAX_BATCH].integer;
-        text_append(text, VERDICT_TEXT, most == 1 ? ": one fits" : ": %" PRId64 " fit", most);
+        text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
     }
     text_append(text, VERDICT_TEXT, ".");
 }

@@ -25,7 +25,7 @@ static void say_causes(const struct explain_time *time, char text[VERDICT_TEXT])
             most = shares[cause] > shares[most] ? cause : most;
         }
         if (shares[most] >= 0.05) {
-            text_append(text, VERDICT_TEXT, "%s%s (%.0f %%)", said > 0 ? " and " : "",
+            text_append(text, VERDICT_TEXT, "%s%s %.0f %%", said > 0 ? ", " : "",
                         explain_causes[most], 100 * shares[most]);
         }
         shares[most] = 0;
@@ -49,24 +49,21 @@ static void say_helps(const struct explain_time *time, char text[VERDICT_TEXT])
 {
     static const struct {
         const char *begins, *what;
-    } helps[] = {{"gpu.hbm_bandwidth", "faster HBM"},
-                 {"gpu.flops_", "more FLOP/s"},
-                 {"link.", "a faster link"},
-                 {"host.", "a faster CPU"},
-                 {"fabric.", "a faster fabric between GPUs"}};
-    const char *nothing = "";
-    text_append(text, VERDICT_TEXT, ". 10 %% more speed takes off: ");
+    } helps[] = {{"gpu.hbm_bandwidth", "HBM bandwidth"},
+                 {"gpu.flops_", "FLOP/s"},
+                 {"link.", "link speed"},
+                 {"host.", "CPU speed"},
+                 {"fabric.", "speed between GPUs"}};
+    const char *between = ". 10 % more takes off: ";
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
         if (effect >= told) {
-            text_append(text, VERDICT_TEXT, "%s%.0f %% by %s", nothing, 100 * effect,
-                        helps[i].what);
-            nothing = ", ";
+            text_append(text, VERDICT_TEXT, "%s%s %.0f %%", between, helps[i].what, 100 * effect);
+            between = ", ";
         }
     }
-    text_append(text, VERDICT_TEXT, "%s", nothing[0] == '\0' ? "nothing" : "");
     if (effect_of(time, "link.") < told && effect_of(time, "host.") < told) {
-        text_append(text, VERDICT_TEXT, "; link and CPU do not matter");
+        text_append(text, VERDICT_TEXT, "; link and CPU nothing");
     }
 }
 
@@ -79,9 +76,8 @@ void advise_say_limit(const struct advice *advice, const struct explanation *exp
     const struct cell *by = &result->cells[COLUMN_LIMITED_BY];
     for (uint32_t i = 0; i < (advice->serves ? explanation->count : 1); i++) {
         const struct explain_time *time = &explanation->times[i];
-        text_append(text, VERDICT_TEXT, "%s%s is ", i > 0 ? ". " : "",
-                    time->column == COLUMN_TTFT ? "the time to the first token"
-                                                : "the time of a token");
+        text_append(text, VERDICT_TEXT, "%sof the time %s: ", i > 0 ? ". " : "",
+                    time->column == COLUMN_TTFT ? "to the first token" : "of a token");
         say_causes(time, text);
         say_helps(time, text);
     }
@@ -104,7 +100,7 @@ static void say_band(const struct result *result, char text[VERDICT_TEXT])
                     "predicted ones",
                     -100 * ends[0], 100 * ends[1]);
     } else {
-        text_append(text, VERDICT_TEXT, "no error band stands for this system on this machine");
+        text_append(text, VERDICT_TEXT, "no error band stands here");
     }
 }
 
@@ -113,7 +109,7 @@ static void say_basis(const struct result *result, char text[VERDICT_TEXT])
     const char *between = ". Of the time, ";
     for (uint32_t i = 0; i < result->basis_count; i++) {
         double share = result->basis[i].share;
-        if (share >= 0.005) {
+        if (share >= 0.05) {
             text_append(text, VERDICT_TEXT, "%s%.0f %% is %s", between, 100 * share,
                         strcmp(result->basis[i].name, "datasheet") == 0 ? "from datasheets"
                                                                         : result->basis[i].name);
@@ -122,18 +118,23 @@ static void say_basis(const struct result *result, char text[VERDICT_TEXT])
     }
 }
 
-void advise_say_sure(const struct advice *advice, const struct explanation *explanation,
-                     const struct point *point, char text[VERDICT_TEXT])
+void advise_say_sure(const struct explanation *explanation, const struct point *point,
+                     char text[VERDICT_TEXT])
 {
     char *first = NULL;
     size_t size = 0;
-    (void)advice, (void)point;
     say_band(&explanation->result, text);
+    if (point->missed.rows > 0) {
+        char missed[256];
+        error_band_tell(&point->missed, "times per token of mixtures of experts on several GPUs",
+                        missed, sizeof missed);
+        text_append(text, VERDICT_TEXT, "; %s", missed);
+    }
     say_basis(&explanation->result, text);
     text_append(text, VERDICT_TEXT, ".");
     FILE *out = open_memstream(&first, &size);
     if (out != NULL) {
-        explain_measure_first(explanation, "the time", out);
+        explain_measure_first(explanation, "the time", 1, out);
         fclose(out);
         text_append(text, VERDICT_TEXT, "%s", first);
         free(first);

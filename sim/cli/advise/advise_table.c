@@ -5,6 +5,7 @@
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
 #include "cli/frame/table.h"
+#include "cli/plan/shortfall.h"
 #include "cli/runs/runs_notes.h"
 
 #include <inttypes.h>
@@ -159,14 +160,19 @@ static uint32_t add_trials(const struct advice *advice, struct row *rows)
 /* ---- the table ---- */
 
 /* In place of figures: why there are none. */
-static bool add_missing(struct table *table, const struct row *row, struct error *why)
+static bool add_missing(const struct advice *advice, struct table *table, const struct row *row,
+                        struct error *why)
 {
     const struct quest *quest = row->quest;
     const char *texts[COLUMNS] = {row->name, row->where};
-    texts[BATCH] = quest->cannot                     ? quest->why.found
-                   : quest->search.count == 0        ? quest->candidate->left_out
-                   : quest->nearest != PLANNING_NONE ? "misses the limits"
-                                                     : quest->results[0].message;
+    char text[SHORTFALL_TEXT] = "";
+    if (quest->search.count > 0) {
+        uint32_t value = quest->nearest != PLANNING_NONE ? quest->nearest : 0;
+        shortfall_describe(&advice->targets, &quest->results[value], text);
+    }
+    texts[BATCH] = quest->cannot     ? quest->why.found
+                   : text[0] != '\0' ? text
+                                     : quest->candidate->left_out;
     return table_add(table, texts, BATCH + 1, why);
 }
 
@@ -177,7 +183,7 @@ static bool add_row(const struct advice *advice, struct table *table, const stru
     char batch[FIGURE], hbm[FIGURE], mass[FIGURE], tpot[FIGURE], rate[FIGURE], cost[FIGURE];
     char times[ADVISE_NUMBER];
     if (result == NULL) {
-        return add_missing(table, row, why);
+        return add_missing(advice, table, row, why);
     }
     const struct cell *cells = result->cells, all = {.set = true, .real = row->rate};
     const char *texts[COLUMNS] = {row->name, row->where};

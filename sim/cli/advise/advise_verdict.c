@@ -60,7 +60,7 @@ static bool explain(const struct advice *advice, const struct quest *quest,
     bool good = explain_run(&point, runs, &explanation, why);
     if (good) {
         advise_say_limit(advice, &explanation, out->parts[VERDICT_LIMIT]);
-        advise_say_sure(advice, &explanation, &point, out->parts[VERDICT_SURE]);
+        advise_say_sure(&explanation, &point, out->parts[VERDICT_SURE]);
         explanation_release(&explanation);
         good = server_command(scenario, advice_result(quest), command, &pool, why);
     }

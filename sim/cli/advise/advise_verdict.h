@@ -39,7 +39,7 @@ void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT]);
 void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT]);
 void advise_say_limit(const struct advice *advice, const struct explanation *explanation,
                       char text[VERDICT_TEXT]);
-void advise_say_sure(const struct advice *advice, const struct explanation *explanation,
-                     const struct point *point, char text[VERDICT_TEXT]);
+void advise_say_sure(const struct explanation *explanation, const struct point *point,
+                     char text[VERDICT_TEXT]);
 
 #endif

@@ -57,7 +57,7 @@ static bool print_explanation(const struct explanation *explanation, struct erro
     if (result->cells[COLUMN_STEP].set) {
         print_step(result, out);
         explain_helps(explanation, &explanation->times[0], "", out);
-        explain_measure_first(explanation, "the step", out);
+        explain_measure_first(explanation, "the step", EXPLAIN_SHOWN, out);
     } else {
         fprintf(out, "%s.", result->message);
     }

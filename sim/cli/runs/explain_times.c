@@ -198,7 +198,8 @@ static void write_times(const struct explanation *explanation, FILE *out)
         fprintf(out, " With %" PRIu32 " requests, chance has a part in these effects.",
                 result->request_count);
     }
-    explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT", out);
+    explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
+                          EXPLAIN_SHOWN, out);
 }
 
 bool explain_times_print(const struct point *point, const struct run_context *runs,

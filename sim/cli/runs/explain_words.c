@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SHOWN = 3 };
-
 void explain_percent(double share, FILE *out)
 {
     double percent = 100 * fabs(share);
@@ -23,7 +21,7 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
 {
     uint32_t shown = 0;
     double ms = (double)explanation->result.cells[time->column].integer / 1e6;
-    for (uint32_t i = 0; i < time->count && shown < SHOWN; i++) {
+    for (uint32_t i = 0; i < time->count && shown < EXPLAIN_SHOWN; i++) {
         const struct explain_figure *figure = &time->figures[i];
         if (-figure->better < EXPLAIN_TOLD) {
             break;
@@ -77,7 +75,8 @@ static void add_guess(struct guess *guesses, uint32_t *count, const struct expla
     guesses[place].effect = fmax(guesses[place].effect, effect);
 }
 
-void explain_measure_first(const struct explanation *explanation, const char *on, FILE *out)
+void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
+                           FILE *out)
 {
     struct guess guesses[CURVE_COUNT];
     uint32_t count = 0;
@@ -91,7 +90,7 @@ void explain_measure_first(const struct explanation *explanation, const char *on
     }
     qsort(guesses, count, sizeof *guesses, by_effect);
     uint32_t shown = 0;
-    for (; shown < count && shown < SHOWN && guesses[shown].effect >= EXPLAIN_TOLD; shown++) {
+    for (; shown < count && shown < most && guesses[shown].effect >= EXPLAIN_TOLD; shown++) {
         const struct guess *guess = &guesses[shown];
         if (shown == 0) {
             fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);

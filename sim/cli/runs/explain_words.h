@@ -9,6 +9,9 @@
 /* Smaller effects, as shares of a time, are not mentioned. */
 #define EXPLAIN_TOLD 0.001
 
+/* Figures that a list names. */
+enum { EXPLAIN_SHOWN = 3 };
+
 /* "0.3 %", "12 %" */
 void explain_percent(double share, FILE *out);
 
@@ -18,7 +21,8 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
                    const char *of, FILE *out);
 
 /* " To measure first (effect of a 10 % error on the step): ..." The figures that were not measured,
- * by their largest effect on any of the times, which `on` names. */
-void explain_measure_first(const struct explanation *explanation, const char *on, FILE *out);
+ * by their largest effect on any of the times, which `on` names; at most `most` of them. */
+void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
+                           FILE *out);
 
 #endif

@@ -175,6 +175,7 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
         return good;
     }
     out->best = choose(out);
+    out->systems.winner = out->best != PLANNING_NONE ? out->best : out->systems.winner;
     return advice_try_changes(scenario, &with, out, interrupted, why);
 }
 

@@ -80,6 +80,7 @@ static void make_band(const struct step_row *rows, uint32_t count, struct class_
         char machine[ERROR_BAND_MACHINE];
         error_band_machine(rows[i].setup, machine, sizeof machine);
         error_band_add(&out->band, machine, rows[i].factor);
+        out->below += rows[i].row->error < 0;
     }
     out->band.factor = ceil(100 * out->band.factor - 1e-6) / 100;
     test_band(rows, count, out);

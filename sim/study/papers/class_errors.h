@@ -24,6 +24,7 @@ struct class_errors {
     uint32_t rows;           /* that have a factor */
     double median;           /* of their factors: exp(median of |log(predicted / published)|) */
     struct error_band band;  /* 0 rows: it has none */
+    uint32_t below;          /* rows of the band whose prediction lies below the published figure */
     uint32_t tested, inside; /* rows of the band that it was tested on, and those that it held */
 };
 

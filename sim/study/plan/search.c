@@ -246,13 +246,36 @@ static uint32_t go_on_from(const struct search *search, uint32_t found, uint32_t
                                                          : look_beside(search, found, most, values);
 }
 
+/* Does the value pass with about the merit of the best? */
+static bool is_as_good(const struct search *search, uint32_t value, uint32_t best)
+{
+    double most = search->merit[best];
+    return search->shortfall[value] == 0 &&
+           most - search->merit[value] <= SEARCH_AS_GOOD * fabs(most);
+}
+
+/* Are the tried values on both sides of the best as good? At an end, the next two on the one side:
+ * a peak might hide between two that are equal. */
+static bool is_level(const struct search *search, uint32_t best)
+{
+    uint32_t before = tried_before(search, best), behind = tried_behind(search, best);
+    uint32_t left = before != best ? before : tried_behind(search, behind);
+    uint32_t right = behind != best ? behind : tried_before(search, before);
+    return search->tried >= SAME && is_as_good(search, left, best) &&
+           is_as_good(search, right, best);
+}
+
 /* Close in on the best value that passes; if none does, on the least shortfall. */
 static uint32_t climb(const struct search *search, uint32_t most, uint32_t *values)
 {
     uint32_t best = search_found(search);
-    return search->unordered     ? scan(search, search->count, most, values)
-           : best == SEARCH_NONE ? go_on_without(search, most, values)
-                                 : close_in(search, best, most, values);
+    if (search->unordered) {
+        return scan(search, search->count, most, values);
+    }
+    if (best == SEARCH_NONE) {
+        return go_on_without(search, most, values);
+    }
+    return is_level(search, best) ? 0 : close_in(search, best, most, values);
 }
 
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
