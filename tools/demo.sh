@@ -1,6 +1,6 @@
 #!/bin/bash
-# The main use, on a shipped trace: one comparison and two sweeps, each as a table, a database and a picture
-# in the folder $1, and a report about the first. Where it is installed (share/spillway/tools), the program is the one
+# The main use: a question answered in words; then, on shipped recordings, one comparison and two sweeps, each as a
+# table, a database and a picture in the folder $1, and a report about the first. Where it is installed (share/spillway/tools), the program is the one
 # on the PATH.
 set -eu
 data=$(dirname "$0")/..
@@ -16,6 +16,8 @@ study() {
     echo
 }
 
+"$program" advise llama-3.1-8b a40 --context 64K
+echo
 study demo latency
 study budget hits
 study reuse reuse
