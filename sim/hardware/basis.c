@@ -32,6 +32,9 @@ bool basis_find(const char *name, const char *file, int line, enum basis *out, s
 
 void trust_add(struct trust *trust, struct trust other)
 {
+    if (other.basis > trust->basis || (other.basis == trust->basis && trust->assumed == NULL)) {
+        trust->assumed = other.assumed;
+    }
     trust->basis = other.basis > trust->basis ? other.basis : trust->basis;
     trust->extrapolated = trust->extrapolated || other.extrapolated;
 }

@@ -155,7 +155,8 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
         return curve_kinds[id].standard;
     }
     assert(curve->count > 0);
-    struct trust read = {curve->basis, false};
+    struct trust read = {curve->basis, false,
+                         curve->basis == BASIS_ASSUMED ? curve_kinds[id].name : NULL};
     double value = curve_value(curve, size, &read.extrapolated);
     trust_add(trust, read);
     return value;

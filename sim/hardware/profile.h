@@ -73,10 +73,11 @@ const char *basis_name(enum basis basis);
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why);
 
 /* The worst basis of the figures behind a duration, and whether any was extrapolated. Start from
- * {BASIS_MEASURED, false}. */
+ * {.basis = BASIS_MEASURED}. */
 struct trust {
     enum basis basis;
     bool extrapolated;
+    const char *assumed; /* of an assumed basis: the figure, static; NULL: none is known */
 };
 void trust_add(struct trust *trust, struct trust other);
 

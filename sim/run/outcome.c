@@ -584,8 +584,8 @@ static struct trust whole_trust(const struct setup *setup, const struct plan *pl
 {
     bool asked = asks_trace(setup, plan);
     trust_add(&trust, timing->trust);
-    trust_add(&trust, (struct trust){asked ? setup->trace_basis : BASIS_MEASURED,
-                                     asked && is_carried(setup)});
+    trust_add(&trust, (struct trust){.basis = asked ? setup->trace_basis : BASIS_MEASURED,
+                                     .extrapolated = asked && is_carried(setup)});
     return trust;
 }
 
@@ -625,7 +625,9 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
     }
     result->basis_count = BASIS_COUNT;
     result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
-    if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why)) {
+    if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why) ||
+        (timing->assumed != NULL &&
+         !result_text(result, COLUMN_ASSUMED_FIGURE, timing->assumed, why))) {
         return false;
     }
     describe_trace(setup, true, text, sizeof text);

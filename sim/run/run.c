@@ -204,7 +204,7 @@ static struct course course_begin(const struct setup *setup, const struct run_co
     return (struct course){
         .setup = setup,
         .context = context,
-        .trust = {BASIS_MEASURED, false},
+        .trust = {.basis = BASIS_MEASURED},
     };
 }
 

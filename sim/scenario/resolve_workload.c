@@ -226,7 +226,7 @@ static bool read_compile(const struct node *root, struct workload *out, struct e
 void resolve_engine(const struct node *root, struct point *out)
 {
     struct workload *workload = &out->workload;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     if (!point_serves(out) || workload->engine == SERVER_ENGINE_NONE) {
         return;
     }

@@ -226,7 +226,7 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
 /* 0 if the machine does not state its link: then nothing crosses it. */
 static double byte_ns(const struct setup *setup)
 {
-    struct trust unused = {BASIS_MEASURED, false};
+    struct trust unused = {.basis = BASIS_MEASURED};
     bool said = setup->profile.curves[CURVE_LINK_H2D].count > 0;
     return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_H2D, 0, &unused) : 0;
 }
@@ -266,7 +266,7 @@ struct decode_surface *decode_surface_create(const struct point *point,
     surface->context = context;
     surface->byte_ns = byte_ns(&point->setup);
     outcome_trace_source(&point->setup, surface->trace_source, sizeof surface->trace_source);
-    surface->trust = (struct trust){BASIS_MEASURED, false};
+    surface->trust = (struct trust){.basis = BASIS_MEASURED};
     if (change_machine(surface, link_share, why) && find_points(surface, why) &&
         find_least_context(surface, range, why)) {
         uint64_t least = surface->least_context;

@@ -142,7 +142,7 @@ static double stack_bytes(const struct profile *profile)
  * from its start is assumed; the log of an A100 (tests/unit/serving) shows such a growth. */
 static double local_bytes(const struct profile *profile, double sms)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     return stack_bytes(profile) * sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
 }
 
@@ -228,7 +228,7 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     static const enum curve_id sms_id = CURVE_GPU_SMS;
     const struct server_engine engine = engine_of(point);
     const struct profile *profile = &point->setup.profile;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     bool triton = engine.sampler == SAMPLER_TRITON;
     if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
         return false;

@@ -60,7 +60,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->path = &server_engines[point->workload.engine].path;
     cost->passes = point_passes(point);
     cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
-    cost->trust = cost->load_trust = (struct trust){BASIS_MEASURED, false};
+    cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->link = link_of_gpu(cost);
     cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
     cost->products = step_products_create(point, why);
@@ -255,7 +255,7 @@ static void add_overhead(struct step_cost *cost, const struct step_load *load,
         ns = fmax((double)cost->path->gap_ns, ns - decode->ns - added->ns);
     }
     if (ns > 0) {
-        trust_add(&cost->trust, (struct trust){BASIS_ASSUMED, false});
+        trust_add(&cost->trust, (struct trust){.basis = BASIS_ASSUMED});
         decode->ns += ns;
         decode->stall_ns[PART_OVERHEAD] += ns;
         decode->basis_ns[BASIS_ASSUMED] += ns;

@@ -82,7 +82,7 @@ struct step_products *step_products_create(const struct point *point, struct err
         return NULL;
     }
     products->setup = &point->setup;
-    products->trust = (struct trust){BASIS_MEASURED, false};
+    products->trust = (struct trust){.basis = BASIS_MEASURED};
     products->own = surface_create(&own, tolerance, compute_products, products, why);
     if (products->own != NULL && ranks > 1) {
         products->shared = surface_create(&all, tolerance, compute_shared, products, why);

@@ -156,7 +156,7 @@ void advise_say_run(const struct advice *advice, char text[VERDICT_TEXT])
 static void say_room(const struct advice *advice, const struct result *result,
                      const struct setup *setup, char text[VERDICT_TEXT])
 {
-    struct trust unseen = {BASIS_MEASURED, false};
+    struct trust unseen = {.basis = BASIS_MEASURED};
     double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
     double usable = setup->hbm_usable;
     uint64_t block_tokens = setup->mechanisms.prefix_block;

@@ -43,7 +43,7 @@ static void print_notes(const struct profile *profile, const struct kernel_error
                    stdout);
         return;
     }
-    struct trust unused = {BASIS_MEASURED, false};
+    struct trust unused = {.basis = BASIS_MEASURED};
     char l2[TEXT], text[4 * TEXT];
     units_format(profile_value(profile, CURVE_GPU_L2, 0, &unused), UNIT_BYTES, l2, sizeof l2);
     snprintf(text, sizeof text,

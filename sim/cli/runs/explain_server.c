@@ -33,7 +33,7 @@ static bool add_line(struct table *table, const struct engine_memory_line *line,
 static bool print_lines(const struct point *point, struct error *why)
 {
     struct engine_memory memory;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     double all = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
     struct table *table = engine_memory_of(point, &memory, why)
                               ? table_create(columns, sizeof columns / sizeof *columns, why)

@@ -1,6 +1,7 @@
 #include "cli/runs/runs_notes.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "cli/frame/table.h"
 #include "hardware/profile.h"
 
@@ -125,6 +126,7 @@ struct runs_notes {
     struct remarks messages;
     struct remarks bands;                         /* error bands */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
+    char assumed[64]; /* the assumed figure of the run in which most time is assumed */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
     bool decodes;                       /* some runs are of decode steps, not of a server */
     bool ranged;                        /* some runs are of several families of recordings */
@@ -185,9 +187,13 @@ static void note_shared(struct runs_notes *notes, const struct result *result)
 static void note_trust(struct runs_notes *notes, const struct result *result)
 {
     const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
+    const struct cell *assumed = &result->cells[COLUMN_ASSUMED_FIGURE];
     for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
         double share = result->basis[i].share;
         notes->least[i] = notes->timed == 0 ? share : fmin(notes->least[i], share);
+        if (i == BASIS_ASSUMED && share > notes->most[i] && assumed->set) {
+            text_copy(notes->assumed, sizeof notes->assumed, assumed->text);
+        }
         notes->most[i] = fmax(notes->most[i], share);
     }
     notes->timed++;
@@ -371,6 +377,9 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
                 fprintf(out, "%ld-", least);
             }
             fprintf(out, "%ld %%", most);
+            if (i == BASIS_ASSUMED && notes->assumed[0] != '\0') {
+                fprintf(out, " (largest: %s)", notes->assumed);
+            }
             between = ", ";
         }
     }

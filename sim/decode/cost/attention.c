@@ -57,7 +57,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
     if (counts_flops(profile, curves, work->latent)) {
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         double ns =
             roofline_flops_ns(profile, work->flops, work->rows,
                               peak_of(profile, curves, work->multiplied), curves->flops, &trust);

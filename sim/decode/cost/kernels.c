@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-const struct kernel kernel_none = {0, 0, {BASIS_MEASURED, false}, BOUND_FIXED};
+const struct kernel kernel_none = {0, 0, {.basis = BASIS_MEASURED}, BOUND_FIXED};
 
 struct kernel kernel_then(struct kernel first, struct kernel second)
 {
@@ -14,7 +14,7 @@ struct kernel kernel_then(struct kernel first, struct kernel second)
 struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
                             bool graph)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     double ns = (double)kernels * profile_value(profile, roofline_gap(graph), 0, &trust);
     return roofline_bounded(kernel, ns, trust, BOUND_FIXED);
 }
@@ -26,7 +26,7 @@ struct kernel kernel_read(const struct profile *profile, double bytes)
 
 struct kernel kernel_cta_copy(const struct profile *profile, double bytes, double even, double ctas)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     double alone = profile_value(profile, CURVE_GPU_CTA_BANDWIDTH, 0, &trust);
     return roofline_bounded(kernel_read(profile, 2 * bytes), even * 1e9 / (alone * ctas), trust,
                             BOUND_LATENCY);
@@ -131,7 +131,9 @@ struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind 
     double size = stated ? bytes : reduced_bytes(kind, all, bytes);
     kernel.ns = profile_time(profile, figure, size, &kernel.trust);
     kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > KERNEL_NODE_GPUS;
-    kernel.trust.basis = stated ? kernel.trust.basis : BASIS_ASSUMED;
+    if (!stated) {
+        trust_add(&kernel.trust, (struct trust){BASIS_ASSUMED, false, curve_kinds[figure].name});
+    }
     kernel.bound = BOUND_CURVE;
     return kernel;
 }

@@ -73,13 +73,14 @@ static struct product_curves curves_of(const struct profile *profile, enum dtype
 static struct kernel product_at(const struct profile *profile, const struct product_curves *curves,
                                 double flops, double rows, double bytes)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     double ns = roofline_flops_ns(profile, flops, rows, curves->peak, curves->flops, &trust);
     struct kernel read = roofline_read(profile, bytes, curves->share);
     struct kernel kernel = roofline_bounded(read, ns, trust, BOUND_FLOPS);
     struct kernel whole = roofline_after(roofline_then(profile, kernel, curves->fixed, 1), kernel);
     if (curves->borrowed) {
-        trust_add(&whole.trust, (struct trust){BASIS_ASSUMED, false});
+        trust_add(&whole.trust,
+                  (struct trust){BASIS_ASSUMED, false, curve_kinds[curves->share].name});
     }
     return whole;
 }
@@ -110,7 +111,7 @@ size_t kernel_product_figures(const struct profile *profile, enum dtype weights,
 
 static double peak(const struct profile *profile, enum curve_id id)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     return profile_states(profile, id) ? profile_value(profile, id, 0, &trust) : 0;
 }
 

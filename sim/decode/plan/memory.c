@@ -62,7 +62,7 @@ static uint64_t entry_count(const struct setup *setup)
 /* HBM left for the cache. Sets the cache of all heads to one block on the way. */
 static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
-    struct trust ignored = {BASIS_MEASURED, false};
+    struct trust ignored = {.basis = BASIS_MEASURED};
     for (uint32_t i = 0; i < plan->cohort_count; i++) { /* not 0, which has other buffers */
         plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
     }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const struct trust ideal = {BASIS_MEASURED, false};
+static const struct trust ideal = {.basis = BASIS_MEASURED};
 
 /* The mean over layers: the first ones may be dense while the others have experts. */
 static double mean_weight_bytes(const struct model *model)
@@ -35,8 +35,7 @@ static struct kernel run_again(const struct setup *setup, const struct remaking 
     const struct model *model = &setup->model;
     double all = remaking->tokens;
     double flops = remaking->flops / model->layer_count;
-    double bytes = mean_weight_bytes(model) +
-                   all * (double)model_kept_token_bytes(&setup->model);
+    double bytes = mean_weight_bytes(model) + all * (double)model_kept_token_bytes(&setup->model);
     return kernel_product(&setup->profile, flops, all, bytes, model->weights);
 }
 
@@ -59,8 +58,7 @@ struct kernel representation_recompute(const struct setup *setup, const struct r
 
 double representation_host_bytes(const struct setup *setup, const struct split *split)
 {
-    return (double)split->kv *
-               (double)model_kept_token_bytes(&setup->model) +
+    return (double)split->kv * (double)model_kept_token_bytes(&setup->model) +
            (double)split->act_host * (double)model_activation_bytes(&setup->model);
 }
 

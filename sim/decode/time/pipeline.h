@@ -45,13 +45,14 @@ struct pipeline_step {
 
 struct timing {
     uint32_t steps, layers;
-    struct pipeline_step *step;    /* [steps], owned */
-    int64_t *layer_ns;             /* [layers]: sum over steps, owned */
-    int64_t total_ns;              /* sum over steps */
-    int64_t part_ns[PART_COUNT];   /* over all steps; they add up to total_ns */
-    int64_t stall_ns[PART_COUNT];  /* over all steps; they add up to the main stream's idle time */
+    struct pipeline_step *step;   /* [steps], owned */
+    int64_t *layer_ns;            /* [layers]: sum over steps, owned */
+    int64_t total_ns;             /* sum over steps */
+    int64_t part_ns[PART_COUNT];  /* over all steps; they add up to total_ns */
+    int64_t stall_ns[PART_COUNT]; /* over all steps; they add up to the main stream's idle time */
     int64_t cpu_ns; /* over all steps: the launch thread, the pool and storing threads at work */
     int64_t basis_ns[BASIS_COUNT]; /* total_ns, split by the basis of the figures it rests on */
+    const char *assumed; /* the assumed figure on which most of total_ns rests; NULL: none */
     struct trust trust;
 };
 

@@ -232,7 +232,7 @@ bool prefill_run(const struct setup *setup, const struct plan *plan, const struc
         bool past = trained > 0 && longest + setup->output > trained;
         *ns = end_of(&pipe);
         trust_add(trust, pipe_trust(&pipe));
-        trust_add(trust, (struct trust){BASIS_MEASURED, past});
+        trust_add(trust, (struct trust){.basis = BASIS_MEASURED, .extrapolated = past});
     }
     engine_destroy(pipe.engine);
     free(pipe.setups);

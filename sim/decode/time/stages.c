@@ -7,7 +7,6 @@
 #include "decode/time/stream.h"
 #include "decode/time/work.h"
 
-
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)
 {
@@ -128,7 +127,7 @@ bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct work work = work_of(PART_OVERHEAD, PIPE_MAIN);
     work.fixed_ns = (double)pipe->mechanisms->micro_batch_overhead;
-    work.fixed_trust = (struct trust){BASIS_ASSUMED, false};
+    work.fixed_trust = (struct trust){BASIS_ASSUMED, false, "mechanisms.micro_batch_overhead"};
     (void)layer;
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
@@ -279,6 +278,9 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     engine_task_id head;
     double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
     double ns = sync + (double)pipe->mechanisms->step_overhead;
+    if (trust.basis == BASIS_ASSUMED && ns > 2 * sync) {
+        trust.assumed = "mechanisms.step_overhead";
+    }
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, pipe->mechanisms->operators_edge,
                          ENGINE_NONE, &head, why) ||

@@ -18,9 +18,44 @@ static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 /* The sums to which the pieces of a walk are added. */
 struct sums {
     const struct pipe *pipe;
-    int64_t *part_ns;  /* [PART_COUNT] */
-    int64_t *basis_ns; /* [BASIS_COUNT], or NULL */
+    int64_t *part_ns;        /* [PART_COUNT] */
+    int64_t *basis_ns;       /* [BASIS_COUNT], or NULL */
+    struct assumed *assumed; /* NULL: not asked for */
 };
+
+/* The time that rests on each assumed figure; those past the first few are left out. */
+enum { ASSUMED_MOST = 32 };
+struct assumed {
+    const char *figure[ASSUMED_MOST]; /* static, so that equal names are equal pointers */
+    int64_t ns[ASSUMED_MOST];
+    uint32_t count;
+};
+
+static void assumed_add(struct assumed *assumed, struct trust trust, int64_t ns)
+{
+    uint32_t i = 0;
+    while (i < assumed->count && assumed->figure[i] != trust.assumed) {
+        i++;
+    }
+    if (trust.basis != BASIS_ASSUMED || trust.assumed == NULL || i == ASSUMED_MOST) {
+        return;
+    }
+    assumed->count += i == assumed->count;
+    assumed->figure[i] = trust.assumed;
+    assumed->ns[i] += ns;
+}
+
+/* The first of those with most time; NULL if no time rests on any. */
+static const char *assumed_largest(const struct assumed *assumed)
+{
+    const char *largest = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < assumed->count; i++) {
+        largest = assumed->ns[i] > most ? assumed->figure[i] : largest;
+        most = assumed->ns[i] > most ? assumed->ns[i] : most;
+    }
+    return largest;
+}
 
 /* The length of the part of [begin, end) in [from, to). */
 static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
@@ -35,15 +70,29 @@ static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
  *
  *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
  */
-void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
-                      int64_t end_ns, int64_t *basis_ns)
+struct rests {
+    struct trust trust;
+    int64_t ns;
+};
+static void split(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
+                  int64_t end_ns, struct rests out[3])
 {
     const struct pipe_mark *mark = &pipe->marks[record->tag];
     int64_t moves = record->start_ns + mark->fixed_ns;
     int64_t alone = record->start_ns + mark->alone_ns;
-    basis_ns[mark->fixed_trust.basis] += overlap(begin_ns, end_ns, record->start_ns, moves);
-    basis_ns[mark->rate_trust.basis] += overlap(begin_ns, end_ns, moves, alone);
-    basis_ns[pipe->channel_trust.basis] += overlap(begin_ns, end_ns, alone, record->end_ns);
+    out[0] = (struct rests){mark->fixed_trust, overlap(begin_ns, end_ns, record->start_ns, moves)};
+    out[1] = (struct rests){mark->rate_trust, overlap(begin_ns, end_ns, moves, alone)};
+    out[2] = (struct rests){pipe->channel_trust, overlap(begin_ns, end_ns, alone, record->end_ns)};
+}
+
+void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
+                      int64_t end_ns, int64_t *basis_ns)
+{
+    struct rests rests[3];
+    split(pipe, record, begin_ns, end_ns, rests);
+    for (int i = 0; i < 3; i++) {
+        basis_ns[rests[i].trust.basis] += rests[i].ns;
+    }
 }
 
 /* Every piece has a task, because no task of the pipeline has a release time. */
@@ -55,13 +104,20 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
     if (sums->basis_ns != NULL) {
         timing_add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
     }
+    if (sums->assumed != NULL) {
+        struct rests rests[3];
+        split(sums->pipe, record, begin_ns, end_ns, rests);
+        for (int i = 0; i < 3; i++) {
+            assumed_add(sums->assumed, rests[i].trust, rests[i].ns);
+        }
+    }
 }
 
 /* The gaps of the main stream in reported steps, each split by what the task after it waited for.
  */
 static void read_stalls(const struct pipe *pipe, struct timing *out)
 {
-    struct sums sums = {pipe, out->stall_ns, NULL};
+    struct sums sums = {pipe, out->stall_ns, NULL, NULL};
     int64_t last_end = end_of(pipe, pipe->step_end[0]);
     for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
          task++) {
@@ -78,7 +134,8 @@ static void read_stalls(const struct pipe *pipe, struct timing *out)
 
 static void read_steps(const struct pipe *pipe, struct timing *out)
 {
-    struct sums sums = {pipe, out->part_ns, out->basis_ns};
+    struct assumed assumed = {.count = 0};
+    struct sums sums = {pipe, out->part_ns, out->basis_ns, &assumed};
     for (uint32_t s = 1; s < pipe->steps; s++) {
         int64_t from = end_of(pipe, pipe->step_end[s - 1]);
         out->step[s - 1] = pipe->moved[s];
@@ -86,6 +143,7 @@ static void read_steps(const struct pipe *pipe, struct timing *out)
         out->total_ns += out->step[s - 1].ns;
         critical_path_walk(pipe->engine, pipe->step_end[s], from, add_piece, &sums);
     }
+    out->assumed = assumed_largest(&assumed);
 }
 
 /* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-const struct trust work_trust = {BASIS_MEASURED, false};
+const struct trust work_trust = {.basis = BASIS_MEASURED};
 
 struct work work_of(enum part part, enum pipe_resource resource)
 {

@@ -26,7 +26,7 @@ enum kernel_class kernel_class_of(const struct profile *profile, const struct ke
     if (!profile_states(profile, CURVE_GPU_L2)) {
         return CLASS_COLD;
     }
-    struct trust unused = {BASIS_MEASURED, false};
+    struct trust unused = {.basis = BASIS_MEASURED};
     double l2 = profile_value(profile, CURVE_GPU_L2, 0, &unused);
     return kernel_shape_kv_bytes(shape) < WARM_L2S * l2 ? CLASS_WARM : CLASS_COLD;
 }

@@ -238,7 +238,7 @@ static double size_along(const char *axis, const struct profile *profile,
 double kernel_shape_figure(const struct profile *profile, const struct kernel_shape *shape,
                            enum curve_id figure)
 {
-    struct trust unused = {BASIS_MEASURED, false};
+    struct trust unused = {.basis = BASIS_MEASURED};
     double at = size_along(curve_kinds[figure].axis, profile, shape);
     return profile_value(profile, figure, at, &unused);
 }

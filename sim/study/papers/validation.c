@@ -48,7 +48,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
                       struct miniature *out, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     *out = standard;
     out->site = site;
     if (!check_model(model, why) || !check_trace(trace, why) ||
@@ -193,7 +193,7 @@ static void note_changes(const struct profile *profile, struct validation *valid
 {
     for (uint32_t i = 0; i < validation->curve_count; i++) {
         struct validation_curve *curve = &validation->curves[i];
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         double sum = 0;
         bool stated = profile->curves[curve->id].count > 0;
         for (uint32_t p = 0; stated && p < curve->count; p++) {

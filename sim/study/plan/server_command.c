@@ -188,7 +188,7 @@ static bool write_cached(const struct point *point, const struct result *result,
 
 static double host_bytes(const struct point *point)
 {
-    struct trust unseen = {BASIS_MEASURED, false};
+    struct trust unseen = {.basis = BASIS_MEASURED};
     return point->setup.host_memory > 0
                ? (double)point->setup.host_memory
                : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);

@@ -182,7 +182,7 @@ static void simulation_uses_it_over_its_base(void **state)
     put_text(path, text, strlen(text));
     struct profile profile = load_well(path);
     assert_string_equal(profile.name, "used");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     assert_true(profile_value(&profile, CURVE_HOST_GATHER, 2, &trust) == 4e9);
     assert_true(profile_value(&profile, CURVE_HOST_LOOKUP, 0, &trust) == 71.23);
     assert_int_equal(trust.basis, BASIS_MEASURED);

@@ -455,7 +455,7 @@ static void what_cannot_be_planned_is_refused(void **state)
         struct setup setup = SETUP(refused[i].overrides[0], refused[i].overrides[1],
                                    third != NULL ? third : "seed=1");
         struct plan plan;
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         struct error why;
         assert_false(plan_resolve(&setup, NULL, &plan, &trust, &why));
         assert_string_equal(message_of(&why), refused[i].message);
@@ -497,7 +497,7 @@ static void context_past_the_trained_one_is_marked(void **state)
     for (size_t i = 0; i < COUNT(contexts); i++) {
         struct setup setup = SETUP(contexts[i].model, contexts[i].context);
         struct plan plan;
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         struct error why;
         assert_true(plan_resolve(&setup, NULL, &plan, &trust, &why));
         assert_int_equal(trust.extrapolated, contexts[i].extrapolated);
@@ -535,7 +535,7 @@ static void sliding_layers_stay(void **state)
 /* Does the setup run with so many sequences? A cache that cannot be had does not. */
 static bool fits_at(struct setup *setup, uint32_t batch, struct plan *plan)
 {
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     struct error why;
     setup->batch = batch;
     memset(plan, 0, sizeof *plan);
@@ -598,7 +598,7 @@ static void largest_batch_is_the_last_that_fits(void **state)
                 continue; /* a budget without a policy */
             }
             struct plan plan;
-            struct trust trust = {BASIS_MEASURED, false};
+            struct trust trust = {.basis = BASIS_MEASURED};
             if (plan_resolve(&setup, NULL, &plan, &trust, &why)) {
                 uint32_t largest = plan.max_batch;
                 assert_int_equal(plan.batch, largest > 0 ? largest : 1);
@@ -660,7 +660,7 @@ static void steps_are_those_that_the_trace_has(void **state)
         struct setup setup = SETUP(model, tiny_machine, trace, "context=1000", step_cases[i].steps,
                                    step_cases[i].warmup);
         struct plan plan;
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         struct error why;
         bool good = plan_resolve(&setup, NULL, &plan, &trust, &why);
         assert_int_equal(good, step_cases[i].reported > 0);

@@ -26,7 +26,7 @@ static int64_t prefill_ns(const struct setup *setup)
     struct ledger ledger;
     struct error why;
     struct replay_plan replay = plan_replay(setup, &plan, 0);
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     bool offloads = plan_offloaded_heads(&plan) > 0;
     int64_t ns;
     ledger_init(&ledger);

@@ -20,7 +20,7 @@ static void prefetchable_heads_are_as_published(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct setup setup = SETUP("system=clo", "hardware=a40-no-ecc", cases[i].context);
         struct plan plan = make_plan(&setup);
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         struct error why;
         assert_true(memory_head_sizes(&setup, 248, &plan, &why));
         assert_int_equal(resident_prefetchable(&setup, &plan, &trust), cases[i].heads);
@@ -75,7 +75,7 @@ static void hardest_heads_stay_in_hbm(void **state)
         struct setup setup = SETUP(model, tiny_machine, trace, "context=1000", difficulty,
                                    resident_cases[i].link, resident_cases[i].pool);
         struct plan plan;
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         struct error why;
         assert_true(plan_resolve(&setup, cosines, &plan, &trust, &why));
         char offloaded[16] = "";
@@ -109,7 +109,7 @@ static void importances_are_the_models(void **state)
     struct setup setup =
         SETUP(model, tiny_machine, tiny_trace("other", trace), "context=1000", difficulty);
     struct plan plan;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     struct error why;
     assert_true(plan_resolve(&setup, cosine, &plan, &trust, &why));
     for (uint32_t h = 0; h < 12; h++) {

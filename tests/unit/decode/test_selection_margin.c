@@ -235,7 +235,7 @@ static void schedules_attend_to_what_the_ledger_wants(void **state)
     const uint64_t tokens[2][2] = {{100, 70}, {60, 90}};
     char model[128], bare[128];
     struct error why;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     struct course course = {0};
     struct setup setup =
         SETUP(tiny_model(2, model), tiny_machine, bare_system(bare), "context=1000", "batch=2",

@@ -728,7 +728,7 @@ static void missing_curve_is_named(void **state)
 static int64_t total_of(const struct setup *setup)
 {
     struct course course;
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     struct error why;
     int64_t ns = 0;
     make_course(setup, &course);

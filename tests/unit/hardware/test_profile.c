@@ -29,7 +29,7 @@ static void value_is_linear_between_points(void **state)
     (void)state;
     struct profile profile = load_well(sort);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         double ns = profile_value(&profile, CURVE_GPU_TOPK, cases[i].size, &trust);
         assert_float_equal(ns, cases[i].ns, 1e-6);
         assert_false(trust.extrapolated);
@@ -42,8 +42,8 @@ static void value_past_an_end_is_that_of_the_end_and_marked(void **state)
 {
     (void)state;
     struct profile profile = load_well(sort);
-    struct trust below = {BASIS_MEASURED, false};
-    struct trust above = {BASIS_MEASURED, false};
+    struct trust below = {.basis = BASIS_MEASURED};
+    struct trust above = {.basis = BASIS_MEASURED};
     assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 99, &below), 10000, 0);
     assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1e12, &above), 20000, 0);
     assert_true(below.extrapolated);
@@ -55,7 +55,7 @@ static void one_value_holds_at_every_size(void **state)
 {
     (void)state;
     struct profile profile = load_well("gpu: {topk: {value: 7us, basis: measured, source: s}}");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1, &trust), 7000, 0);
     assert_float_equal(profile_value(&profile, CURVE_GPU_TOPK, 1e9, &trust), 7000, 0);
     assert_false(trust.extrapolated);
@@ -67,7 +67,7 @@ static void sizes_of_a_bytes_axis_carry_units(void **state)
     (void)state;
     struct profile profile = load_well("gpu: {hbm_share: {points: [[1KiB, 10%], [3KiB, 30%]],"
                                        " basis: measured, source: s}}");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     assert_float_equal(profile_value(&profile, CURVE_GPU_HBM_SHARE, 2048, &trust), 0.2, 1e-12);
     profile_release(&profile);
 }
@@ -75,12 +75,18 @@ static void sizes_of_a_bytes_axis_carry_units(void **state)
 static void trust_keeps_the_worst(void **state)
 {
     (void)state;
-    struct trust trust = {BASIS_MEASURED, false};
-    trust_add(&trust, (struct trust){BASIS_DATASHEET, false});
-    trust_add(&trust, (struct trust){BASIS_PUBLISHED, true});
-    trust_add(&trust, (struct trust){BASIS_MEASURED, false});
+    struct trust trust = {.basis = BASIS_MEASURED};
+    trust_add(&trust, (struct trust){.basis = BASIS_DATASHEET});
+    trust_add(&trust, (struct trust){.basis = BASIS_PUBLISHED, .extrapolated = true});
+    trust_add(&trust, (struct trust){.basis = BASIS_MEASURED});
     assert_int_equal(trust.basis, BASIS_DATASHEET);
     assert_true(trust.extrapolated);
+    assert_null(trust.assumed);
+    trust_add(&trust, (struct trust){.basis = BASIS_ASSUMED});
+    trust_add(&trust, (struct trust){.basis = BASIS_ASSUMED, .assumed = "gpu.topk"});
+    trust_add(&trust, (struct trust){.basis = BASIS_ASSUMED, .assumed = "host.sync"});
+    trust_add(&trust, (struct trust){.basis = BASIS_PUBLISHED});
+    assert_string_equal(trust.assumed, "gpu.topk");
 }
 
 static void figure_keeps_its_basis_source_and_range(void **state)
@@ -265,7 +271,7 @@ static void curve_that_is_not_stated_is_its_standard(void **state)
     static const double standards[] = {2048, 32, 1};
     (void)state;
     struct profile profile = load_well("{link: {h2d: 26GB/s}}");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     struct error why;
     assert_true(profile_require(&profile, ids, COUNT(ids), "system 'clo'", &why));
     assert_true(profile_require_basis(&profile, ids, COUNT(ids), BASIS_MEASURED, &why));

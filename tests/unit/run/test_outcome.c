@@ -145,7 +145,7 @@ static const struct timing timing = {
     .part_ns = {[PART_COMPUTE] = 200, [PART_LAUNCH] = 50, [PART_SYNC] = 50, [PART_LINK] = 11},
     .stall_ns = {[PART_LAUNCH] = 50, [PART_SYNC] = 25, [PART_LINK] = 10},
     .basis_ns = {[BASIS_PUBLISHED] = 300, [BASIS_ASSUMED] = 11},
-    .trust = {BASIS_ASSUMED, false},
+    .trust = {.basis = BASIS_ASSUMED},
 };
 
 /* The result of these figures, on the tiny model and 5 sequences. */

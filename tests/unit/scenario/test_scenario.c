@@ -87,7 +87,7 @@ static void override_reaches_inside(void **state)
     struct setup setup =
         SETUP("system=clo", "mechanisms.policy.eta=0.5", "mechanisms.sync=gpu", "dtype.kv=fp8",
               "hardware.link.h2d=50GB/s", "hardware.host.cores=12");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     assert_near(setup.mechanisms.policy_values[0], .5, 0);
     assert_near(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
     assert_int_equal(setup.model.kv, DTYPE_FP8);
@@ -105,7 +105,7 @@ static void override_reaches_into_parts_of_a_machine(void **state)
     (void)state;
     struct setup setup = SETUP("hardware={gpu: h200, link: pcie5-x16, host: epyc-9654}",
                                "hardware.link.d2h=1GB/s", "hardware.gpu=a40");
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
     assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 1e9, 0);
     assert_near(profile_value(&setup.profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), 696e9, 0);
@@ -554,7 +554,7 @@ static void keys_of_a_sweep_are_laid_in_their_order(void **state)
     assert_int_equal(scenario.points, 4);
     for (uint32_t i = 0; i < 4; i++) {
         struct point point = point_of(&scenario, i);
-        struct trust trust = {BASIS_MEASURED, false};
+        struct trust trust = {.basis = BASIS_MEASURED};
         const struct profile *profile = &point.setup.profile;
         assert_near(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
         assert_near(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i], 0);

@@ -40,7 +40,7 @@ static void check(const char *const *overrides, const char *name, double bytes)
     for (uint32_t i = 0; i < memory.count; i++) {
         sum += memory.lines[i].bytes;
     }
-    struct trust trust = {BASIS_MEASURED, false};
+    struct trust trust = {.basis = BASIS_MEASURED};
     double all = profile_value(&point.setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
     if (memory.pool > 0) {
         assert_near(sum, all, 1);
