@@ -94,12 +94,23 @@ static bool is_part(const char *given, size_t length, const char *name, size_t n
            (strcasecmp(tail, name) == 0 && strchr(separators, tail[-1]) != NULL);
 }
 
+/* Does the name begin with what was given but for one slip, in a text that is long enough? */
+static bool nearly_begins(const char *given, size_t length, const char *name, size_t name_length)
+{
+    bool near = false;
+    for (size_t cut = length - 1; length >= LEAST_BEGINNING + 2 && cut <= length + 1; cut++) {
+        near = near || (cut < name_length && edit_distance(given, length, name, cut) <= 1);
+    }
+    return near;
+}
+
 static size_t distance_of(const char *given, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
     return begins(name, given, length)        ? 0
            : part_begins(name, given, length) ? 1
-           : is_part(given, length, name, name_length)
+           : is_part(given, length, name, name_length) ||
+                   nearly_begins(given, length, name, name_length)
                ? 2
                : edit_distance(given, length, name, name_length);
 }

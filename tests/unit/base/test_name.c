@@ -40,6 +40,7 @@ static void nearest_is_what_was_probably_meant(void **state)
         {"bleady", "belady"}, {"l", NULL},       {"", NULL},         {"retroinfer", NULL},
         {"bel", "belady"},    {"be", NULL},    {"BELA", "belady"},
         {"4090", "rtx-4090"}, {"409", "rtx-4090"}, {"40", NULL},
+        {"belda", "belady"}, {"rtx_40", "rtx-4090"}, {"rtx-4090-oc", "rtx-4090"},
         {"xyz", NULL},        {"lxu", "lru"}, /* as near to lfu, which comes later */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -659,7 +659,7 @@ static const struct {
     {"model=llama-38b", "--set 'llama-38b' nearest 'llama-3-8b'"},
     {"hardware=a41", "--set 'a41' nearest 'a40'"},
     {"system=fulatn", "--set 'fulatn' nearest 'fullattn'"},
-    {"trace=smolm2", "--set 'smolm2'"},
+    {"trace=smolm2", "--set 'smolm2' nearest 'smollm2-135m'"},
     {"trace=", NULL}, /* the default */
     {"trace=./none.swt", "./none.swt"},
     {"model=[a]", "--set 'model'"},
