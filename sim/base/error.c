@@ -115,7 +115,8 @@ bool error_rest(struct error *why, const char *command)
         snprintf(why->expected + used - end, sizeof why->expected - used + end,
                  " or another of '%.100s'", command);
     } else if (why->nearest[0] == '\0' && used > LONG_LIST) {
-        error_expect(why, "one of '%.100s'", command);
+        bool map = strncmp(why->expected, "a map of ", strlen("a map of ")) == 0;
+        error_expect(why, map ? "a map of keys that '%.100s' prints" : "one of '%.100s'", command);
     }
     return false;
 }

@@ -12,11 +12,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
+
+/* Where a name is that of a shipped model and of a quantisation that does not ship, say how to write
+ * both. Returns false. */
+static bool expect_quantised(const char *name, struct error *why)
+{
+    static const struct {
+        const char *ending, *dtype;
+    } endings[] = {
+        {"-awq", "int4"},       {"-awq-int4", "int4"},   {"-gptq", "int4"},
+        {"-gptq-int4", "int4"}, {"-gptq-int8", "int8"},  {"-int4", "int4"},
+        {"-w4a16", "int4"},     {"-int8", "int8"},       {"-w8a8", "int8"},
+        {"-fp8", "fp8"},        {"-fp8-dynamic", "fp8"}, {"-fp8-block", "fp8"},
+        {"-nvfp4", "nvfp4"},    {"-fp4", "nvfp4"},       {"-mxfp4", "mxfp4"},
+    };
+    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
+    size_t length = strlen(base);
+    char stem[NAMED_SIZE], model[NAMED_SIZE];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t cut = strlen(endings[i].ending);
+        if (length <= cut || length >= sizeof stem ||
+            strcasecmp(base + length - cut, endings[i].ending) != 0) {
+            continue;
+        }
+        snprintf(stem, sizeof stem, "%.*s", (int)(length - cut), base);
+        if (named_canonical(&named_model, stem, model)) {
+            error_nearest(why, model);
+            return error_expect(why, "model: %s, with dtype: {weights: %s}", model,
+                                endings[i].dtype);
+        }
+    }
+    return false;
+}
 
 /* Find the config.json that `name` stands for. An id that is also a path here is the path. */
 static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
@@ -24,7 +57,7 @@ static bool find_config(const char *name, const char *file, int line, char path[
 {
     struct stat status;
     if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
-        return false;
+        return expect_quantised(name, why);
     }
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
         return true;

@@ -151,6 +151,24 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length)
     return key->name != NULL ? key : NULL;
 }
 
+/* Several values stand under `sweep`, and only contexts are a list themselves. */
+static bool check_lists(const struct node *root, struct error *why)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        const struct node *child = root->children[i];
+        const struct scenario_key *key = scenario_key_find(child->key, strlen(child->key));
+        if (child->kind == NODE_LIST && key->shape != SCENARIO_CONTEXTS &&
+            key->shape != SCENARIO_SWEEP) {
+            node_error(child, why, "'%s' is a list", child->key);
+            return error_expect(why,
+                                "a single value; or, to run each, the list as sweep.%s=[...] or "
+                                "under 'sweep:' in a file",
+                                child->key);
+        }
+    }
+    return true;
+}
+
 static bool check_keys(const struct node *root, struct error *why)
 {
     const char *keys[64];
@@ -160,7 +178,7 @@ static bool check_keys(const struct node *root, struct error *why)
     }
     keys[count] = NULL;
     if (node_check_keys(root, keys, "scenario", why)) {
-        return true;
+        return check_lists(root, why);
     }
     size_t at = 0;
     while (at < root->count &&

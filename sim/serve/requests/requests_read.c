@@ -25,12 +25,13 @@ static bool refuse_format(const struct csv_reader *in, struct error *why)
         return error_expect(why, "an object on each line, not an array: jq -c '.[]' %.100s",
                             in->path);
     }
-    if (line[0] != '{' && strchr(line, ',') != NULL) {
-        return error_expect(why,
-                            "columns that are called %s (arrival in seconds; rename yours, or add "
-                            "this first line), or the head of Azure (TIMESTAMP,ContextTokens,"
-                            "GeneratedTokens) or BurstGPT (Timestamp,Model,Request tokens,...)",
-                            vllm);
+    if (line[0] != '{' && strpbrk(line, ",;\t") != NULL) {
+        return error_expect(
+            why,
+            "columns between commas that are called %s, in this order (arrival in "
+            "seconds; rename yours, or add this first line), or the head of Azure (TIMESTAMP,ContextTokens,"
+            "GeneratedTokens) or BurstGPT (Timestamp,Model,Request tokens,...)",
+            vllm);
     }
     return error_expect(why,
                         "JSON lines such as {\"timestamp\": 0, \"input_length\": 1000, "

@@ -42,8 +42,14 @@ static bool is_numbers(const char *line)
 /* A table of another program can be read if its columns are named: say how. */
 static bool say_columns(const char *line, struct error *why)
 {
+    if (strchr(line, ',') == NULL && strpbrk(line, ";\t|") != NULL) {
+        return error_expect(why, "columns between commas; '%.80s' has none", line);
+    }
     if (strchr(line, ',') == NULL) {
-        return false;
+        return error_expect(why,
+                            "a first line that begins with '" FIRST_MARK "'; or, for a "
+                            "column of ids, --columns unit=%.60s",
+                            is_numbers(line) ? "1" : line);
     }
     return is_numbers(line)
                ? error_expect(why, "a first line that begins with '" FIRST_MARK "'; or, for a "

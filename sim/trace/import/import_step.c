@@ -119,7 +119,9 @@ bool import_step_row(struct import_step *step, uint32_t *from, const struct impo
     if (sum > SUM_MOST) {
         error_set(why, NULL, first.line, "the masses of layer %u, head %u add up to %.4g",
                   first.layer, first.head, sum);
-        return error_expect(why, "at most 1");
+        return error_expect(
+            why, "at most 1: divide the scores of a row by their sum (after exp(), if they "
+                 "are logits)");
     }
     sort(row->items, row->count, by_unit);
     const struct import_item *second = fold(row, rule->repeats);
