@@ -199,13 +199,15 @@ static const struct {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+/* A single word of a command, such as "server", occurs in any text and means none. */
 static const char *nearest_command(const char *words)
 {
     const char *marks[COMMANDS + 1] = {NULL};
     for (size_t i = 0; i < COMMANDS; i++) {
         marks[i] = commands[i].mark;
     }
-    return name_nearest_of(words, marks);
+    const char *nearest = name_nearest_of(words, marks);
+    return nearest != NULL && 4 * strlen(words) >= 3 * strlen(nearest) ? nearest : NULL;
 }
 
 const char *server_command_meant(const char *line)

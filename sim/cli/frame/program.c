@@ -52,7 +52,8 @@ static bool unknown_command(const struct command *const *commands, const char *g
         error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
                     group != NULL ? " " : "", given);
     }
-    return name_expect(given, names, why);
+    name_expect(given, names, why);
+    return given[0] != '\0' ? error_rest(why, "spillway --help") : false;
 }
 
 /* Refuse an output that would overwrite an input. */
