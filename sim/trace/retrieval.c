@@ -354,6 +354,25 @@ static bool reserve(const struct asking *asking, struct error *why)
                          why);
 }
 
+/* Ask for the best items, as many as the shape wants. */
+static void ask_best(const struct asking *asking, struct demand *out)
+{
+    struct retrieval_buffer *buffer = asking->buffer;
+    const struct demand *truth = asking->truth;
+    uint32_t *best = buffer->item + asking->header->units + 1;
+    uint32_t units = asking->shape->codes > 0 ? truth->wanted : asking->shape->wanted;
+    uint32_t wanted = (units + asking->page / 2) / asking->page;
+    wanted = wanted > 0 ? wanted : 1;
+    memset(buffer->place, 0, asking->levels * sizeof *buffer->place);
+    for (uint32_t i = 0; i < truth->recorded; i++) {
+        buffer->code[truth->units[i]] = truth->mass[i];
+    }
+    uint32_t count = asking->page > 1 ? put_pages(asking) : put_units(asking, wanted);
+    wanted = wanted < count ? wanted : count;
+    sort_best(asking, count, wanted, best);
+    answer(asking, best, wanted, out);
+}
+
 bool demand_from_retrieval(const struct trace_header *header, const struct trace_frame *frame,
                            uint32_t head, uint32_t step, const struct demand_shape *shape,
                            const struct retrieval_error *error, struct retrieval_buffer *buffer,
@@ -365,30 +384,24 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
         return false;
     }
     *out = truth;
-    struct asking asking = {.header = header, .shape = shape, .buffer = buffer, .truth = &truth};
-    asking.page = error->page > 1 ? error->page : 1;
-    asking.lasting = buffer->lasting + (size_t)head * header->units;
-    asking.order = buffer->order + (size_t)head * header->units;
-    asking.tail_key = key_of(frame, head, TAIL_PURPOSE);
-    asking.step_key = key_of(frame, head, STEP_PURPOSE + (uint64_t)frame->first_step + step);
     if (truth.wanted == 0) {
         return true;
     }
+    struct asking asking = {
+        .header = header,
+        .shape = shape,
+        .buffer = buffer,
+        .truth = &truth,
+        .lasting = buffer->lasting + (size_t)head * header->units,
+        .order = buffer->order + (size_t)head * header->units,
+        .tail_key = key_of(frame, head, TAIL_PURPOSE),
+        .step_key = key_of(frame, head, STEP_PURPOSE + (uint64_t)frame->first_step + step),
+        .page = error->page > 1 ? error->page : 1,
+    };
     describe(&asking, error);
     if (!reserve(&asking, why)) {
         return false;
     }
-    memset(buffer->place, 0, asking.levels * sizeof *buffer->place);
-    for (uint32_t i = 0; i < truth.recorded; i++) {
-        buffer->code[truth.units[i]] = truth.mass[i];
-    }
-    uint32_t units = shape->codes > 0 ? truth.wanted : shape->wanted;
-    uint32_t wanted = (units + asking.page / 2) / asking.page;
-    wanted = wanted > 0 ? wanted : 1;
-    uint32_t count = asking.page > 1 ? put_pages(&asking) : put_units(&asking, wanted);
-    uint32_t *best = buffer->item + header->units + 1;
-    wanted = wanted < count ? wanted : count;
-    sort_best(&asking, count, wanted, best);
-    answer(&asking, best, wanted, out);
+    ask_best(&asking, out);
     return true;
 }

@@ -35,7 +35,7 @@ struct retrieval_error {
 /* Does it ask for other units than the head wants? */
 bool retrieval_errs(const struct retrieval_error *error);
 
-/* Scratch; owned by the caller. An item is a unit or a page. */
+/* Scratch for the demands of one trace; owned by the caller. An item is a unit or a page. */
 struct retrieval_buffer {
     struct demand_buffer truth, asked;
     uint16_t *code;           /* [units] mass code of a recorded unit, else more than 255 */

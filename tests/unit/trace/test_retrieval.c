@@ -206,10 +206,81 @@ static void errors_last_as_long_as_they_should(void **state)
     trace_frame_release(&frame);
 }
 
+/* Random rows, windows, pages and errors, the same buffer for all steps: a demand has no unit twice
+ * and none of the window, as many as are wanted or are there, whole pages, and all that the row
+ * records. */
+static void check_random(const struct trace_header *header, const struct trace_frame *frame,
+                         gsl_rng *random, struct retrieval_buffer *buffer)
+{
+    struct error why;
+    struct demand truth, demand;
+    struct demand_buffer own;
+    bool seen[64] = {false}, first[64] = {false};
+    uint32_t page = 1 + (uint32_t)gsl_rng_uniform_int(random, 7);
+    struct retrieval_error error = {page, 3 * gsl_rng_uniform(random), gsl_rng_uniform(random)};
+    struct demand_shape single = demand_shape(header, 1 + (uint32_t)gsl_rng_uniform_int(random, 12),
+                                              (uint32_t)gsl_rng_uniform_int(random, 9),
+                                              (uint32_t)gsl_rng_uniform_int(random, 9));
+    struct demand_shape shape = retrieval_shape(&single, page);
+    uint32_t head = (uint32_t)gsl_rng_uniform_int(random, header->kv_heads), known = 0;
+    uint32_t step = (uint32_t)gsl_rng_uniform_int(random, frame->steps), outside, pages = 0;
+    demand_buffer_init(&own);
+    make_check(demand_from_frame(header, frame, head, step, &shape, &own, &truth, &why), &why);
+    make_check(
+        demand_from_retrieval(header, frame, head, step, &shape, &error, buffer, &demand, &why),
+        &why);
+    for (uint32_t i = 0; i < demand.recorded; i++) {
+        uint32_t unit = demand.units[i];
+        assert_true(unit >= shape.first_unit && unit < shape.end_unit && !seen[unit]);
+        seen[unit] = true;
+        if (i < demand.wanted && !first[unit / page]) {
+            first[unit / page] = true;
+            pages++;
+        }
+    }
+    for (uint32_t i = 0; i < truth.recorded; i++) {
+        known += seen[truth.units[i]];
+    }
+    assert_int_equal(known, truth.recorded);
+    assert_int_equal(demand.recorded - demand.wanted_tail, truth.recorded);
+    outside = shape.end_unit - shape.first_unit;
+    assert_true(demand.wanted <= shape.wanted);
+    assert_true(truth.recorded == 0 || page > 1 ||
+                demand.wanted == (shape.wanted < outside ? shape.wanted : outside));
+    assert_true(pages <= shape.wanted / page);
+    demand_buffer_release(&own);
+}
+
+static void demands_of_random_rows_are_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct error why;
+        struct trace_frame frame;
+        struct retrieval_buffer buffer;
+        struct trace_header header = make_header();
+        gsl_rng *random = random_stream(seed, "test.retrieval", 0, &why);
+        make_check(random != NULL, &why);
+        header.context = header.units = 20 + (uint32_t)gsl_rng_uniform_int(random, 44);
+        header.keep = 1 + (uint32_t)gsl_rng_uniform_int(random, header.units);
+        trace_frame_init(&frame);
+        frame.tile = frame.layer = frame.sequence = 0;
+        make_frame(&header, &frame, random);
+        retrieval_buffer_init(&buffer);
+        for (uint32_t i = 0; i < 8; i++) {
+            check_random(&header, &frame, random, &buffer);
+        }
+        retrieval_buffer_release(&buffer);
+        trace_frame_release(&frame);
+        gsl_rng_free(random);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_worked_by_hand),
+        cmocka_unit_test(demands_of_random_rows_are_whole),
         cmocka_unit_test(more_noise_costs_more_mass),
         cmocka_unit_test(errors_last_as_long_as_they_should),
     };
