@@ -24,8 +24,14 @@ leaf(id, system, path, key, value) AS (
   FROM ok, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system'
 ),
+-- A preset may name its server engine, and what follows from that; the system's name then says it already.
+follows(path) AS (
+  SELECT path FROM (SELECT path, system, COUNT(DISTINCT value) AS count FROM leaf
+                    WHERE path IN ('$.engine', '$.compile') GROUP BY path, system)
+  GROUP BY path HAVING MAX(count) = 1
+),
 told(path) AS (
-  SELECT path FROM leaf WHERE path NOT LIKE '$.mechanisms.%'
+  SELECT path FROM leaf WHERE path NOT LIKE '$.mechanisms.%' AND path NOT IN follows
   GROUP BY path HAVING COUNT(DISTINCT value) > 1 OR COUNT(*) < (SELECT COUNT(*) FROM ok)
   UNION
   SELECT path FROM leaf WHERE path LIKE '$.mechanisms.%'

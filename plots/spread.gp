@@ -14,7 +14,7 @@ stats rows using (is("panel") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 columns = panels < 3 ? panels : panels == 4 ? 2 : 3
 lines = ceil(panels / real(columns))
-TOP = 88.0; BOTTOM = 50.0; PANEL = columns == 1 ? 400.0 : columns == 2 ? 300.0 : 230.0
+TOP = 102.0; BOTTOM = 50.0; PANEL = columns == 1 ? 400.0 : columns == 2 ? 300.0 : 230.0
 LEFT = 78.0; GAP = 30.0; UNDER = 62.0
 height = TOP + BOTTOM + PANEL * lines
 across = (WIDTH - LEFT) / columns

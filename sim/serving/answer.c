@@ -31,8 +31,8 @@ struct answer {
     uint32_t chosen; /* the member whose result is the answer's */
 };
 
-/* Only times have a band, and none stands on assumptions alone, or under a server that holds
- * requests back. A share is compared as it is printed, in whole percents. */
+/* Only figures that a result has have a band, and none stands on assumptions alone, or under a
+ * server that holds requests back. A share is compared as it is printed, in whole percents. */
 static bool has_bands(const struct result *result)
 {
     double known = 0;
@@ -66,9 +66,12 @@ static bool write_identity(const struct point *point, struct result *result, str
                          sizeof result->scenario);
     }
     static_assert((int)RESULT_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
+    static const enum column figures[RESULT_BANDS] = {
+        [BAND_RATE] = COLUMN_DECODE_RATE, [BAND_TTFT] = COLUMN_TTFT, [BAND_TPOT] = COLUMN_TPOT};
+    bool stands = has_bands(result);
     for (int i = 0; i < RESULT_BANDS; i++) {
         struct cell *cell = &result->cells[COLUMN_ERROR_BAND + i];
-        cell->set = point->band_known[i] && has_bands(result);
+        cell->set = point->band_known[i] && stands && result->cells[figures[i]].set;
         if (cell->set) {
             memcpy(result->band[i], point->band[i], sizeof result->band[i]);
         }

@@ -223,15 +223,16 @@ static bool note_message(struct runs_notes *notes, const char *message, const ch
     return true;
 }
 
-/* "-10 … +30 %"; of a server "TTFT -10 … +30 %, TPOT none, ..." */
+/* "-10 … +30 %"; of a server "TTFT -10 … +30 %, TPOT none, ...", of the figures that it has. */
 static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
                       struct error *why)
 {
     static const struct {
-        enum column column;
+        enum column column, figure;
         const char *what;
-    } bands[] = {
-        {COLUMN_TTFT_BAND, "TTFT "}, {COLUMN_TPOT_BAND, "TPOT "}, {COLUMN_ERROR_BAND, "tok/s "}};
+    } bands[] = {{COLUMN_TTFT_BAND, COLUMN_TTFT, "TTFT "},
+                 {COLUMN_TPOT_BAND, COLUMN_TPOT, "TPOT "},
+                 {COLUMN_ERROR_BAND, COLUMN_DECODE_RATE, "tok/s "}};
     char text[128] = "none stands";
     bool serves = result->cells[COLUMN_REQUESTS].set, any = false;
     size_t used = 0;
@@ -240,6 +241,9 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
     }
     for (size_t i = serves ? 0 : 2; any && i < sizeof bands / sizeof bands[0]; i++) {
         const double *band = result->band[bands[i].column - COLUMN_ERROR_BAND];
+        if (!result->cells[bands[i].figure].set) {
+            continue;
+        }
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
                                  serves ? bands[i].what : "");
         used += (size_t)(result->cells[bands[i].column].set

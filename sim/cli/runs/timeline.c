@@ -59,7 +59,9 @@ static bool read_wish(const struct arguments *arguments, uint64_t *layer, struct
            units_parse_whole(text, UNIT_COUNT, UINT32_MAX, NULL, 0, "--layer", layer, why);
 }
 
-/* Of an ensemble, the step of the family whose result is the answer's. */
+/* Of an ensemble, the step of the family whose result is the answer's: the one in the middle by its
+ * step, which is known once all of them are timed. So each family is run, as `simulate` runs it; with
+ * replays kept from there, that takes no reading of a recording. */
 static bool show(const struct point *point, const char *path, uint64_t layer, struct error *why)
 {
     struct run_context context;
