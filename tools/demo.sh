@@ -1,7 +1,7 @@
 #!/bin/bash
-# The main use: a question answered in words; then, on shipped recordings, one comparison and two sweeps, each as a
-# table, a database and a picture in the folder $1, and a report about the first. Where it is installed (share/spillway/tools), the program is the one
-# on the PATH.
+# The main use: a question answered in words; then, on shipped recordings, one comparison and two sweeps, each as
+# a table, a database and a picture in the folder $1, and a report about the first. Where it is installed
+# (share/spillway/tools), the program is the one on the PATH.
 set -eu
 data=$(dirname "$0")/..
 program=$data/build/spillway

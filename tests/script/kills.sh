@@ -41,6 +41,7 @@ commands=(
     "whatif whatif $small --set system=retroinfer --over budget=[5%,10%,20%,40%] --db runs.db"
     "plan plan $small --system vllm,retroinfer --allow lossy --target tpot_ms<=60 --db runs.db -o winner.yaml"
     "front plan $small --system vllm,retroinfer --allow lossy --pareto --over batch=[1,2] --db runs.db"
+    "advise advise llama-3-8b a40 --context 100K --set trace=assumed:hit=90% --set steps=2 --db runs.db"
     "ablate ablate $small --set system=retroinfer --against retroinfer-fifo --db runs.db"
     "curve curve ../../in/small.swt --policy lru --policy arc --sizes 10%,30% --db curves.db"
     "merge merge ../../in/a.db ../../in/b.db -o all.db"
