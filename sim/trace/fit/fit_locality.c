@@ -162,15 +162,16 @@ static void scratch_release(struct scratch *scratch)
     free(scratch->wanted);
 }
 
-bool fit_locality_measure(const struct trace *trace, double share, uint32_t steps, uint32_t threads,
-                          struct fit_locality *out, struct error *why)
+bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
+                          uint32_t steps, uint32_t threads, struct fit_locality *out,
+                          struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     struct measurement all = {
         .trace = trace,
         .header = header,
-        .shape = demand_shape(header, (uint32_t)lround(share * header->units), header->sinks,
-                              header->recent),
+        .shape = demand_shape(header, (uint32_t)lround(selection->share * header->units),
+                              selection->sinks, selection->recent),
         .steps = steps < header->steps ? steps : header->steps,
     };
     threads = parallel_threads(threads);
@@ -216,8 +217,9 @@ static bool measure_twin(const struct trace *recording, double share, uint32_t t
         .sequences = 1,
         .steps = header->steps < STEPS ? header->steps : STEPS,
     };
+    const struct trace_selection selection = {share, header->sinks, header->recent};
     struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
-    bool ok = twin != NULL && fit_locality_measure(twin, share, STEPS, threads, out, why);
+    bool ok = twin != NULL && fit_locality_measure(twin, &selection, STEPS, threads, out, why);
     trace_close(twin);
     return ok;
 }
@@ -257,7 +259,9 @@ bool fit_locality_solve(const struct trace *recording, double share, uint32_t th
     struct fit_locality shown, twin;
     struct same same = {{0}, 0};
     profile->locality = (struct profile_locality){{0}, 0};
-    bool ok = fit_locality_measure(recording, share, STEPS, threads, &shown, why);
+    const struct trace_header *header = trace_header(recording);
+    const struct trace_selection selection = {share, header->sinks, header->recent};
+    bool ok = fit_locality_measure(recording, &selection, STEPS, threads, &shown, why);
     for (int round = 0; ok && round < ROUNDS; round++) {
         ok = measure_twin(recording, share, threads, profile, &twin, why);
         if (ok) {
