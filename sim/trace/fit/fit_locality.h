@@ -16,8 +16,8 @@ struct fit_locality {
                                     0 with one head */
 };
 
-/* Measure the first `steps` steps (at most the trace's) of the first sequence, layers in parallel
- * on `threads` threads (0: one per processor); the result is the same for any number. `near` means
+/* Measure about `steps` steps of the first sequence, whole tiles spread over all steps, layers in
+ * parallel on `threads` threads (0: one per processor); the result is the same for any number. `near` means
  * something only if units are positions. */
 bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
                           uint32_t steps, uint32_t threads, struct fit_locality *out,
