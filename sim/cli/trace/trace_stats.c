@@ -4,6 +4,7 @@
 #include "cli/frame/table.h"
 #include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
+#include "trace/fit/fit_locality.h"
 #include "trace/stats.h"
 
 #include <inttypes.h>
@@ -70,9 +71,41 @@ static json_t *head_json(const struct trace *trace, const struct trace_stats *st
     return object;
 }
 
-static bool print_json(const struct trace *trace, const struct trace_selection *selection,
-                       const struct trace_stats *stats, struct error *why)
+/* What is printed of a trace. */
+struct measured {
+    struct trace_selection selection;
+    struct trace_stats stats;
+    struct fit_locality locality;
+};
+
+/* Clusters of tokens have no neighbours, and a single head none that is alike. */
+static bool has_neighbours(const struct trace *trace)
 {
+    return trace_header(trace)->unit_kind == TRACE_POSITIONS;
+}
+
+static bool has_others(const struct trace *trace)
+{
+    return trace_header(trace)->kv_heads > 1;
+}
+
+static void set_locality(const struct trace *trace, const struct fit_locality *locality,
+                         json_t *object)
+{
+    json_t *near = json_array();
+    for (int width = 0; has_neighbours(trace) && width < PROFILE_WIDTHS; width++) {
+        json_array_append_new(near, json_real(locality->near[width]));
+    }
+    json_object_set_new(object, "near", near);
+    json_object_set_new(object, "alike",
+                        real_or_null(has_others(trace) ? locality->alike : (double)NAN));
+}
+
+static bool print_json(const struct trace *trace, const struct measured *measured,
+                       struct error *why)
+{
+    const struct trace_selection *selection = &measured->selection;
+    const struct trace_stats *stats = &measured->stats;
     json_t *object = json_object();
     json_object_set_new(object, "selection", json_real(selection->share));
     json_object_set_new(object, "sinks", json_integer(selection->sinks));
@@ -80,6 +113,7 @@ static bool print_json(const struct trace *trace, const struct trace_selection *
     for (int f = 0; f < TRACE_FIGURES; f++) {
         json_object_set_new(object, trace_figures[f].name, real_or_null(stats->overall[f]));
     }
+    set_locality(trace, &measured->locality, object);
     json_t *heads = json_array();
     for (uint32_t head = 0; head < stats->heads; head++) {
         json_array_append_new(heads, head_json(trace, stats, head));
@@ -119,10 +153,25 @@ static bool add_figures(struct table *table, const struct trace_stats *stats, st
     return true;
 }
 
-static bool print_table(const struct trace *trace, const struct trace_selection *selection,
-                        const struct trace_stats *stats, const struct layer_choice *choice,
-                        struct error *why)
+static void print_locality(const struct trace *trace, const struct fit_locality *locality)
 {
+    const double *near = locality->near;
+    if (has_neighbours(trace)) {
+        printf("\nnear: of the other units in a wanted unit's 1024th, 256th, 64th, 16th of the "
+               "context, %.0f, %.0f, %.0f, %.0f %%\n      are wanted too\n",
+               100 * near[0], 100 * near[1], 100 * near[2], 100 * near[3]);
+    }
+    if (has_others(trace)) {
+        printf("%salike: another head of the layer wants %.0f %% of a head's units\n",
+               has_neighbours(trace) ? "" : "\n", 100 * locality->alike);
+    }
+}
+
+static bool print_table(const struct trace *trace, const struct measured *measured,
+                        const struct layer_choice *choice, struct error *why)
+{
+    const struct trace_selection *selection = &measured->selection;
+    const struct trace_stats *stats = &measured->stats;
     const struct trace_header *header = trace_header(trace);
     char worst[TEXT], best[TEXT], chosen[LAYER_CHOICE_TEXT];
     snprintf(worst, sizeof worst, "worst %u.%u",
@@ -145,26 +194,32 @@ static bool print_table(const struct trace *trace, const struct trace_selection 
                trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
                selection->recent);
         table_print(table, stdout);
+        print_locality(trace, &measured->locality);
     }
     table_destroy(table);
     return ok;
 }
 
+static bool measure(const struct trace *trace, struct measured *out, struct error *why)
+{
+    return trace_stats_measure(trace, &out->selection, 0, &out->stats, why) &&
+           fit_locality_measure(trace, &out->selection, trace_header(trace)->steps, 0,
+                                &out->locality, why);
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
-    struct trace_selection selection;
-    struct trace_stats stats;
+    struct measured measured;
     struct layer_choice choice;
-    trace_stats_init(&stats);
+    trace_stats_init(&measured.stats);
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok =
-        trace != NULL &&
-        layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
-        read_selection(arguments, trace_header(trace), &selection, why) &&
-        trace_stats_measure(trace, &selection, 0, &stats, why) &&
-        (arguments_given(arguments, JSON) ? print_json(trace, &selection, &stats, why)
-                                          : print_table(trace, &selection, &stats, &choice, why));
-    trace_stats_release(&stats);
+    bool ok = trace != NULL &&
+              layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
+              read_selection(arguments, trace_header(trace), &measured.selection, why) &&
+              measure(trace, &measured, why) &&
+              (arguments_given(arguments, JSON) ? print_json(trace, &measured, why)
+                                                : print_table(trace, &measured, &choice, why));
+    trace_stats_release(&measured.stats);
     trace_close(trace);
     return ok;
 }
@@ -174,7 +229,8 @@ const struct command command_trace_stats = {
     .operands = "TRACE",
     .least_operands = 1,
     .most_operands = 1,
-    .summary = "measure how much demands and queries change from step to step, per head",
+    .summary =
+        "measure how much demands and queries change, and how alike neighbours and heads are",
     .example = "spillway trace stats smollm2-135m",
     .options = options,
     .run = run,

@@ -27,6 +27,7 @@ struct fit {
     struct trace_profile *profile;
     double share;
     uint32_t steps;
+    uint32_t rounds; /* of correction */
 };
 
 /* A head while it is fitted: the figures it should have, and the targets given to the formulas. */
@@ -160,7 +161,7 @@ static bool fit_layer(uint32_t layer, uint32_t thread, void *context, struct err
     struct fit_head *heads =
         samples != NULL ? array_zeroed(header->kv_heads, sizeof *heads, why) : NULL;
     bool ok = heads != NULL && start_layer(fit, &profile, layer, samples, heads, wanted, why);
-    for (uint32_t round = 0; ok && round < ROUNDS; round++) {
+    for (uint32_t round = 0; ok && round < fit->rounds; round++) {
         ok = correct_layer(fit, &profile, round, samples, heads, wanted, why);
     }
     free(samples);
@@ -215,6 +216,18 @@ static void describe(const struct trace_header *header, uint32_t steps,
     profile->basis = BASIS_MEASURED;
 }
 
+/* Locality is found for heads as the formulas have them, and then heads are corrected by twins that
+ * have it. */
+static bool fit_all(struct fit *fit, uint32_t threads, struct error *why)
+{
+    uint32_t layers = trace_header(fit->recording)->layers;
+    fit->rounds = 0;
+    bool ok = parallel_for(layers, threads, fit_layer, fit, why) &&
+              fit_locality_solve(fit->recording, fit->share, threads, fit->profile, why);
+    fit->rounds = ROUNDS;
+    return ok && parallel_for(layers, threads, fit_layer, fit, why);
+}
+
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,
                struct trace_profile *profile, struct error *why)
 {
@@ -241,8 +254,7 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
     describe(header, fit.steps, profile);
     profile->heads =
         array_zeroed((size_t)header->layers * header->kv_heads, sizeof *profile->heads, why);
-    if (profile->heads == NULL || !parallel_for(header->layers, threads, fit_layer, &fit, why) ||
-        !fit_locality_solve(recording, share, threads, profile, why)) {
+    if (profile->heads == NULL || !fit_all(&fit, threads, why)) {
         trace_profile_release(profile);
         return false;
     }

@@ -16,6 +16,9 @@
 
 enum { STEPS = 32, ROUNDS = 4 };
 
+/* Less than this is chance. */
+#define LEAST 0.02
+
 /* Of a layer. */
 struct sums {
     double wanted;
@@ -33,7 +36,7 @@ struct measurement {
     const struct trace *trace;
     const struct trace_header *header;
     struct demand_shape shape;
-    uint32_t steps;
+    uint32_t every;          /* of the tiles, one in so many */
     struct scratch *scratch; /* one per thread */
     struct sums *sums;       /* [layers] */
 };
@@ -115,11 +118,11 @@ static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct
     const struct measurement *all = context;
     struct scratch *scratch = &all->scratch[thread];
     const struct trace_frame *frame = &scratch->frame;
-    for (uint32_t tile = 0; tile * all->header->steps_per_tile < all->steps; tile++) {
+    for (uint32_t tile = 0; tile < trace_tiles(all->header); tile += all->every) {
         if (!trace_read(all->trace, 0, tile, layer, &scratch->frame, why)) {
             return false;
         }
-        for (uint32_t s = 0; s < frame->steps && frame->first_step + s < all->steps; s++) {
+        for (uint32_t s = 0; s < frame->steps; s++) {
             if (!add_step(all, scratch, s, &all->sums[layer], why)) {
                 return false;
             }
@@ -162,16 +165,24 @@ static void scratch_release(struct scratch *scratch)
     free(scratch->wanted);
 }
 
-bool fit_locality_measure(const struct trace *trace, double share, uint32_t steps, uint32_t threads,
-                          struct fit_locality *out, struct error *why)
+/* How many tiles stand for each that is read, so that about `steps` steps are read. */
+static uint32_t one_tile_in(const struct trace_header *header, uint32_t steps)
+{
+    uint32_t tiles = trace_tiles(header), read = steps / header->steps_per_tile;
+    return read == 0 ? tiles : (tiles + read - 1) / read;
+}
+
+bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
+                          uint32_t steps, uint32_t threads, struct fit_locality *out,
+                          struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     struct measurement all = {
         .trace = trace,
         .header = header,
-        .shape = demand_shape(header, (uint32_t)lround(share * header->units), header->sinks,
-                              header->recent),
-        .steps = steps < header->steps ? steps : header->steps,
+        .shape = demand_shape(header, (uint32_t)lround(selection->share * header->units),
+                              selection->sinks, selection->recent),
+        .every = one_tile_in(header, steps),
     };
     threads = parallel_threads(threads);
     threads = threads < header->layers ? threads : header->layers;
@@ -214,10 +225,11 @@ static bool measure_twin(const struct trace *recording, double share, uint32_t t
         .context = header->context,
         .keep = share,
         .sequences = 1,
-        .steps = header->steps < STEPS ? header->steps : STEPS,
+        .steps = header->steps,
     };
+    const struct trace_selection selection = {share, header->sinks, header->recent};
     struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
-    bool ok = twin != NULL && fit_locality_measure(twin, share, STEPS, threads, out, why);
+    bool ok = twin != NULL && fit_locality_measure(twin, &selection, STEPS, threads, out, why);
     trace_close(twin);
     return ok;
 }
@@ -232,9 +244,9 @@ struct same {
  * the product of all steps up to it. */
 static struct profile_locality to_parameters(const struct same *same)
 {
-    struct profile_locality out = {.alike = sqrt(same->alike)};
+    struct profile_locality out = {.alike = same->alike < LEAST ? 0 : sqrt(same->alike)};
     double before = 1;
-    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+    for (int width = 0; width < PROFILE_WIDTHS && same->near[width] >= LEAST; width++) {
         out.near[width] = before > 0 ? sqrt(within(same->near[width] / before, 0, 1)) : 0;
         before = fmin(before, same->near[width]);
     }
@@ -257,7 +269,9 @@ bool fit_locality_solve(const struct trace *recording, double share, uint32_t th
     struct fit_locality shown, twin;
     struct same same = {{0}, 0};
     profile->locality = (struct profile_locality){{0}, 0};
-    bool ok = fit_locality_measure(recording, share, STEPS, threads, &shown, why);
+    const struct trace_header *header = trace_header(recording);
+    const struct trace_selection selection = {share, header->sinks, header->recent};
+    bool ok = fit_locality_measure(recording, &selection, STEPS, threads, &shown, why);
     for (int round = 0; ok && round < ROUNDS; round++) {
         ok = measure_twin(recording, share, threads, profile, &twin, why);
         if (ok) {

@@ -5,6 +5,7 @@
 
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
+#include "trace/stats.h"
 
 /* Means over the wanted units of all heads and steps. The sizes of neighbourhoods are those of
  * profile_blocks. A unit of the window is no neighbour: no head wants it. */
@@ -15,11 +16,12 @@ struct fit_locality {
                                     0 with one head */
 };
 
-/* Measure the first `steps` steps (at most the trace's) of the first sequence, for demands of
- * `share` of the context outside the recorded window, layers in parallel on `threads` threads (0:
- * one per processor); the result is the same for any number. */
-bool fit_locality_measure(const struct trace *trace, double share, uint32_t steps, uint32_t threads,
-                          struct fit_locality *out, struct error *why);
+/* Measure about `steps` steps of the first sequence, whole tiles spread over all steps, layers in
+ * parallel on `threads` threads (0: one per processor); the result is the same for any number. `near` means
+ * something only if units are positions. */
+bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
+                          uint32_t steps, uint32_t threads, struct fit_locality *out,
+                          struct error *why);
 
 /* Set `profile->locality` such that twins of `recording` show the recording's locality, the rest of
  * the profile as it is. */

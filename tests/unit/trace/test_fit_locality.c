@@ -12,9 +12,10 @@
 
 static struct fit_locality measure(const struct trace *trace, uint32_t steps)
 {
+    static const struct trace_selection selection = {0.1, 4, 64};
     struct fit_locality out;
     struct error why;
-    make_check(fit_locality_measure(trace, 0.1, steps, 1, &out, &why), &why);
+    make_check(fit_locality_measure(trace, &selection, steps, 1, &out, &why), &why);
     return out;
 }
 
@@ -53,10 +54,11 @@ static void wanted_neighbours_are_counted_as_by_hand(void **state)
     struct trace_profile profile = make_profile(heads, 1, 2);
     struct trace_geometry geometry = make_geometry(1, 2, 1024, 1);
     geometry.keep = 103.0 / 1024;
+    const struct trace_selection selection = {geometry.keep, 4, 64};
     struct trace *trace = make_generated(&profile, &geometry);
     struct fit_locality found;
     struct error why;
-    make_check(fit_locality_measure(trace, geometry.keep, 1, 1, &found, &why), &why);
+    make_check(fit_locality_measure(trace, &selection, 1, 1, &found, &why), &why);
     expect_near("1024 blocks", found.near[0], 0, 1e-9);
     expect_near("256 blocks", found.near[1], (2 + 100) / 103., 1e-9);
     expect_near("64 blocks", found.near[2], (7 * 6 / 15. + 96) / 103, 1e-9);
