@@ -115,7 +115,7 @@ static bool add_time(const struct arguments *arguments, int option, const char *
     if (!units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why)) {
         return false;
     }
-    snprintf(target, sizeof target, "%s<=%gms", key, ns / 1e6);
+    snprintf(target, sizeof target, "%s<=%s", key, text);
     return add_target(target, targets, why);
 }
 
@@ -132,7 +132,7 @@ static bool add_mass(const struct arguments *arguments, struct advice_options *o
     if (!units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
         return false;
     }
-    snprintf(target, sizeof target, "mass_recall>=%.9g", share);
+    snprintf(target, sizeof target, "mass_recall>=%s", text);
     return add_target(target, &out->targets, why);
 }
 

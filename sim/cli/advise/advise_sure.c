@@ -54,12 +54,14 @@ static void say_helps(const struct explain_time *time, char text[VERDICT_TEXT])
                  {"link.", "link speed"},
                  {"host.", "CPU speed"},
                  {"fabric.", "speed between GPUs"}};
-    const char *between = ". 10 % more takes off: ";
+    bool any = false;
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
         if (effect >= told) {
-            text_append(text, VERDICT_TEXT, "%s%s %.0f %%", between, helps[i].what, 100 * effect);
-            between = ", ";
+            text_append(text, VERDICT_TEXT,
+                        any ? ", %s %.0f %%" : ". 10 %% more %s takes off %.0f %%", helps[i].what,
+                        100 * effect);
+            any = true;
         }
     }
     if (effect_of(time, "link.") < told && effect_of(time, "host.") < told) {

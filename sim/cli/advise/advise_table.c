@@ -4,6 +4,7 @@
 #include "cli/advise/advise_words.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
+#include "cli/frame/ranges.h"
 #include "cli/frame/table.h"
 #include "cli/plan/shortfall.h"
 #include "cli/runs/runs_notes.h"
@@ -196,6 +197,15 @@ static bool add_row(const struct advice *advice, struct table *table, const stru
     texts[TPOT] = cells[COLUMN_TPOT].set ? figure_ms(cells[COLUMN_TPOT].integer, tpot) : NULL;
     texts[RATE] = figure_rate(&all, rate);
     texts[COST] = figure_dollars(&cells[COLUMN_COST], cost);
+    const struct range_cell ranged[] = {
+        {MASS, COLUMN_MASS_RECALL, 100},
+        {TPOT, COLUMN_TPOT, 1},
+        {RATE, COLUMN_DECODE_RATE, advice->serves ? 1 : row->form->servers},
+        {COST, COLUMN_COST, 1},
+    };
+    enum { RANGED = sizeof ranged / sizeof ranged[0] };
+    char ranges[RANGED][RANGE_TEXT];
+    ranges_put(result, ranged, RANGED, texts, ranges);
     texts[TIMES] = isnan(plain) ? NULL : advise_number(row->rate / plain, times);
     return table_add(table, texts, COLUMNS, why);
 }

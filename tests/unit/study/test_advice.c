@@ -1,0 +1,216 @@
+/* What is advised is what brute force finds, and something that one can start. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/advise/advice.h"
+#include "study/sweep/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct scenario load(const char *model, const char *hardware, const char *more)
+{
+    char texts[2][64];
+    const char *overrides[] = {texts[0], texts[1], more};
+    struct scenario scenario;
+    struct error why = {0};
+    snprintf(texts[0], sizeof texts[0], "model=%s", model);
+    snprintf(texts[1], sizeof texts[1], "hardware=%s", hardware);
+    if (!scenario_load(NULL, 0, overrides, more != NULL ? 3 : 2, &scenario, &why) ||
+        !node_set(scenario.root, "trace", "smollm2-135m", &why) ||
+        !node_set(scenario.root, "steps", "4", &why)) {
+        fail_msg("%s", why.found);
+    }
+    return scenario;
+}
+
+struct asked {
+    struct scenario scenario;
+    struct run_context runs;
+    struct advice advice;
+};
+
+static void ask(const char *model, const char *hardware, const char *more, const char *target,
+                struct advice_options options, struct asked *out)
+{
+    struct error why = {0};
+    bool interrupted = true;
+    out->scenario = load(model, hardware, more);
+    options.jobs = 2;
+    options.runs = &out->runs;
+    if (!run_context_init(&out->runs, sweep_users(2, false), NULL, &why) ||
+        (target != NULL && !targets_parse(target, &options.targets, &why)) ||
+        !advice_run(&out->scenario, &options, &out->advice, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+}
+
+static void release(struct asked *asked)
+{
+    advice_release(&asked->advice);
+    run_context_release(&asked->runs);
+    scenario_release(&asked->scenario);
+}
+
+static const struct quest *find(const struct advice *advice, const char *system)
+{
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        if (strcmp(advice->systems.quests[i].candidate->system, system) == 0) {
+            return &advice->systems.quests[i];
+        }
+    }
+    fail_msg("no '%s'", system);
+    return NULL;
+}
+
+/* The most tokens a second of all batches of vLLM that take at most `ns` a token. */
+static double brute_force(const char *model, const char *hardware, const char *more, int64_t ns)
+{
+    struct scenario scenario = load(model, hardware, more);
+    struct run_context runs;
+    struct result results[8];
+    struct error why;
+    uint32_t count;
+    bool interrupted;
+    double most = 0;
+    assert_true(run_context_init(&runs, sweep_users(1, false), NULL, &why));
+    const struct sweep_options sweep = {.jobs = 1, .runs = &runs, .keep_failed = true};
+    assert_true(node_set(scenario.root, "system", "vllm", &why));
+    assert_true(scenario_sweep(&scenario, "batch", "[1, 2, 3, 4, 5, 6, 7, 8]", &why));
+    assert_true(sweep_keep(&scenario, &sweep, results, &count, &interrupted, &why));
+    for (uint32_t i = 0; i < count; i++) {
+        if (result_ok(&results[i]) && results[i].cells[COLUMN_TPOT].integer <= ns) {
+            most = fmax(most, results[i].cells[COLUMN_DECODE_RATE].real);
+        }
+        result_release(&results[i]);
+    }
+    run_context_release(&runs);
+    scenario_release(&scenario);
+    return most;
+}
+
+/* Six sequences of 32K fit an A40. */
+static void the_best_batch_is_that_of_brute_force(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm"}};
+    struct asked asked;
+    (void)state;
+    ask("llama-3-8b", "a40", "context=32K", "tpot_ms<=60", options, &asked);
+    const struct quest *vllm = find(&asked.advice, "vllm");
+    double rate = advice_rate(&asked.advice, vllm, &asked.advice.form);
+    assert_true(rate == brute_force("llama-3-8b", "a40", "context=32K", 60000000));
+    assert_true(rate < brute_force("llama-3-8b", "a40", "context=32K", INT64_MAX));
+    assert_int_equal(asked.advice.best, vllm - asked.advice.systems.quests);
+    release(&asked);
+}
+
+/* Research code, references and paper may be faster, and HiSparse needs a model's own indexer. */
+static void only_what_one_can_start_is_advised(void **state)
+{
+    const struct advice_options options = {
+        .candidates = {.systems = "quest,fullattn-graph,litecache,vllm,sglang,vllm-hisparse",
+                       .allow_lossy = true,
+                       .allow_paper = true}};
+    struct asked asked;
+    (void)state;
+    ask("llama-3-8b", "a40", "context=32K", NULL, options,
+        &asked);
+    const struct advice *advice = &asked.advice;
+    const struct quest *vllm = find(advice, "vllm");
+    double rate = advice_rate(advice, vllm, &advice->form);
+    static const char *const others[] = {"quest", "litecache", "vllm-hisparse"};
+    assert_int_equal(advice->best, vllm - advice->systems.quests);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const struct quest *other = find(advice, others[i]);
+        assert_true(advice_rate(advice, other, &advice->form) > rate);
+        assert_false(advice_starts(other));
+    }
+    assert_false(advice_starts(find(advice, "fullattn-graph")));
+    assert_true(advice_starts(find(advice, "sglang")));
+    assert_true(advice_ties(find(advice, "sglang"), vllm));
+    release(&asked);
+}
+
+/* Two GPUs are one server or two; what is compared in makes at least as much as the other. */
+static void gpus_are_tried_in_every_form(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm"}, .gpus = 2};
+    struct asked asked;
+    (void)state;
+    ask("qwen2.5-7b", "l40s", "context=32K", NULL, options, &asked);
+    const struct advice *advice = &asked.advice;
+    assert_int_equal(advice->form_count, 2);
+    for (uint32_t i = 0; i < advice->form_count; i++) {
+        const struct advice_trial *form = &advice->forms[i];
+        const struct quest *quest = advice_trial_quest(form);
+        double each = advice_result(quest)->cells[COLUMN_DECODE_RATE].real;
+        assert_int_equal(form->form.servers * form->form.gpus, 2);
+        assert_true(advice_rate(advice, quest, &form->form) == form->form.servers * each);
+        assert_true(advice_rate(advice, quest, &form->form) <=
+                    advice_rate(advice, advice_plain(advice), &advice->form));
+    }
+    assert_true(advice->changes[ADVICE_FP8_KV].tried);
+    assert_false(advice->changes[ADVICE_FP8_WEIGHTS].tried);
+    assert_int_equal(advice->changes[ADVICE_MORE_GPUS].form.gpus, 4);
+    assert_int_equal(advice->changes[ADVICE_SHORTER].context, 16384);
+    release(&asked);
+}
+
+/* 131 GiB of weights fit four GPUs of 45 GiB, and no context is short enough for one. */
+static void what_would_fit_is_found_where_nothing_does(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm,sglang"}};
+    struct asked asked;
+    (void)state;
+    ask("llama-3.1-70b", "a40", "context=8K", NULL, options, &asked);
+    const struct advice_trial *changes = asked.advice.changes;
+    assert_int_equal(asked.advice.best, PLANNING_NONE);
+    assert_null(advice_result(advice_plain(&asked.advice)));
+    assert_int_equal(changes[ADVICE_MORE_GPUS].form.gpus, 4);
+    assert_non_null(advice_result(advice_trial_quest(&changes[ADVICE_MORE_GPUS])));
+    assert_int_equal(changes[ADVICE_SHORTER].context, 1024);
+    assert_null(advice_result(advice_trial_quest(&changes[ADVICE_SHORTER])));
+    assert_true(changes[ADVICE_FP8_WEIGHTS].tried);
+    release(&asked);
+}
+
+static void check_context(const char *model, const char *more, const char *expected)
+{
+    struct scenario scenario = load(model, "a40", more);
+    struct error why;
+    assert_true(advice_lay_context(&scenario, &why));
+    const struct node *context = node_said(scenario.root, "context");
+    if (expected == NULL) {
+        assert_null(context);
+    } else {
+        assert_string_equal(context->text, expected);
+    }
+    scenario_release(&scenario);
+}
+
+static void the_context_is_what_the_model_was_trained_to_at_most(void **state)
+{
+    (void)state;
+    check_context("llama-3.1-8b", NULL, "131072");
+    check_context("qwen2.5-7b", NULL, "32768");
+    check_context("qwen2.5-7b", "context=4K", "4K");
+    check_context("qwen2.5-7b", "workload=conversations", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_batch_is_that_of_brute_force),
+        cmocka_unit_test(only_what_one_can_start_is_advised),
+        cmocka_unit_test(gpus_are_tried_in_every_form),
+        cmocka_unit_test(what_would_fit_is_found_where_nothing_does),
+        cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
