@@ -610,7 +610,7 @@ static bool twin_reuses(const struct twin *twin, const struct demand *demand)
         double cosine = twin_cosine(twin, demand, j);
         pole = pole || (s > 0 && cosine <= 0);
         weights += s;
-        inverse += s / cosine;
+        inverse += s > 0 ? s / cosine : 0;
         least = fmin(least, cosine);
         sum += cosine;
     }
