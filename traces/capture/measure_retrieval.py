@@ -10,7 +10,7 @@ retrieval, the two parameters of sim/trace/retrieval.h, and how well they hold:
 
 The columns after these say, at 5, 10 and 20 %: the share of the best tokens that the retrieval asked
 for (recall), the mass that it lost of theirs, and both as the model has them. Only the loss at 10 %
-is fitted.
+is fitted. Pages that hold tokens of the window are left out.
 
 Retrievals, besides those of units.py (pages, clusters):
 
@@ -261,7 +261,7 @@ def main():
     parser.add_argument('--text', required=True, metavar='FILE')
     parser.add_argument('--offset', type=integer(0), default=0, metavar='BYTES')
     parser.add_argument('--context', type=integer(1024), default=3840, metavar='N')
-    parser.add_argument('--steps', type=integer(BEFORE + 4), default=64, metavar='S')
+    parser.add_argument('--steps', type=integer(BEFORE + 4), default=24, metavar='S')
     parser.add_argument('--layers', type=layer_list, required=True, metavar='LIST')
     parser.add_argument('--no-ahead', dest='ahead', action='store_false',
                         help='the model\'s queries are not a projection of what a layer reads')

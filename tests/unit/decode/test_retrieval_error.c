@@ -80,7 +80,7 @@ static void figures_are_interpolated(void **state)
         assert_true(below.errors[ASKS_OWN].noise < size.errors[ASKS_OWN].noise);
         assert_true(size.errors[ASKS_OWN].noise < above.errors[ASKS_OWN].noise);
     }
-    ERRORS(&above, "system=quest", traces[0], "mechanisms.retrieval_tokens=16tok");
+    ERRORS(&above, "system=quest", traces[0], "mechanisms.retrieval_tokens=128tok");
     ERRORS(&size, "system=quest", traces[0], "mechanisms.retrieval_tokens=1024tok");
     assert_near(size.errors[ASKS_OWN].noise, above.errors[ASKS_OWN].noise, 0);
     assert_int_equal(size.errors[ASKS_OWN].page, 384);
