@@ -18,7 +18,7 @@ bool run_context_init(struct run_context *context, uint32_t users, struct stop_f
 
 struct replay_means run_means(const struct run_context *context)
 {
-    return (struct replay_means){context->threads, context->cores, context->cache};
+    return (struct replay_means){context->threads, context->cores, context->meter, context->cache};
 }
 
 void run_context_release(struct run_context *context)

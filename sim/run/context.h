@@ -16,6 +16,7 @@
 
 struct cores;
 struct disk_cache;
+struct meter;
 struct shared;
 struct replays;
 
@@ -24,10 +25,10 @@ struct run_context {
     struct shared *shared;    /* values that runs share (run/shared.h) */
     struct replays *expected; /* replays that later runs need (run/replays.h) */
     struct cores *cores;      /* that its replays use when they are free; may be NULL */
-    struct disk_cache
-        *cache; /* of replays, from one question to the next; the caller's; may be NULL */
-    struct stop_flag *stop; /* raised to abandon the work */
-    struct stop_flag own;   /* `stop` points here if the caller has no flag */
+    struct meter *meter;      /* of its expected replays; may be NULL */
+    struct disk_cache *cache; /* of replays of earlier questions; the caller's; may be NULL */
+    struct stop_flag *stop;   /* raised to abandon the work */
+    struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };
 
 /* How its replays are made. */

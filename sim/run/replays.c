@@ -15,6 +15,7 @@ enum { MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {
     uint64_t key;
+    uint64_t work;             /* of a group */
     struct replay_plan *plans; /* [count] owned, with their heads and values */
     uint64_t *hashes;          /* [count] of each whole plan */
     size_t *first;             /* [groups] plans, each the first of its group */
@@ -178,6 +179,7 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
     if (family == NULL && (family = add_family(replays, key, why)) == NULL) {
         return false;
     }
+    family->work = replay_work(trace_header(request->setup->trace), request->plan);
     return find_plan(family, hash) < family->count || add_plan(family, request->plan, hash, why);
 }
 
@@ -203,6 +205,18 @@ uint32_t replays_groups(const struct replays *replays)
         groups += replays->families[i].groups;
     }
     return (uint32_t)groups;
+}
+
+uint64_t replays_work(const struct replays *replays)
+{
+    uint64_t work = 0;
+    for (size_t i = 0; i < replays->count; i++) {
+        const struct family *family = &replays->families[i];
+        for (size_t g = 0; g < family->groups; g++) {
+            work += family->first[g] >= family->sealed ? family->work : 0;
+        }
+    }
+    return work;
 }
 
 /* The group of a plan in a family. */

@@ -244,6 +244,7 @@ static bool course_mass(struct course *course, struct result *result, struct err
 {
     struct mass mass;
     struct replay_means means = run_means(course->context);
+    means.meter = NULL; /* counts expected replays only */
     if (!mass_recall(course->setup, &course->plan, course->used, &means, &mass, why)) {
         return false;
     }

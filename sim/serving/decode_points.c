@@ -2,6 +2,7 @@
 #include "serving/decode_points.h"
 
 #include "base/array.h"
+#include "base/cores.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -70,10 +71,20 @@ static bool read_locked(struct table *table, decode_point_compute compute, void 
     return true;
 }
 
-bool decode_points_read(const struct decode_points *points, decode_point_compute compute,
-                        void *context, struct decode_point *point, struct error *why)
+static void lock(struct table *table, struct cores *cores)
 {
-    pthread_mutex_lock(&points->table->lock);
+    if (pthread_mutex_trylock(&table->lock) != 0) {
+        cores_give(cores);
+        pthread_mutex_lock(&table->lock);
+        cores_take(cores);
+    }
+}
+
+bool decode_points_read(const struct decode_points *points, struct cores *cores,
+                        decode_point_compute compute, void *context, struct decode_point *point,
+                        struct error *why)
+{
+    lock(points->table, cores);
     bool ok = read_locked(points->table, compute, context, point, why);
     pthread_mutex_unlock(&points->table->lock);
     return ok;

@@ -12,6 +12,8 @@
 #include "run/shared.h"
 #include "serve/surface.h"
 
+struct cores;
+
 struct decode_point {
     uint64_t sequences, context;
     double values[SURFACE_VALUES];
@@ -27,8 +29,10 @@ extern const struct shared_kind decode_points_kind;
 typedef bool (*decode_point_compute)(void *context, struct decode_point *point, struct error *why);
 
 /* Read the point at (point->sequences, point->context); compute it if the table does not have it. A
- * failure is not kept. */
-bool decode_points_read(const struct decode_points *points, decode_point_compute compute,
-                        void *context, struct decode_point *point, struct error *why);
+ * failure is not kept. A thread that waits for another one's point gives back one of `cores`, which
+ * may be NULL. */
+bool decode_points_read(const struct decode_points *points, struct cores *cores,
+                        decode_point_compute compute, void *context, struct decode_point *point,
+                        struct error *why);
 
 #endif

@@ -184,7 +184,8 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
     uint64_t least = surface->least_context;
     struct decode_point point = {.sequences = sequences,
                                  .context = tokens > least ? tokens : least};
-    if (!decode_points_read(surface->points, compute_point, surface, &point, why)) {
+    if (!decode_points_read(surface->points, surface->context->cores, compute_point, surface,
+                            &point, why)) {
         return false;
     }
     memcpy(values, point.values, sizeof point.values);

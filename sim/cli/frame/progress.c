@@ -1,13 +1,15 @@
 #include "cli/frame/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LINE = 256 };
+enum { LINE = 256, LEAST_SECONDS = 2 };
 
 /* The most characters of a line: a line that wraps at the terminal's edge could not be erased. */
 static size_t line_room(void)
@@ -41,6 +43,39 @@ void progress_show(const char *format, ...)
     fprintf(stderr, "\r%.*s\033[K", bytes_of(line, line_room()), line);
 }
 
+const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT])
+{
+    static const struct {
+        double seconds, most;
+        const char *name;
+    } units[] = {{1, 90, "s"}, {60, 90 * 60, "min"}, {3600, INFINITY, "h"}};
+    double left = share > 0 ? seconds * (1 - share) / share : 0;
+    int unit = 0;
+    text[0] = '\0';
+    if (seconds < LEAST_SECONDS || share <= 0 || share >= 1) {
+        return text;
+    }
+    while (ceil(left) > units[unit].most) {
+        unit++;
+    }
+    snprintf(text, PROGRESS_LEFT, ", %.0f %s left", ceil(left / units[unit].seconds),
+             units[unit].name);
+    return text;
+}
+
+const char *progress_left(double share, char text[PROGRESS_LEFT])
+{
+    static struct timespec began;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (began.tv_sec == 0) {
+        began = now;
+    }
+    double seconds =
+        (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
+    return progress_left_after(seconds, share, text);
+}
+
 void progress_clear(void)
 {
     if (isatty(STDERR_FILENO)) {
@@ -56,9 +91,10 @@ bool progress_end(bool good, bool interrupted, const char *what, struct error *w
 
 void progress_runs(uint32_t done, uint32_t points, void *context)
 {
+    char left[PROGRESS_LEFT];
     (void)context;
     if (done < points) {
-        progress_show("%u of %u runs", done, points);
+        progress_show("%u of %u runs%s", done, points, progress_left((double)done / points, left));
     } else {
         progress_clear();
     }

@@ -11,6 +11,14 @@
 /* Show the line in place of the one before, cut to the terminal's width. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ", 40 s left" for a command of which this share is done since it first asked; "" in the first two
+ * seconds, and where the share is 0 (unknown) or 1. */
+enum { PROGRESS_LEFT = 24 };
+const char *progress_left(double share, char text[PROGRESS_LEFT]);
+
+/* The same after so many seconds. */
+const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT]);
+
 /* Erase the line. */
 void progress_clear(void);
 
@@ -18,7 +26,7 @@ void progress_clear(void);
  * study's), or if it was interrupted before `what`, such as "all runs were done". */
 bool progress_end(bool good, bool interrupted, const char *what, struct error *why);
 
-/* The progress of a sweep: "3 of 12 runs", and nothing once all are done. `context` is unused. */
+/* The progress of a sweep: "3 of 12 runs, 40 s left", and nothing once all are done. `context` is unused. */
 void progress_runs(uint32_t done, uint32_t points, void *context);
 
 #endif

@@ -85,6 +85,7 @@ enum { PRECISION_DRAWS = 1000 };
 struct view {
     bool json, csv, progress, drawn;
     uint32_t done, points, draws, replays; /* so far */
+    double share;                          /* of the time; 0: unknown */
     bool has_draws;                        /* of any run */
     struct runs_table *table;              /* NULL with json or csv */
     struct sweep_failures failures;
@@ -109,7 +110,7 @@ static bool show(uint32_t index, struct result *result, void *context, struct er
 
 static void print_progress(const struct view *view)
 {
-    char draws[32] = "", replays[32] = "";
+    char draws[32] = "", replays[32] = "", left[PROGRESS_LEFT];
     if (view->draws > 0) {
         snprintf(draws, sizeof draws, ", %u draws", view->draws);
     }
@@ -117,7 +118,8 @@ static void print_progress(const struct view *view)
         snprintf(replays, sizeof replays, ", %u replays", view->replays);
     }
     if (view->progress && view->done < view->points) {
-        progress_show("%u of %u runs%s%s", view->done, view->points, draws, replays);
+        progress_show("%u of %u runs%s%s%s", view->done, view->points, draws, replays,
+                      progress_left(view->share, left));
     } else if (view->progress) {
         progress_clear();
     }
@@ -135,6 +137,13 @@ static void show_draws(uint32_t draws, void *context)
 {
     struct view *view = context;
     view->draws = draws;
+    print_progress(view);
+}
+
+static void show_share(double share, void *context)
+{
+    struct view *view = context;
+    view->share = share;
     print_progress(view);
 }
 
@@ -233,6 +242,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_progress = show_progress;
     sweep->on_draws = show_draws;
     sweep->on_replays = show_replays;
+    sweep->on_share = show_share;
     sweep->context = &view;
     struct table_view columns;
     if (!columns_read(arguments, COLUMNS, WIDE, view.csv ? CSV : JSON, &columns, why)) {

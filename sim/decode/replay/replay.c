@@ -3,6 +3,7 @@
 #include "decode/replay/replay.h"
 
 #include "base/array.h"
+#include "base/meter.h"
 #include "base/parallel.h"
 #include "decode/replay/replay_layer.h"
 #include "trace/generate/mapping.h"
@@ -147,10 +148,32 @@ static void job_release(struct replay_job *job)
     free(job->parts);
 }
 
+/* The work of one layer. */
+static uint64_t layer_work(const struct trace_header *header, const struct replay_plan *plan)
+{
+    return (uint64_t)header->kv_heads * header->units * (plan->warmup + plan->steps);
+}
+
+uint64_t replay_work(const struct trace_header *header, const struct replay_plan *plan)
+{
+    return header->layers * layer_work(header, plan);
+}
+
+static bool run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct replay_job *job = context;
+    bool good = job->plan->block_span == BLOCK_UNIT ? replay_layer(index, thread, context, why)
+                                                    : replay_blocks(index, thread, context, why);
+    if (job->meter != NULL) {
+        atomic_fetch_add(&job->meter->done, layer_work(job->header, job->plan));
+    }
+    return good;
+}
+
 static bool run_layers(struct replay_job *job, const struct replay_means *means, struct error *why)
 {
-    parallel_item item = job->plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks;
-    return parallel_for_on(means->cores, job->header->layers, means->threads, item, job, why);
+    job->meter = means->meter;
+    return parallel_for_on(means->cores, job->header->layers, means->threads, run_layer, job, why);
 }
 
 void replay_scratch_init(struct replay_scratch *scratch)

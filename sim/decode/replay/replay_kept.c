@@ -1,6 +1,7 @@
 #include "decode/replay/replay_kept.h"
 
 #include "base/array.h"
+#include "base/meter.h"
 #include "decode/replay/ledger_bytes.h"
 #include "trace/stats.h"
 
@@ -187,6 +188,9 @@ bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans,
             missing.places[missing.count] = i;
             missing.plans[missing.count++] = plans[i];
         }
+    }
+    if (good && missing.count == 0 && means->meter != NULL) {
+        atomic_fetch_add(&means->meter->spared, replay_work(trace_header(trace), plans));
     }
     good = good && replay_missing(trace, &missing, means, ledgers, why);
     missing_release(&missing);

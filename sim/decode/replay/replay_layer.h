@@ -37,8 +37,9 @@ struct replay_job {
     struct replay_part *parts;
     uint32_t part_count;
     struct demand_shape shape;
-    uint32_t sequences; /* of the trace that any part reads */
-    double tokens;      /* of the target, for each unit of the trace */
+    uint32_t sequences;  /* of the trace that any part reads */
+    double tokens;       /* of the target, for each unit of the trace */
+    struct meter *meter; /* may be NULL */
 };
 
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */

@@ -22,6 +22,7 @@
 
 #include "base/array.h"
 #include "base/cores.h"
+#include "base/meter.h"
 #include "base/parallel.h"
 #include "run/outcome.h"
 #include "run/replays.h"
@@ -68,6 +69,8 @@ struct sweep {
     uint32_t kept_count, kept_most;
     pthread_t *workers;
     uint32_t jobs, slot_count, worker_count;
+    struct meter meter;
+    uint64_t expected;       /* that the surveyed points expect of the meter */
     struct run_context runs; /* the options', with the threads for a point's replay */
     uint32_t points;         /* of the shard; the fields below count these */
     uint32_t delivered, issued;
@@ -259,6 +262,7 @@ static void survey(struct sweep *sweep)
             sweep->kept_count = i + 1;
         }
     }
+    sweep->expected = replays_work(sweep->runs.expected);
 }
 
 /* Resolve the next point, unless the survey did, and queue it if it has to run. */
@@ -343,6 +347,19 @@ static void tell_progress(const struct sweep *sweep)
     }
 }
 
+/* Replays take nearly all time, so their work says how much of it has passed; once they are done, the
+ * runs do. */
+static void tell_share(const struct sweep *sweep)
+{
+    uint64_t spared = atomic_load(&sweep->meter.spared), done = atomic_load(&sweep->meter.done);
+    uint64_t work = sweep->expected > spared ? sweep->expected - spared : 0;
+    double share = done < work ? (double)done / (double)work
+                               : (double)sweep->delivered / (double)sweep->points;
+    if (sweep->options->on_share != NULL) {
+        sweep->options->on_share(share, sweep->options->context);
+    }
+}
+
 static void tell_draws(struct sweep *sweep)
 {
     uint32_t draws = atomic_load(&sweep->draws);
@@ -357,6 +374,7 @@ static void tell_replays(const struct sweep *sweep)
     if (sweep->options->on_replays != NULL) {
         sweep->options->on_replays(shared_made(sweep->runs.shared), sweep->options->context);
     }
+    tell_share(sweep);
 }
 
 /* Called by the thread that replayed. The calling thread passes the number on. */
@@ -380,9 +398,7 @@ static void wait_a_while(struct sweep *sweep)
 static bool run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
-    if (points > 1) {
-        survey(sweep);
-    }
+    survey(sweep);
     sweep->runs.threads = sweep->jobs / sweep->worker_count; /* of all but replays */
     tell_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
@@ -543,6 +559,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     sweep.replications.on_draw = count_draw;
     sweep.replications.context = &sweep;
     sweep.runs.cores = cores_create(jobs, why);
+    sweep.runs.meter = &sweep.meter;
     bool ok = sweep.runs.cores != NULL && allocate(&sweep, workers, why) &&
               run_locked(&sweep, workers, why);
     *interrupted = ok && sweep.delivered < sweep.points;

@@ -43,6 +43,7 @@ struct sweep_options {
     void (*on_progress)(uint32_t done, uint32_t points, void *context); /* first with `done` 0 */
     void (*on_draws)(uint32_t draws, void *context);     /* of all runs so far; first with 0 */
     void (*on_replays)(uint32_t replays, void *context); /* made so far; first with 0 */
+    void (*on_share)(double share, void *context);       /* of the time that it takes; 0: unknown */
     void *context;
 };
 

@@ -33,6 +33,7 @@ bool sweep_keep(const struct scenario *scenario, const struct sweep_options *opt
     sweep.on_result = keep;
     sweep.on_progress = tell_progress;
     sweep.on_draws = sweep.on_replays = NULL;
+    sweep.on_share = NULL;
     sweep.context = &keeping;
     return sweep_run(scenario, &sweep, interrupted, why);
 }

@@ -81,8 +81,8 @@ static void a_line_is_cut_before_the_edge(void **state)
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         char text[256], expected[256];
         read_terminal(widths[i].columns, text);
-        snprintf(expected, sizeof expected, "\r%s\033[K\r%s\033[K\r\033[K\r\033[K",
-                 widths[i].first, widths[i].second);
+        snprintf(expected, sizeof expected, "\r%s\033[K\r%s\033[K\r\033[K\r\033[K", widths[i].first,
+                 widths[i].second);
         assert_string_equal(text, expected);
     }
 }
@@ -98,12 +98,37 @@ static void a_file_is_told_nothing(void **state)
     close(ends[0]);
 }
 
+static void the_time_left_is_that_of_the_rest(void **state)
+{
+    static const struct {
+        double seconds, share;
+        const char *text;
+    } cases[] = {
+        {1.9, .5, ""},
+        {10, 0, ""},
+        {10, 1, ""},
+        {10, .5, ", 10 s left"},
+        {10, .8, ", 3 s left"},
+        {30, .25, ", 90 s left"},
+        {31, .25, ", 2 min left"},
+        {60, 1. / 91, ", 90 min left"},
+        {3600, .2, ", 4 h left"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[PROGRESS_LEFT];
+        assert_string_equal(progress_left_after(cases[i].seconds, cases[i].share, text),
+                            cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_is_told_and_left_empty),
         cmocka_unit_test(a_line_is_cut_before_the_edge),
         cmocka_unit_test(a_file_is_told_nothing),
+        cmocka_unit_test(the_time_left_is_that_of_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static double read_point(const struct decode_points *points, uint64_t sequences,
                          int *calls)
 {
     struct decode_point point = {.sequences = sequences, .context = context};
-    assert_true(decode_points_read(points, compute, calls, &point, &why));
+    assert_true(decode_points_read(points, NULL, compute, calls, &point, &why));
     return point.values[0];
 }
 
@@ -52,7 +52,7 @@ static void failure_is_not_kept(void **state)
     struct decode_points *points = decode_points_kind.make(NULL, &why);
     for (int again = 0; again < 2; again++) {
         struct decode_point point = {.sequences = 1, .context = 13};
-        assert_false(decode_points_read(points, compute, &calls, &point, &why));
+        assert_false(decode_points_read(points, NULL, compute, &calls, &point, &why));
         assert_string_equal(why.found, "unlucky");
     }
     assert_int_equal(calls, 2);
