@@ -2,6 +2,7 @@
  * tenth of the context), compared with a bare pass that hashes each unit of the context once a
  * step. */
 #include "bench.h"
+#include "trace/generate/scores.h"
 #include "trace/hash.h"
 #include "unit/fixture/make_profile.h"
 
@@ -63,6 +64,43 @@ static double hash_all(const struct trace_header *header)
     return seconds() - start;
 }
 
+/* The scores of one head, by each version of the loops that runs here, beside the plain one. */
+static void compare_versions(const struct trace_profile_head *head)
+{
+    enum { UNITS = 1 << 17, STEPS = 16 };
+    struct latent latent;
+    latent_init(&latent, head, 1, 0, STEPS);
+    const struct candidates asked = {.head = head,
+                                     .latent = &latent,
+                                     .first_octave = 6,
+                                     .key = 1,
+                                     .context = UNITS,
+                                     .end_unit = UNITS,
+                                     .steps = STEPS};
+    uint16_t *buckets = malloc(STEPS * scores_row(UNITS) * sizeof *buckets);
+    void *scratch = malloc(scores_scratch());
+    double took[8];
+    size_t count = 0;
+    for (const struct scores_version *v = scores_versions; v->name != NULL; v++, count++) {
+        took[count] = INFINITY;
+        for (int round = 0; v->runs_here() && round < 3 * ROUNDS; round++) {
+            double start = seconds();
+            scores_make(v, &asked, scratch, buckets);
+            took[count] = fmin(took[count], seconds() - start);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "scores, %s", scores_versions[i].name);
+        if (scores_versions[i].runs_here()) {
+            print_row(name, (double)UNITS * STEPS, "units", took[i], "the plain loops",
+                      took[count - 1]);
+        }
+    }
+    free(scratch);
+    free(buckets);
+}
+
 int main(void)
 {
     static const struct {
@@ -88,5 +126,6 @@ int main(void)
         print_row(name, (double)units, "wanted units", best, "bare hashes", bare);
         trace_close(trace);
     }
+    compare_versions(&heads[0]);
     return 0;
 }

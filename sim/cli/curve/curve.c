@@ -272,7 +272,9 @@ static bool fill_report(const struct arguments *arguments, const struct source *
         describe_source(arguments, source, report, why) && read_policies(arguments, report, why);
     for (uint32_t i = 0; ok && i < report->count; i++) {
         struct policy_curves *curves = &report->policies[i];
-        progress_show("%s, %u of %u policies", curves->policy->name, i + 1, report->count);
+        char left[PROGRESS_LEFT];
+        progress_show("%s, %u of %u policies%s", curves->policy->name, i + 1, report->count,
+                      progress_left((double)i / report->count, left));
         ok = choose_sizes(arguments, source, report, curves, why) &&
              choose_eta(source, report, curves, why) && measure(source, report, curves, why);
     }
