@@ -185,10 +185,25 @@ static bool choose_axis(const struct scenario *scenario, struct planning_options
     return good;
 }
 
+/* How many candidates are decided. */
+struct seen {
+    uint32_t decided, all;
+};
+
 static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
 {
-    (void)context;
-    progress_show("%s on %s: %u runs", system, machine, runs);
+    const struct seen *seen = context;
+    if (seen == NULL) {
+        progress_show("%s on %s: %u runs", system, machine, runs);
+    } else {
+        progress_show("%u of %u systems decided; %s on %s: %u runs", seen->decided, seen->all,
+                      system, machine, runs);
+    }
+}
+
+static void show_decided(uint32_t decided, uint32_t all, void *context)
+{
+    *(struct seen *)context = (struct seen){decided, all};
 }
 
 /* ---- options ---- */
@@ -439,7 +454,9 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
-    struct planning_options with = {.runs = &runs, .on_progress = show_progress};
+    struct seen seen = {0, 0};
+    struct planning_options with = {
+        .runs = &runs, .on_progress = show_progress, .on_decided = show_decided, .context = &seen};
     struct scenario scenario;
     if (!read_options(arguments, &with, why) ||
         !scenario_from_server(arguments, SET, FROM, &scenario, why)) {

@@ -213,6 +213,18 @@ static void collect_tries(struct round *round)
     }
 }
 
+/* Candidates without tries in the round are decided. The tries of a candidate stand together. */
+static void tell_decided(const struct round *round)
+{
+    uint32_t open = 0, all = round->planning->count;
+    for (uint32_t i = 0; i < round->count; i++) {
+        open += i == 0 || round->tries[i].quest != round->tries[i - 1].quest;
+    }
+    if (round->options->on_decided != NULL) {
+        round->options->on_decided(all - open, all, round->options->context);
+    }
+}
+
 /* A scenario that lists the tries as its points. */
 static bool list_points(const struct round *round, struct scenario *out, struct error *why)
 {
@@ -252,6 +264,7 @@ static bool run_rounds(struct planning *planning, const struct scenario *scenari
     bool good = round.tries != NULL;
     while (good && !*interrupted) {
         collect_tries(&round);
+        tell_decided(&round);
         if (round.count == 0) {
             break;
         }

@@ -36,6 +36,7 @@ struct planning_options {
     const struct run_context *runs; /* with room for these jobs and for replications */
     uint32_t draws;                 /* for each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
+    void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* candidates; may be NULL */
     void *context;
 };
 
