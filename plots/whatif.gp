@@ -4,7 +4,7 @@ rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
 title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; ranges = 0; longest = 0
-least = 1e300; most = 0; peak = 0; lowest = 1e300; points = 0; places = ""; marks = ""
+least = 1e300; most = 0; peak = 0; lowest = 1e300; late = 0; soon = 1e300; points = 0; places = ""; marks = ""
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
@@ -21,6 +21,8 @@ stats rows using ( \
     (is("point") && $3 > most ? (most = $3) : 0), \
     (is("point") && $4 > peak ? (peak = $4) : 0), \
     (is("point") && $4 < lowest ? (lowest = $4) : 0), \
+    (is("point") && $5 > late ? (late = $5) : 0), \
+    (is("point") && $5 >= 0 && $5 < soon ? (soon = $5) : 0), \
     (is("point") && $2 == 1 ? (points = points + 1, \
         places = places.sprintf($3 < 1000 ? "%s\"%.3g\" %g" : "%s\"%.0f\" %g", places eq "" ? "" : ", ", $3, $3), \
         marks = marks.sprintf("%s\"\" %g", marks eq "" ? "" : ", ", $3)) : ""), 0) nooutput
@@ -65,11 +67,13 @@ if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set y
 eval panel(height - 45, hits ? height / 2 + 30 : 90)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
+# Equal lines show behind each other, where there are few.
+slight(i) = lines > 4 ? 1.6 : 1.6 + 0.5 * below(i)
 span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
 plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):(span(i, "rate", $4 / 2 + $5 / 2)):(span(i, "rate", $4)):(span(i, "rate", $5)) \
         with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
-        with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 title names[i], \
+        with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
         with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle, \
     (served && axis eq "rate" ? x : NaN) with lines lc rgb GREY lw 1 dt 2 notitle
@@ -86,13 +90,20 @@ if (hits) {
         set yrange [0:100]
         set ytics 20
     } else {
-        set logscale y
-        set yrange [*:*]
+        if (soon > 0 && late >= 8 * soon) {
+            set logscale y
+            set yrange [0.8 * soon:1.25 * late]
+            eval "set ytics (".log_ticks(0.8 * soon, 1.25 * late).")"
+        } else {
+            unset logscale y
+            set yrange [0:*]
+            set ytics autofreq
+        }
     }
     eval panel(height / 2, 90)
     plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(span(i, "hit", $4 / 2 + $5 / 2)):(span(i, "hit", $4)):(span(i, "hit", $5)) \
         with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
         for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
-        with linespoints lc rgb color(i) lw 1.6 pt point(i) ps 0.8 notitle
+        with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) notitle
 }
 unset multiplot

@@ -8,7 +8,7 @@ mechanism(id, text) AS (
   FROM (SELECT * FROM word WHERE path LIKE '$.mechanisms.%' ORDER BY id, path) GROUP BY id
 )
 SELECT system AS "system", mechanism.text AS "with", setting AS "setting", named.batch AS "batch",
-       NULLIF(cache_bytes, 0) / 1073741824.0 AS "cache (GiB)", hbm_bytes / 1073741824.0 AS "HBM (GiB)",
+       NULLIF(COALESCE(cache_bytes, 0) + COALESCE(hbm_kv_bytes, 0), 0) / 1073741824.0 AS "KV in HBM (GiB)", hbm_bytes / 1073741824.0 AS "HBM (GiB)",
        ranged(round(100 * hit_ratio, 1), 100 * hit_ratio_low, 100 * hit_ratio_high, ranges) AS "hit (%)",
        ranged(round(100 * mass_recall, 1), 100 * mass_recall_low, 100 * mass_recall_high, ranges) AS "mass (%)",
        prefill_ms / 1000 AS "prefill (s)", ranged(step_us / 1000, step_us_low / 1000, step_us_high / 1000, ranges) AS "step (ms)",

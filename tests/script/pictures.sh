@@ -83,8 +83,8 @@ study ablate ablate "${llama[@]}" --set system=litecache
 picture ablate ablate
 study whatif whatif --over budget "${llama[@]}" --set system=retroinfer
 picture whatif whatif
-study front plan --pareto --over 'budget=[5%, 10%, 20%, 40%],batch=[1, 2, 4, 8]' --allow lossy,paper "${llama[@]}" \
-    --set context=32K --system vllm,retroinfer,litecache
+study front plan --pareto --over 'batch=[1, 2, 4, 8]' --allow lossy,paper "${llama[@]}" --set context=32K \
+    --system vllm,retroinfer,litecache
 picture front pareto
 study hits simulate scenarios/budget.yaml
 picture hits hits

@@ -219,7 +219,6 @@ bool report_answer_write(struct store *store, const struct report_table *best,
 {
     static const char *const kinds[] = {"decode", "served", "found"};
     bool ok = true;
-    say_walks(walks, walks->count > 1 && best->count > 1, out);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t settings = 0, first = 0;
         bool chosen = false;
@@ -238,5 +237,6 @@ bool report_answer_write(struct store *store, const struct report_table *best,
             say_range(best, kinds[i], out);
         }
     }
+    say_walks(walks, walks->count > 1 && best->count > 1, out);
     return ok;
 }

@@ -35,8 +35,8 @@ static void say(const struct group *group, FILE *out)
     const struct interval *interval = &group->interval;
     const char *setting = text_of(group, "setting");
     html_print(out,
-               *setting != '\0' ? "<p class=\"answer\"><strong>%s</strong>, %s: "
-                                : "<p class=\"answer\"><strong>%s</strong>%s: ",
+               *setting != '\0' ? "<p class=\"draws\"><strong>%s</strong>, %s: "
+                                : "<p class=\"draws\"><strong>%s</strong>%s: ",
                text_of(group, "choice"), setting);
     fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
             group->count, interval->mean, interval->half);
