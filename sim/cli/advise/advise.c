@@ -30,8 +30,10 @@ static const struct command_option options[] = {
               .summary = "most time of a token, such as 50ms; with a workload its 99th percentile"},
     [TTFT] = {.name = "--ttft",
               .argument = "TIME",
-              .summary = "most time to the first token, such as 2s: its 99th percentile; needs a "
-                         "workload"},
+              .summary =
+                  "most time to the first token, such as 2s: the 99th percentile of requests; "
+                  "without a workload, of requests as long as the context, with answers of "
+                  "256 tokens"},
     [GPUS] = {.name = "--gpus",
               .argument = "N",
               .summary = "GPUs to use, as one server or several (default: 1, or as "
@@ -150,10 +152,6 @@ static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct e
 static bool read_options(const struct arguments *arguments, bool serves, struct advice_options *out,
                          struct error *why)
 {
-    if (!serves && arguments_given(arguments, TTFT)) {
-        error_usage(why, NULL, 0, "'--ttft' is a time of requests, and there are none");
-        return error_expect(why, "--workload FILE, or synthetic:prompt=8000,output=300");
-    }
     return add_time(arguments, TPOT, serves ? "tpot_p99_ms" : "tpot_ms", &out->targets, why) &&
            add_time(arguments, TTFT, "ttft_p99_ms", &out->targets, why) &&
            add_mass(arguments, out, why) && read_gpus(arguments, &out->gpus, why) &&
@@ -218,9 +216,11 @@ static bool run(const struct arguments *arguments, struct error *why)
     if (!load_scenario(arguments, &scenario, why)) {
         return false;
     }
+    bool requests = scenario_serves(&scenario) || arguments_given(arguments, TTFT);
     bool good =
-        read_options(arguments, scenario_serves(&scenario), &with, why) &&
-        advice_lay_context(&scenario, why) && database_open(arguments, DB, &with.store, why) &&
+        read_options(arguments, requests, &with, why) && advice_lay_context(&scenario, why) &&
+        (!requests || advice_lay_requests(&scenario, why)) &&
+        database_open(arguments, DB, &with.store, why) &&
         question_begin(&runs, &scenario, with.jobs, false, why) &&
         question_cache(&runs, arguments, NO_CACHE) && advise(arguments, &scenario, &with, why);
     question_end(&runs, &scenario);

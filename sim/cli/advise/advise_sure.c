@@ -78,7 +78,7 @@ void advise_say_limit(const struct advice *advice, const struct explanation *exp
     const struct cell *by = &result->cells[COLUMN_LIMITED_BY];
     for (uint32_t i = 0; i < (advice->serves ? explanation->count : 1); i++) {
         const struct explain_time *time = &explanation->times[i];
-        text_append(text, VERDICT_TEXT, "%sof the time %s: ", i > 0 ? ". " : "",
+        text_append(text, VERDICT_TEXT, "%sof the time %s: ", i > 0 ? "; " : "",
                     time->column == COLUMN_TTFT ? "to the first token" : "of a token");
         say_causes(time, text);
         say_helps(time, text);

@@ -275,6 +275,10 @@ static void print_title(const struct advice *advice, FILE *out)
         used += (size_t)snprintf(line + used, sizeof line - used, ", %s tokens of context",
                                  advise_tokens(context, number));
     }
+    const struct node *workload = node_said(plain->scenario.root, "workload");
+    if (advice->serves && workload != NULL) {
+        used += (size_t)snprintf(line + used, sizeof line - used, ", requests %s", workload->text);
+    }
     if (advice->targets.count > 0) {
         snprintf(line + used, sizeof line - used, "; limits: %s",
                  targets_text(&advice->targets, limits));

@@ -11,7 +11,10 @@ const char *advise_number(double number, char text[ADVISE_NUMBER])
 {
     double unit = number > 0 ? pow(10, floor(log10(number)) - 1) : 1;
     double rounded = nearbyint(number / unit) * unit;
-    int decimals = rounded == 0 || rounded >= 9.95 ? 0 : rounded >= 0.995 ? 1 : rounded >= 0.0995 ? 2 : 3;
+    int decimals = rounded == 0 || rounded >= 9.95 ? 0
+                   : rounded >= 0.995              ? 1
+                   : rounded >= 0.0995             ? 2
+                                                   : 3;
     snprintf(text, ADVISE_NUMBER, "%.*f", decimals, rounded);
     return text;
 }

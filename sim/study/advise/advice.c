@@ -23,30 +23,58 @@ static bool lay_number(struct scenario *scenario, const char *key, uint64_t numb
     return node_set(scenario->root, key, text, why);
 }
 
+/* Resolve the scenario with plain vLLM: it needs no trace, and the system does not matter here. */
+static bool resolve_plain(const struct scenario *scenario, struct point *out, struct error *why)
+{
+    struct scenario plain;
+    bool good = scenario_copy(scenario, &plain, why) &&
+                node_set(plain.root, "system", ADVICE_PLAIN, why) &&
+                scenario_point(&plain, 0, out, why);
+    scenario_release(&plain);
+    return good;
+}
+
 bool advice_lay_context(struct scenario *scenario, struct error *why)
 {
     static const char *const keys[] = {"context", "contexts", "prompt"};
-    struct scenario plain;
     struct point point;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (scenario_serves(scenario) || node_said(scenario->root, keys[i]) != NULL) {
             return true;
         }
     }
-    if (!lay_number(scenario, "context", USUAL_CONTEXT, why)) {
+    if (!lay_number(scenario, "context", USUAL_CONTEXT, why) ||
+        !resolve_plain(scenario, &point, why)) {
         return false;
     }
-    /* Which system does not matter: plain vLLM needs no trace. */
-    bool good = scenario_copy(scenario, &plain, why) &&
-                node_set(plain.root, "system", ADVICE_PLAIN, why) &&
-                scenario_point(&plain, 0, &point, why);
-    uint64_t trained = good ? point.setup.model.trained_context : 0;
-    if (good) {
-        point_release(&point);
+    uint64_t trained = point.setup.model.trained_context;
+    point_release(&point);
+    return trained == 0 || trained >= USUAL_CONTEXT ||
+           lay_number(scenario, "context", trained, why);
+}
+
+bool advice_lay_requests(struct scenario *scenario, struct error *why)
+{
+    struct point point;
+    char text[64];
+    if (scenario_serves(scenario)) {
+        return true;
     }
-    scenario_release(&plain);
-    return good && (trained == 0 || trained >= USUAL_CONTEXT ||
-                    lay_number(scenario, "context", trained, why));
+    if (!resolve_plain(scenario, &point, why)) {
+        return false;
+    }
+    uint64_t context = point.setup.context;
+    point_release(&point);
+    if (context <= ADVICE_OUTPUT) {
+        error_usage(why, "--ttft", 0, "a context of %" PRIu64 " tokens has no room for a prompt",
+                    context);
+        return error_expect(why, "more than %d tokens", ADVICE_OUTPUT);
+    }
+    snprintf(text, sizeof text, "\"synthetic:prompt=%" PRIu64 ",output=%d\"",
+             context - ADVICE_OUTPUT, ADVICE_OUTPUT);
+    node_remove(scenario->root, "context");
+    node_remove(scenario->root, "contexts");
+    return node_set(scenario->root, "workload", text, why);
 }
 
 /* ---- forms ---- */

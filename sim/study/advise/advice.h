@@ -68,6 +68,12 @@ struct advice {
  * over a scenario that says neither a context nor requests. */
 bool advice_lay_context(struct scenario *scenario, struct error *why);
 
+/* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are
+ * generated, and the prompt is the rest of the context. Replaces the context of a scenario without
+ * requests. */
+enum { ADVICE_OUTPUT = 256 };
+bool advice_lay_requests(struct scenario *scenario, struct error *why);
+
 /* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. The
  * caller releases `out`, also after a failure. */
 bool advice_run(const struct scenario *scenario, const struct advice_options *options,
