@@ -62,7 +62,8 @@ compare() {
 
 print_rows() {
     for model in $families; do
-        compare "$model" "$learned ${learned_too[$model]:-}" --check "$model-code" --layers "${layers[$model]}"
+        compare "$model" "$learned ${learned_too[$model]:-}" --check "$model-code" \
+            --layers "${layers[$model]}"
     done | python3 -c '
 import json, sys
 reports = [json.loads(line) for line in sys.stdin]
@@ -95,36 +96,48 @@ json.dump(rows, sys.stdout)
 model_name() { "$program" trace info "$1" --json | python3 -c 'import json, sys
 print(json.load(sys.stdin)["source"]["model"])'; }
 
+# The recordings of model $1 at the context of the fit and at twice that.
+to_judge() { printf '%s\n' $left_out $learned ${learned_too[$1]:-} | grep -v -e -1920; }
+
 print_held() {
     for model in $families; do
-        compare "$model" "$left_out" | tail -n +2
+        compare "$model" "$(to_judge "$model")" --check "$model-code"
         leave_out "$(model_name "$model")"
-        SPILLWAY_DATA=$scratch/data compare "$model" "$left_out" | tail -n +2
+        SPILLWAY_DATA=$scratch/data compare "$model" "$(to_judge "$model")" --check "$model-code"
     done | python3 -c '
 import json, sys
-reports = [json.loads(line) for line in sys.stdin]
-print("| model | context | outside, of 20 | widest of hits | figures outside |"
-      " without its family: outside | widest |")
-print("|---" * 7 + "|")
-half = len(reports) // 6  # contexts
+
 def judge(report):
-    figures = {name: value for name, value in report.items()
-               if isinstance(value, dict) and not name.startswith("cosine")}
-    banded = {name: value for name, value in figures.items() if value["band"]}
-    outside = [name for name, value in banded.items() if value["outside"]]
-    hits = [100 * (value["band"][1] - value["band"][0]) for name, value in banded.items()
-            if name.startswith(("lru", "fifo"))]
-    return outside, max(hits, default=float("nan"))
-while reports:
-    shipped, without, reports = reports[:half], reports[half:2 * half], reports[2 * half:]
+    """The figures outside their bands; two cells: their number, the points of the widest of hits."""
+    figures = {name: value for name, value in report.items() if isinstance(value, dict)
+               and not name.startswith("cosine") and value["band"]}
+    if not figures:
+        return [], ["no bands", ""]
+    outside = [name for name, value in figures.items() if value["outside"]]
+    widest = max(100 * (value["band"][1] - value["band"][0]) for name, value in figures.items()
+                 if name.startswith(("lru", "fifo")))
+    return outside, [str(len(outside)), f"{widest:.1f}"]
+
+print("| model | text, context | outside, of 20 | widest of hits |"
+      " without its rows: outside | widest |")
+print("|---" * 6 + "|")
+runs = []
+for report in map(json.loads, sys.stdin):
+    if report["fitted"]:
+        runs.append([])
+    else:
+        runs[-1].append(report)
+for shipped, without in zip(runs[::2], runs[1::2]):
     for own, others in zip(shipped, without):
-        outside, widest = judge(own)
-        outside_others, widest_others = judge(others)
-        names = ", ".join(f"`{name}`" for name in outside)
-        model, context = own["model"], own["context"]
-        print(f"| {model} | {context} | {len(outside)} | {widest:.1f} points | {names} | "
-              f"{len(outside_others)} | {widest_others:.1f} points |")
-'
+        outside, cells = judge(own)
+        text, model = own["text"].split(".")[0], own["model"]
+        if text not in sys.argv[1]:
+            outside, cells = [], ["", ""]  # the bands were learned from it
+        print("|", " | ".join([model, text + ", " + str(own["context"]), *cells,
+                               *judge(others)[1]]), "|")
+        if outside:
+            print(model, text, "outside:", ", ".join(outside), file=sys.stderr)
+' "$left_out"
 }
 
 case ${1:-} in

@@ -12,7 +12,6 @@ void beside_twin_release(struct beside_twin *comparison)
 {
     likeness_release(&comparison->was);
     likeness_release(&comparison->is);
-    trace_close(comparison->twin);
 }
 
 bool beside_twin_same_model(const struct trace *a, const struct trace *b)
@@ -68,8 +67,8 @@ static bool share_layers(const struct fitted *fitted, struct trace *recording,
 }
 
 /* A twin of the shape of `recording` at `context` tokens, from the heads of `profile`. */
-static struct trace *make_twin(const struct fitted *fitted, const struct trace_profile *profile,
-                               const struct trace *recording, uint32_t context, struct error *why)
+static struct trace *make_twin(const struct trace_profile *profile, const struct trace *recording,
+                               uint32_t context, uint64_t seed, struct error *why)
 {
     const struct trace_header *header = trace_header(recording);
     struct trace_geometry geometry = {
@@ -81,9 +80,46 @@ static struct trace *make_twin(const struct fitted *fitted, const struct trace_p
         .keep = (double)header->keep / header->context,
         .sequences = 1,
         .steps = header->steps,
-        .seed = fitted->seed,
+        .seed = seed,
     };
     return trace_open_generated(profile, "twin", &geometry, why);
+}
+
+/* The figures of one twin, times its share in the mean. */
+static bool draw_twin(const struct fitted *fitted, const struct trace_profile *profile,
+                      const struct trace *recording, uint32_t context, uint64_t seed,
+                      struct likeness *out, struct error *why)
+{
+    struct trace *twin = make_twin(profile, recording, context, seed, why);
+    bool ok = twin != NULL && likeness_measure(twin, fitted->share, 0, out, why);
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        for (uint32_t head = 0; head < out->heads; head++) {
+            out->values[f][head] /= TWIN_DRAWS;
+        }
+    }
+    trace_close(twin);
+    return ok;
+}
+
+/* The mean figures of twins. The caller releases `out`, on failure too. */
+static bool draw_twins(const struct fitted *fitted, const struct trace_profile *profile,
+                       const struct trace *recording, uint32_t context, struct likeness *out,
+                       struct error *why)
+{
+    bool ok = draw_twin(fitted, profile, recording, context, fitted->seed, out, why);
+    for (uint32_t draw = 1; ok && draw < TWIN_DRAWS; draw++) {
+        struct likeness more;
+        ok = draw_twin(fitted, profile, recording, context, fitted->seed + draw, &more, why);
+        for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+            for (uint32_t head = 0; head < out->heads; head++) {
+                out->values[f][head] += more.values[f][head];
+            }
+        }
+        if (ok) {
+            likeness_release(&more);
+        }
+    }
+    return ok;
 }
 
 bool beside_twin_make(const struct fitted *fitted, struct trace *recording, struct beside_twin *out,
@@ -103,9 +139,8 @@ bool beside_twin_make(const struct fitted *fitted, struct trace *recording, stru
     }
     bool some = out->is_same_model && !out->is_own;
     bool ok = !some || share_layers(fitted, recording, &heads, why);
-    ok = ok && (out->twin = make_twin(fitted, &heads, recording, header->context, why)) != NULL &&
-         likeness_measure(recording, fitted->share, 0, &out->was, why) &&
-         likeness_measure(out->twin, fitted->share, 0, &out->is, why);
+    ok = ok && likeness_measure(recording, fitted->share, 0, &out->was, why) &&
+         draw_twins(fitted, &heads, recording, header->context, &out->is, why);
     if (some) {
         free(heads.heads);
     }
@@ -156,12 +191,10 @@ bool beside_twin_at(const struct fitted *fitted, uint32_t context, double is[LIK
                     struct error *why)
 {
     struct likeness likeness = {0};
-    struct trace *twin = make_twin(fitted, fitted->profile, fitted->recording, context, why);
-    bool ok = twin != NULL && likeness_measure(twin, fitted->share, 0, &likeness, why);
+    bool ok = draw_twins(fitted, fitted->profile, fitted->recording, context, &likeness, why);
     if (ok) {
-        shared_means(twin, &likeness, NULL, is);
+        shared_means(fitted->recording, &likeness, NULL, is);
     }
     likeness_release(&likeness);
-    trace_close(twin);
     return ok;
 }

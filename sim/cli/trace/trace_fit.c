@@ -32,7 +32,8 @@ static const struct command_option options[] = {
     [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
     [SEED] = {.name = "--seed",
               .argument = "NUMBER",
-              .summary = "seed of the twins in the report (default: 1)"},
+              .summary =
+                  "seed of the first of the four twins whose means are reported (default: 1)"},
     [JSON] = {.name = "--json", .summary = "print one JSON object per report"},
     {.name = NULL},
 };
@@ -100,7 +101,7 @@ static bool report_checks(const struct arguments *arguments, const struct fittin
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
         struct recording other = {.trace = NULL};
-        struct beside_twin comparison = {.twin = NULL};
+        struct beside_twin comparison = {.recording = NULL};
         struct fit_report report = {.comparison = &comparison, .choice = &other.choice};
         ok = recording_open(arguments, names[i], &other, why) &&
              beside_twin_make(&fitting->fitted, other.trace, &comparison, why) &&
