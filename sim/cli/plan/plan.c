@@ -30,6 +30,7 @@ enum {
     MAXIMISE,
     SYSTEM,
     HARDWARE,
+    PRICE,
     ALLOW,
     PARETO,
     BEST,
@@ -65,6 +66,10 @@ static const struct command_option options[] = {
     [HARDWARE] = {.name = "--hardware",
                   .argument = "NAME,...",
                   .summary = "the candidate machines, or all (default: the scenario's)"},
+    [PRICE] = {.name = "--price",
+               .argument = "NAME=N,...",
+               .summary = "dollars an hour of a GPU of these machines, such as a40=0.44; for "
+                          "cost_per_million_tokens"},
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
                .summary = "also admit these systems: lossy, paper (those that exist on paper "
@@ -265,6 +270,7 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
     out->axis = best != NULL ? arguments_text(arguments, OVER) : largest != NULL ? largest : least;
     out->candidates.systems = arguments_text(arguments, SYSTEM);
     out->candidates.machines = arguments_text(arguments, HARDWARE);
+    out->candidates.prices = arguments_text(arguments, PRICE);
     if (least != NULL && largest != NULL) {
         error_usage(why, NULL, 0, "use either --minimise or --maximise");
         return error_expect(why, "one axis; a bound on the other is a target");

@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/named.h"
 #include "base/text.h"
+#include "study/plan/prices.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,7 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
     *count = 0;
     bool good = read_set(scenario, &system, &systems, &lay_system, why) &&
                 read_set(scenario, &machine, &machines, &lay_machine, why) &&
+                prices_check(options->prices, machines.all, machines.count, why) &&
                 (*out = array_zeroed(systems.count * machines.count, sizeof **out, why)) != NULL;
     for (size_t i = 0; good && i < systems.count * machines.count; i++) {
         const char *on = machines.all[i / systems.count], *of = systems.all[i % systems.count];
@@ -226,6 +228,7 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
         good = candidate_init(candidate, scenario, why) && name_candidate(candidate, of, on, why) &&
                (!lay_system || lay_name(&candidate->scenario, &system, of, why)) &&
                (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
+               prices_lay(options->prices, on, &candidate->scenario, why) &&
                check_preset(candidate, options, why);
     }
     names_release(&systems);

@@ -1,0 +1,70 @@
+#include "study/plan/prices.h"
+
+#include "base/named.h"
+#include "base/text.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION "--price"
+
+enum { ITEM = 512 };
+
+struct price {
+    char machine[ITEM]; /* its canonical name, or a path */
+    char number[ITEM];
+};
+
+static bool read_price(const char *item, size_t length, struct price *out, struct error *why)
+{
+    char text[ITEM], canonical[NAMED_SIZE];
+    double dollars;
+    snprintf(text, sizeof text, "%.*s", (int)length, item);
+    char *equals = length < sizeof text ? strrchr(text, '=') : NULL;
+    if (equals == NULL || equals == text) {
+        error_usage(why, OPTION, 0, "'%.80s' is no price", text);
+        return error_expect(why, "MACHINE=DOLLARS, such as a40=0.44, separated by commas");
+    }
+    *equals = '\0';
+    snprintf(out->machine, sizeof out->machine, "%s",
+             named_canonical(&named_machine, text, canonical) ? canonical : text);
+    snprintf(out->number, sizeof out->number, "%s", equals + 1);
+    return units_parse(out->number, UNIT_COUNT, NULL, 0, OPTION, &dollars, why);
+}
+
+bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
+                struct error *why)
+{
+    const char *item;
+    size_t length;
+    bool good = true;
+    while (good && prices != NULL && text_item(&prices, &item, &length)) {
+        struct price price;
+        good = read_price(item, length, &price, why) &&
+               (strcmp(price.machine, machine) != 0 ||
+                node_set(scenario->root, "hardware.price_per_hour", price.number, why));
+    }
+    return good;
+}
+
+bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why)
+{
+    const char *item;
+    size_t length;
+    while (prices != NULL && text_item(&prices, &item, &length)) {
+        struct price price;
+        bool found = false;
+        if (!read_price(item, length, &price, why)) {
+            return false;
+        }
+        for (size_t i = 0; i < count; i++) {
+            found = found || strcmp(machines[i], price.machine) == 0;
+        }
+        if (!found) {
+            error_usage(why, OPTION, 0, "'%s' is not a machine of this plan", price.machine);
+            return error_expect(why, "one of --hardware, such as %s", machines[0]);
+        }
+    }
+    return true;
+}
