@@ -10,6 +10,7 @@
 #include "policy/plugin.h"
 
 #include <assert.h>
+#include <string.h>
 
 const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
@@ -35,6 +36,9 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
         return plugin_find(name, file, line, why);
     }
     int row = name_find(name, row_name, "policy", file, line, why);
+    if (row < 0 && strchr(name, ',') != NULL) {
+        error_expect(why, "one policy; each of several takes an option of its own");
+    }
     return row < 0 ? NULL : row < ROWS ? policies[row] : plugin_find(name, file, line, why);
 }
 

@@ -13,6 +13,7 @@
 #include "scenario/resolve_trace.h"
 #include "scenario/resolve_workload.h"
 #include "scenario/scenario.h"
+#include "serve/server_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,14 +90,28 @@ static bool read_model(const struct node *root, struct files *files, struct setu
            model_share(&out->model, &parallel, node->file, node->line, why);
 }
 
+/* Where a version of an engine is given as the system, say how to write both. Returns false. */
+static bool expect_engine(const char *name, struct error *why)
+{
+    struct server_engine_version engine;
+    bool version = server_engine_read(name, &engine) && engine.id != SERVER_ENGINE_NONE;
+    return version && why->nearest[0] != '\0'
+               ? error_expect(why, "system: %s, and of a server engine: %s", why->nearest,
+                              engine.name)
+               : false;
+}
+
 static bool read_system(const struct node *root, struct files *files, struct node **merged,
                         struct setup *out, struct error *why)
 {
     const struct node *node;
     const char *name;
-    return read_required_text(root, "system", "retroinfer", &node, &name, why) &&
-           system_load(files, name, node, node_get(root, "mechanisms"), &out->mechanisms,
-                       &out->system, merged, why);
+    if (!read_required_text(root, "system", "retroinfer", &node, &name, why)) {
+        return false;
+    }
+    return system_load(files, name, node, node_get(root, "mechanisms"), &out->mechanisms,
+                       &out->system, merged, why) ||
+           expect_engine(name, why);
 }
 
 /* A whole number of at least `least`. */

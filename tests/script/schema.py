@@ -66,7 +66,7 @@ with sqlite3.connect(database) as stored:
 check(len(texts) == 3 and all(valid(text) for text in texts), "what a database stores is valid")
 
 examples = subprocess.run([program, "simulate", "--help"], capture_output=True, text=True).stdout
-examples = examples[examples.index("keys of a scenario"):].splitlines()[1:]
+examples = examples[examples.index("keys of a scenario"):].split("\n\n")[0].splitlines()[1:]
 parsed = {line.split()[0]: yaml.safe_load(line.rsplit("; e.g. ", 1)[1]) for line in examples}
 check(len(parsed) == len(schema["properties"]), f"{len(parsed)} keys of help are keys of the schema")
 wrong = [key for key, value in parsed.items() if not valid({key: value})]

@@ -499,7 +499,7 @@ static const struct {
     {"  - {what: it, served: {ttft: 1ms}}\n", "'ttft' is not a figure of 'served'"},
     {"  - {what: it, served: {ttft_ms: 1ms}, take: layer_us}\n", "unknown key 'take'"},
     {"  - {what: it, take: layer_us}\n", "'published'"},
-    {"  - {what: it, take: layer_s, published: 1us}\n", "nearest: 'layer_us'"},
+    {"  - {what: it, take: layerus, published: 1us}\n", "nearest: 'layer_us'"},
     {"  - {what: it, take: parts.comptue, published: 1us}\n", "nearest: 'compute'"},
     {"  - {what: it, take: [], published: 1us}\n", "1 to 8 figures"},
     {"  - {what: it, take: layer_us, published: soon}\n", "'soon'"},
