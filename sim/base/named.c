@@ -324,12 +324,18 @@ bool named_first_id(const struct named_kind *kind, const char *name, char out[NA
     char canonical[NAMED_SIZE];
     struct spellings spellings = {.count = 0};
     struct error unread;
-    bool found = false;
-    if (named_canonical(kind, name, canonical) &&
-        add_further(kind, canonical, &spellings, &unread)) {
-        for (size_t i = 0; i < spellings.count && !found; i++) {
-            found = named_id(spellings.all[i].text, kind->suffix);
-            text_copy(out, NAMED_SIZE, spellings.all[i].text);
+    bool found = false, likes = false;
+    if (named_canonical(kind, name, canonical)) {
+        add_further(kind, canonical, &spellings, &unread);
+    }
+    for (size_t i = 0; i < spellings.count && !likes; i++) {
+        const char *text = spellings.all[i].text;
+        likes = strcasestr(text, name) != NULL;
+        if (named_id(text, kind->suffix) && (likes || !found)) {
+            text_copy(out, NAMED_SIZE, text);
+            found = true;
+        } else {
+            likes = false;
         }
     }
     spellings_release(&spellings);

@@ -54,8 +54,9 @@ bool named_by_path(const char *name, const char *suffix);
  * this suffix? */
 bool named_id(const char *name, const char *suffix);
 
-/* Write the first Hugging Face id among the further names of the file that `name` means into `out`.
- * Returns false if there is none (also for a path). */
+/* Write a Hugging Face id among the further names of the file that `name` means into `out`: the first
+ * whose text has `name` in it, in any case, or else the first. Returns false if there is none (also
+ * for a path). */
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
 /* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it; a

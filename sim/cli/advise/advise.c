@@ -170,7 +170,9 @@ static bool print_answer(const struct arguments *arguments, const struct advice 
                          const struct run_context *runs, struct error *why)
 {
     struct advise_verdict verdict;
-    return advise_verdict_make(advice, runs, &verdict, why) &&
+    uint32_t operands;
+    return advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
+                               why) &&
            (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
                                                                                   stdout, why) &&
            output_flush(stdout, "standard output", why) &&

@@ -264,13 +264,16 @@ static bool take_notes(const struct advice *advice, struct runs_notes *notes, st
 }
 
 /* "llama-3.1-8b on h100-sxm, 128K tokens of context", and the limits. */
-static void print_title(const struct advice *advice, FILE *out)
+static void print_title(const struct advice *advice, const char *typed, FILE *out)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
     char line[LINE], limits[TARGETS_TEXT], number[ADVISE_NUMBER];
     uint64_t context = advice->forms[advice->plain].context;
     const struct node *model = node_get(plain->scenario.root, "model");
-    size_t used = (size_t)snprintf(line, sizeof line, "%s on %s", model->text, plain->machine);
+    bool other = strcasestr(typed, model->text) == NULL;
+    size_t used = (size_t)snprintf(line, sizeof line, "%s%s%s on %s", typed,
+                                   other ? ", of the shape of " : "", other ? model->text : "",
+                                   plain->machine);
     if (context > 0) {
         used += (size_t)snprintf(line + used, sizeof line - used, ", %s tokens of context",
                                  advise_tokens(context, number));
@@ -293,7 +296,7 @@ bool advise_report(const struct advice *advice, const struct advise_verdict *ver
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL && take_notes(advice, notes, why);
     if (good) {
-        print_title(advice, out);
+        print_title(advice, verdict->model, out);
         advise_verdict_print(verdict, out);
         fputc('\n', out);
         runs_notes_print_sources(notes, out);

@@ -29,16 +29,15 @@ static void name_model(const char *command, const char *model, char text[VERDICT
 
 /* The model as a server finds it: the id that was typed, or the first that the shipped model has.
  * Several servers are started alike. */
-static void say_start(const struct advice *advice, const struct scenario *scenario,
-                      const char *command, char text[VERDICT_TEXT])
+static void say_start(const struct advice *advice, const char *model, const char *command,
+                      char text[VERDICT_TEXT])
 {
-    const struct node *typed = node_get(scenario->root, "model");
     char id[NAMED_SIZE], one[VERDICT_TEXT] = "";
     if (command[0] == '\0') {
         return;
     }
-    bool has = !named_id(typed->text, "json") && named_first_id(&named_model, typed->text, id);
-    name_model(command, has ? id : typed->text, one);
+    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
+    name_model(command, has ? id : model, one);
     if (advice->form.servers > 1) {
         snprintf(text, VERDICT_TEXT, "%u times, each on its own GPUs: ", advice->form.servers);
     }
@@ -46,14 +45,14 @@ static void say_start(const struct advice *advice, const struct scenario *scenar
 }
 
 /* Parts that the advised run itself explains. */
-static bool explain(const struct advice *advice, const struct quest *quest,
-                    const struct scenario *scenario, const struct run_context *runs,
-                    struct advise_verdict *out, struct error *why)
+static bool explain(const struct advice *advice, const char *model, const struct scenario *scenario,
+                    const struct run_context *runs, struct advise_verdict *out, struct error *why)
 {
     struct point point;
     struct explanation explanation;
     char command[SERVER_COMMAND];
     uint64_t pool;
+    const struct quest *quest = &advice->systems.quests[advice->best];
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
@@ -65,16 +64,17 @@ static bool explain(const struct advice *advice, const struct quest *quest,
         good = server_command(scenario, advice_result(quest), command, &pool, why);
     }
     if (good) {
-        say_start(advice, scenario, command, out->parts[VERDICT_START]);
+        say_start(advice, model, command, out->parts[VERDICT_START]);
     }
     point_release(&point);
     return good;
 }
 
-bool advise_verdict_make(const struct advice *advice, const struct run_context *runs,
-                         struct advise_verdict *out, struct error *why)
+bool advise_verdict_make(const struct advice *advice, const char *model,
+                         const struct run_context *runs, struct advise_verdict *out,
+                         struct error *why)
 {
-    *out = (struct advise_verdict){.parts = {""}};
+    *out = (struct advise_verdict){.model = model, .parts = {""}};
     advise_say_run(advice, out->parts[VERDICT_RUN]);
     advise_say_offload(advice, out->parts[VERDICT_OFFLOAD]);
     advise_say_instead(advice, out->parts[VERDICT_INSTEAD]);
@@ -84,7 +84,7 @@ bool advise_verdict_make(const struct advice *advice, const struct run_context *
     const struct quest *best = &advice->systems.quests[advice->best];
     struct scenario scenario;
     bool good = quest_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                explain(advice, best, &scenario, runs, out, why);
+                explain(advice, model, &scenario, runs, out, why);
     scenario_release(&scenario);
     return good;
 }

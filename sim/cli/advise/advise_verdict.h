@@ -21,14 +21,17 @@ enum verdict_part {
 enum { VERDICT_TEXT = 2048 };
 
 struct advise_verdict {
+    const char *model;                       /* as it was typed; borrowed */
     char parts[VERDICT_PARTS][VERDICT_TEXT]; /* "": nothing to say */
 };
 
 /* Names of the parts: "run", "fits", ... */
 extern const char *const advise_parts[VERDICT_PARTS];
 
-bool advise_verdict_make(const struct advice *advice, const struct run_context *runs,
-                         struct advise_verdict *out, struct error *why);
+/*   model   as it was typed */
+bool advise_verdict_make(const struct advice *advice, const char *model,
+                         const struct run_context *runs, struct advise_verdict *out,
+                         struct error *why);
 
 void advise_verdict_print(const struct advise_verdict *verdict, FILE *out);
 
