@@ -8,7 +8,7 @@
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
 
-/* A twin is drawn at random, and parts of it last for most of its steps: over eighteen heads and 128
+/* A twin is drawn at random, and parts of it last for most of its steps: over 18 heads and 128
  * steps, reuse and mass differ by a point or two from seed to seed. So its figures are means over
  * twins of as many seeds. */
 enum { TWIN_DRAWS = 4 };

@@ -94,7 +94,7 @@ static struct policy *make_policy(const struct measurement *all, const struct so
     const struct trace_header *header = trace_header(all->trace);
     const struct policy_kind *kind = policy_find(source->policy, NULL, 0, why);
     bool is_hits = source->answer == HITS;
-    double values[] = {source->setting, 1, 0, 0}; /* of qsac: its threshold for every head */
+    double values[POLICY_MOST_PARAMS] = {source->setting, 1}; /* of qsac: threshold, power */
     struct policy_env env = {
         .blocks = header->units,
         .capacity = is_hits ? (uint32_t)lround(source->setting * header->units) : all->shape.wanted,

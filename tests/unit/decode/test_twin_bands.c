@@ -1,5 +1,5 @@
-/* Bands of twins, worked by hand: variances of texts, slopes and models, and quantiles of Student's t
- * from a table. All twins have a share of one half, so a recording's logit is its residual. */
+/* Bands of twins, worked by hand: variances of texts, slopes and models, and quantiles of Student's
+ * t from a table. All twins have a share of one half, so a recording's logit is its residual. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
