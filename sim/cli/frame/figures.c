@@ -42,29 +42,32 @@ const char *figure_dollars(const struct cell *dollars, char text[FIGURE])
     return text;
 }
 
-const char *figure_rate(const struct cell *rate, char text[FIGURE])
+/* Three digits and no exponent: predictions that were checked are off by percents. A number that
+ * they would show as 0 has four places after the point. */
+static const char *three_digits(double number, char text[FIGURE])
 {
-    if (!rate->set) {
-        return NULL;
-    }
-    snprintf(text, FIGURE, "%.*f", rate->real < 10 ? 2 : rate->real < 1000 ? 1 : 0, rate->real);
+    enum { DIGITS = 3, PLACES_MOST = 4 };
+    char rounded[FIGURE];
+    snprintf(rounded, sizeof rounded, "%.*e", DIGITS - 1, number);
+    int places = DIGITS - 1 - atoi(strchr(rounded, 'e') + 1);
+    snprintf(text, FIGURE, "%.*f", places < 0 ? 0 : places < PLACES_MOST ? places : PLACES_MOST,
+             strtod(rounded, NULL));
     return text;
 }
 
-static const char *four_digits(double number, char text[FIGURE])
+const char *figure_rate(const struct cell *rate, char text[FIGURE])
 {
-    snprintf(text, FIGURE, "%.*f", number < 1 ? 4 : number < 100 ? 2 : 1, number);
-    return text;
+    return rate->set ? three_digits(rate->real, text) : NULL;
 }
 
 const char *figure_ms(int64_t ns, char text[FIGURE])
 {
-    return four_digits((double)ns / 1e6, text);
+    return three_digits((double)ns / 1e6, text);
 }
 
 const char *figure_seconds(int64_t ns, char text[FIGURE])
 {
-    return four_digits((double)ns / 1e9, text);
+    return three_digits((double)ns / 1e9, text);
 }
 
 const char *figure_stalled(const struct result *result, char text[FIGURE])

@@ -99,23 +99,14 @@ static void write_share(const struct cell *cells, enum column column, const char
 static void write_ms(const struct cell *cell, const char **text, char room[SERVED_TEXT])
 {
     if (cell->set) {
-        double ms = (double)cell->integer / 1e6;
-        snprintf(room, SERVED_TEXT, "%.*f", ms < 100 ? 1 : 0, ms);
-        *text = room;
+        *text = figure_ms(cell->integer, room);
     }
-}
-
-/* Three digits, unless the figure is tiny. */
-static int decimals(double rate)
-{
-    return rate > 0 && rate < 0.1 ? 3 : rate < 10 ? 2 : rate < 1000 ? 1 : 0;
 }
 
 static void write_rate(const struct cell *cell, const char **text, char room[SERVED_TEXT])
 {
     if (cell->set) {
-        snprintf(room, SERVED_TEXT, "%.*f", decimals(cell->real), cell->real);
-        *text = room;
+        *text = figure_rate(cell, room);
     }
 }
 
