@@ -103,7 +103,7 @@ check "each block has a place" $?
 
 build all
 check "the policy builds" $?
-run 'build/spillway list policies | grep "^mru  *the block touched last is evicted"'
+run 'build/spillway list policies | grep "^mru  *evicts the block touched last"'
 check "the policy is listed" $?
 
 sed -n 's/^\$ //p' "$scratch/blocks/console" >"$scratch/commands"
