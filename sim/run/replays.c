@@ -354,6 +354,7 @@ const struct ledger *replays_get(const struct run_context *context,
     if (ledger != NULL) {
         return ledger;
     }
+    making.means.meter = NULL; /* counts expected replays only */
     if (!alone_key(request, &key, why)) {
         return NULL;
     }

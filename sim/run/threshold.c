@@ -34,6 +34,7 @@ static bool try_values(void *context, const double *values, double *reused, stru
     plan.policy_values = values;
     ledger_init(&ledger);
     struct replay_means means = run_means(trials->context);
+    means.meter = NULL; /* counts expected replays only */
     bool good = replay_run_kept(trials->trace, &plan, 1, &means, &ledger, why);
     for (size_t i = 0; good && i < (size_t)ledger.steps * ledger.layers; i++) {
         bool counts = i % ledger.layers >= plan.whole_layers;
