@@ -33,19 +33,23 @@ struct disk_cache {
     pthread_mutex_t lock; /* of `parts` */
 };
 
-/* Make a folder and the one above it. */
+/* Make a folder and those above it. */
 static bool make_folder(const char *path)
 {
-    char above[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
-        return true;
-    }
-    if (errno != ENOENT || slash == NULL || slash == path ||
-        snprintf(above, sizeof above, "%.*s", (int)(slash - path), path) >= (int)sizeof above) {
+    char part[PATH_MAX];
+    const char *end = path;
+    if (strlen(path) >= sizeof part) {
         return false;
     }
-    return make_folder(above) && (mkdir(path, 0700) == 0 || errno == EEXIST);
+    while (*end != '\0') {
+        end += strspn(end, "/");
+        end += strcspn(end, "/");
+        snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
+        if (mkdir(part, 0700) != 0 && errno != EEXIST && access(part, F_OK) != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most)

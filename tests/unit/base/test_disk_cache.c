@@ -284,6 +284,25 @@ static void processes_share_a_folder(void **state)
     disk_cache_close(cache);
 }
 
+static void folders_above_are_made(void **state)
+{
+    char path[PATH_MAX];
+    size_t size, used = (size_t)snprintf(path, sizeof path, "%s", folder);
+    (void)state;
+    while (used + 64 < sizeof path) { /* deep, but room for a file's name is left */
+        used += (size_t)snprintf(path + used, sizeof path - used, "/a");
+    }
+    disk_cache_close(disk_cache_open(path, 1 << 20));
+    assert_int_equal(access(path, W_OK), 0);
+    snprintf(path, sizeof path, "%s/one//two/", folder);
+    struct disk_cache *cache = disk_cache_open(path, 1 << 20);
+    disk_cache_put(cache, text("key"), text("value"));
+    uint8_t *value = disk_cache_get(cache, text("key"), &size);
+    assert_non_null(value);
+    free(value);
+    disk_cache_close(cache);
+}
+
 static void without_a_folder_there_is_no_cache(void **state)
 {
     size_t size;
@@ -316,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_large_a_value_is_not_kept, enter, leave),
         cmocka_unit_test_setup_teardown(left_over_files_are_removed, enter, leave),
         cmocka_unit_test_setup_teardown(processes_share_a_folder, enter, leave),
+        cmocka_unit_test_setup_teardown(folders_above_are_made, enter, leave),
         cmocka_unit_test(without_a_folder_there_is_no_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
