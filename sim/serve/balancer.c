@@ -96,7 +96,7 @@ static bool was_sent(const struct balancer *balancer, uint32_t server, uint32_t 
 static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
                             const struct request *request)
 {
-    const uint32_t *chunks = &balancer->requests->chunks[request->first_chunk];
+    const uint32_t *chunks = request_chunks(balancer->requests, request);
     uint64_t tokens = 0;
     for (uint32_t i = 0; i < request->chunks && was_sent(balancer, server, chunks[i]); i++) {
         tokens += balancer->requests->kind[chunks[i]].tokens;
@@ -106,7 +106,7 @@ static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
 
 static void note_sent(struct balancer *balancer, uint32_t server, const struct request *request)
 {
-    const uint32_t *chunks = &balancer->requests->chunks[request->first_chunk];
+    const uint32_t *chunks = request_chunks(balancer->requests, request);
     balancer->tokens[server] += request->prompt - sent_tokens(balancer, server, request);
     for (uint32_t i = 0; i < request->chunks; i++) {
         balancer->sent[(size_t)chunks[i] * balancer->words + server / 64] |= 1ull << server % 64;

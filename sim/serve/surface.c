@@ -105,9 +105,9 @@ static bool compute_point(struct surface *surface, uint64_t x, uint64_t y,
                           double values[SURFACE_VALUES], struct error *why)
 {
     size_t place = find_point(surface, x, y);
-    const struct point *there = surface->points + place;
-    if (place < surface->point_count && there->x == x && there->y == y) {
-        memcpy(values, there->values, sizeof there->values);
+    if (place < surface->point_count && surface->points[place].x == x &&
+        surface->points[place].y == y) {
+        memcpy(values, surface->points[place].values, sizeof surface->points[place].values);
         return true;
     }
     struct point point = {.x = x, .y = y, .values = {0}};

@@ -59,7 +59,7 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     if (block >= shared) {
         return cache->first_own[index] - 1 + (uint32_t)(block - shared);
     }
-    const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
+    const uint32_t *chunks = request_chunks(cache->requests, request);
     uint32_t chunk_tokens = cache->requests->chunk_tokens, tokens = cache->options.block_tokens;
     if (chunk_tokens < tokens) {
         /* the last chunk of the block, which says what comes before it */
@@ -88,7 +88,7 @@ static uint32_t chunk_numbers(const struct prefix_cache *cache, uint32_t chunk)
 static void number_blocks(struct prefix_cache *cache, size_t index)
 {
     const struct request *request = &cache->requests->all[index];
-    const uint32_t *chunks = &cache->requests->chunks[request->first_chunk];
+    const uint32_t *chunks = request_chunks(cache->requests, request);
     if (cache->first_own[index] > 0) {
         return;
     }

@@ -68,6 +68,13 @@ struct requests {
     uint64_t skipped; /* requests that failed when they were recorded (BurstGPT) */
 };
 
+/* The request's chunks; NULL if it has none. */
+static inline const uint32_t *request_chunks(const struct requests *requests,
+                                             const struct request *request)
+{
+    return request->chunks > 0 ? &requests->chunks[request->first_chunk] : NULL;
+}
+
 /* What a chunk's number stands for. */
 struct request_chunk {
     uint32_t before; /* the chunk in front, UINT32_MAX for a prompt's first */

@@ -11,7 +11,7 @@ static bool route_by_prefix(struct router *router, const struct requests *reques
     uint32_t *sent = array_zeroed(router->servers, sizeof *sent, why);
     for (size_t i = 0; last != NULL && sent != NULL && i < requests->count; i++) {
         const struct request *request = &requests->all[i];
-        const uint32_t *chunks = &requests->chunks[request->first_chunk];
+        const uint32_t *chunks = request_chunks(requests, request);
         uint32_t server = 0;
         for (uint32_t s = 1; s < router->servers; s++) {
             server = sent[s] < sent[server] ? s : server;
