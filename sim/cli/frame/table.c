@@ -177,13 +177,14 @@ void table_choose(struct table *table, const struct table_view *view)
     }
     while (rest != NULL && text_item(&rest, &item, &length)) {
         uint32_t place = find_column(table->column, table->columns, item, length);
-        bool twice = place == table->columns;
-        for (uint32_t i = 0; i < table->shown && !twice; i++) {
-            twice = table->order[i] == place;
+        bool skip = place == table->columns; /* or it is shown already */
+        for (uint32_t i = 0; i < table->shown && !skip; i++) {
+            skip = table->order[i] == place;
         }
-        table->column[place].optional = false;
-        table->order[table->shown] = place;
-        table->shown += !twice;
+        if (!skip) {
+            table->column[place].optional = false;
+            table->order[table->shown++] = place;
+        }
     }
 }
 
