@@ -5,23 +5,19 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/figures.h"
 #include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_report.h"
-#include "cli/plan/scenario_yaml.h"
-#include "cli/runs/explain.h"
+#include "cli/plan/plan_winner.h"
 #include "cli/runs/replications.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/best.h"
 #include "study/plan/planning_draws.h"
 #include "study/plan/planning_long.h"
-#include "study/plan/server_command.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -46,8 +42,6 @@ enum {
     WIDE,
     JSON
 };
-
-enum { POOL_NOTE = 256 };
 
 static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
@@ -302,103 +296,16 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
 
 /* ---- the answer ---- */
 
-/* Say what limits the step of the run that comes nearest, and what would help. */
-static bool explain_nearest(const struct arguments *arguments, const struct planning *planning,
-                            struct error *why)
-{
-    if (planning->nearest == PLANNING_NONE || arguments_given(arguments, JSON)) {
-        return true;
-    }
-    const struct quest *quest = &planning->quests[planning->nearest];
-    if (!quest->results[quest->nearest].cells[COLUMN_STEP].set) {
-        return true;
-    }
-    struct scenario nearest;
-    bool good = quest_scenario(quest, planning->maximise, quest->nearest, &nearest, why) &&
-                explain_print(&nearest, planning->runs, why);
-    scenario_release(&nearest);
-    return good;
-}
-
-/* KV that stays in HBM is on the host, too. */
-static void note_host_pool(const struct result *result)
-{
-    char note[POOL_NOTE], bytes[FIGURE];
-    if (result->cells[COLUMN_RESIDENT_SHARE].set) {
-        snprintf(note, sizeof note,
-                 "the host's pool holds all KV, also what stays in HBM: at least %s",
-                 figure_bytes(&result->cells[COLUMN_DRAM_KV], bytes));
-        fputc('\n', stdout);
-        table_line("note: ", note, stdout);
-    }
-}
-
-/* Print the command that starts its server, if it has one. */
-static bool print_command(const struct scenario *point, const struct result *result,
-                          struct error *why)
-{
-    char command[SERVER_COMMAND], note[POOL_NOTE];
-    uint64_t pool;
-    if (!server_command(point, result, command, &pool, why)) {
-        return false;
-    }
-    if (command[0] != '\0') {
-        printf("\nits server:\n\n%s\n", command);
-    }
-    note_host_pool(result);
-    if (pool > 0) {
-        snprintf(note, sizeof note,
-                 "the KV pool is computed (%" PRIu64 " tokens); a real server may have less. Plan "
-                 "again with what its start-up log says: --from LOG, or --set kv_pool_tokens=N",
-                 pool);
-        fputc('\n', stdout);
-        table_line("note: ", note, stdout);
-    }
-    return true;
-}
-
-static bool write_scenario(const struct node *scenario, const char *path, struct error *why)
-{
-    struct output output;
-    if (path == NULL) {
-        fputs("\nits scenario:\n\n", stdout);
-        scenario_print_yaml(scenario, stdout);
-        return true;
-    }
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    scenario_print_yaml(scenario, output.file);
-    return output_commit(&output, why);
-}
-
-static bool print_winner(const struct arguments *arguments, const struct planning *planning,
-                         struct error *why)
-{
-    const struct quest *quest = &planning->quests[planning->winner];
-    const char *path = arguments_text(arguments, OUTPUT);
-    if (path == NULL && arguments_given(arguments, JSON)) {
-        return true;
-    }
-    struct scenario point;
-    bool good = quest_scenario(quest, planning->maximise, quest->found, &point, why) &&
-                write_scenario(point.root, path, why) &&
-                (arguments_given(arguments, JSON) ||
-                 print_command(&point, &quest->results[quest->found], why));
-    scenario_release(&point);
-    return good;
-}
-
 static bool print_answer(const struct arguments *arguments, const struct planning *planning,
                          const struct planning_options *with, const struct table_view *view,
                          struct error *why)
 {
-    bool met = planning->winner != PLANNING_NONE;
-    bool good = (arguments_given(arguments, JSON)
-                     ? plan_print_json(planning, &with->targets, stdout, why)
-                     : plan_report(planning, &with->targets, view, stdout, why)) &&
-                (met ? print_winner(arguments, planning, why)
-                     : explain_nearest(arguments, planning, why)) &&
+    bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
+    const char *path = arguments_text(arguments, OUTPUT);
+    bool good = (json ? plan_print_json(planning, &with->targets, stdout, why)
+                      : plan_report(planning, &with->targets, view, stdout, why)) &&
+                (met ? plan_winner_print(planning, path, json, why)
+                     : json || plan_nearest_explain(planning, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_set(why, NULL, 0, "no candidate meets all targets"));
 }

@@ -5,6 +5,7 @@
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 #include "study/plan/best.h"
+#include "study/plan/winner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static void name_ties(const struct planning *planning, uint32_t ties, const char
     char name[PLAN_NAME];
     uint32_t said = 0, named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
     for (uint32_t i = 0; i < planning->count && said < named; i++) {
-        if (planning_ties(planning, &planning->quests[i])) {
+        if (winner_ties(planning, &planning->quests[i])) {
             plan_name_quest(planning, &planning->quests[i], name);
             const char *before = said == 0 ? first : said + 1 == ties ? " and " : ", ";
             text_append(text, PLAN_ANSWER, "%s%s", before, name);
@@ -85,7 +86,7 @@ static uint32_t count_ties(const struct planning *planning)
 {
     uint32_t ties = 0;
     for (uint32_t i = 0; i < planning->count; i++) {
-        ties += planning_ties(planning, &planning->quests[i]) ? 1 : 0;
+        ties += winner_ties(planning, &planning->quests[i]) ? 1 : 0;
     }
     return ties;
 }

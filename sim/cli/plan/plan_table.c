@@ -6,6 +6,7 @@
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
+#include "study/plan/winner.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -215,9 +216,9 @@ static bool add_met(const struct report *report, const struct quest *quest, cons
         texts[count++] = target_format(report->judged[i], result, judged[i]);
     }
     bool wins = quest == &planning->quests[planning->winner];
-    texts[count++] = wins                                                    ? "wins"
-                     : planning->by_figure && planning_ties(planning, quest) ? "ties"
-                                                                             : "";
+    texts[count++] = wins                                                  ? "wins"
+                     : planning->by_figure && winner_ties(planning, quest) ? "ties"
+                                                                           : "";
     return table_add(report->table, texts, count, why);
 }
 

@@ -3,10 +3,10 @@
 #include "study/plan/planning.h"
 
 #include "base/array.h"
-#include "result/tie.h"
 #include "serving/serving_memory.h"
 #include "study/plan/best.h"
 #include "study/plan/typed_values.h"
+#include "study/plan/winner.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/planned.h"
 
@@ -22,15 +22,14 @@ enum { A_ROUND = 9 };
 
 /* ---- values ---- */
 
-/* The first value of the axis is preferred when minimising, the last one when maximising. */
-static const struct axis_value *value_at(const struct quest *quest, bool maximise, uint32_t value)
+const struct axis_value *quest_value(const struct quest *quest, bool maximise, uint32_t value)
 {
     return &quest->axis.values[maximise ? quest->axis.count - 1 - value : value];
 }
 
 const char *quest_text(const struct quest *quest, bool maximise, uint32_t value)
 {
-    return quest->axis.count == 0 ? NULL : value_at(quest, maximise, value)->text;
+    return quest->axis.count == 0 ? NULL : quest_value(quest, maximise, value)->text;
 }
 
 const char *quest_label(const struct quest *quest, bool maximise, uint32_t value, char *text,
@@ -281,98 +280,6 @@ static bool run_rounds(struct planning *planning, const struct scenario *scenari
     return good;
 }
 
-/* ---- who wins ---- */
-
-static double whole_or(const struct cell *cell, double otherwise)
-{
-    return cell->set ? (double)cell->integer : otherwise;
-}
-
-static bool finds_budget(const struct quest *quest)
-{
-    return quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
-}
-
-enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
-
-static double cost_of_value(const struct planning *planning, const struct quest *quest)
-{
-    double number = value_at(quest, planning->maximise, quest->found)->number;
-    return planning->maximise ? -number : number;
-}
-
-/* The cost of a quest's value, most important part first. Less is better. */
-static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
-{
-    const struct result *result = &quest->results[quest->found];
-    const struct cell *cells = result->cells;
-    double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
-    costs[VALUE] = planning->by_figure   ? -best_merit(planning->best, result)
-                   : finds_budget(quest) ? hbm
-                                         : cost_of_value(planning, quest);
-    costs[HBM] = hbm;
-    costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
-    costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
-    costs[MECHANISMS] = quest->candidate->mechanisms;
-}
-
-static bool is_better(const struct planning *planning, const struct quest *a, const struct quest *b)
-{
-    double x[COSTS], y[COSTS];
-    cost_of(planning, a, x);
-    cost_of(planning, b, y);
-    for (int i = 0; i < COSTS; i++) {
-        if (x[i] != y[i]) {
-            return x[i] < y[i];
-        }
-    }
-    return false;
-}
-
-bool planning_ties(const struct planning *planning, const struct quest *quest)
-{
-    const struct quest *winner = &planning->quests[planning->winner];
-    double x[COSTS], y[COSTS];
-    if (quest == winner || quest->found == PLANNING_NONE) {
-        return false;
-    }
-    if (planning->by_figure) {
-        return result_tie(&winner->results[winner->found], &quest->results[quest->found],
-                          planning->best) != TIE_NONE;
-    }
-    if (finds_budget(winner)) {
-        return false;
-    }
-    cost_of(planning, winner, x);
-    cost_of(planning, quest, y);
-    return x[VALUE] == y[VALUE];
-}
-
-static void find_winner(struct planning *planning)
-{
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->found != PLANNING_NONE &&
-            (planning->winner == PLANNING_NONE ||
-             is_better(planning, quest, &planning->quests[planning->winner]))) {
-            planning->winner = i;
-        }
-    }
-}
-
-static void find_nearest(struct planning *planning)
-{
-    double least = INFINITY;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
-            quest->search.shortfall[quest->nearest] < least) {
-            least = quest->search.shortfall[quest->nearest];
-            planning->nearest = i;
-        }
-    }
-}
-
 /* ---- all of it ---- */
 
 /* If no quest can search, the error of the first one is the reason. */
@@ -429,8 +336,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
         begin_all(out, options, why) && run_rounds(out, scenario, options, interrupted, why);
     if (good) {
-        find_winner(out);
-        find_nearest(out);
+        winner_find(out);
     }
     return good;
 }
@@ -462,7 +368,7 @@ bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, st
     struct scenario swept = {.root = out->root, .points = 1};
     struct axis one = quest->axis;
     if (good && quest->axis.count > 0) {
-        struct axis_value at = *value_at(quest, maximise, value);
+        struct axis_value at = *quest_value(quest, maximise, value);
         one.values = &at;
         one.count = 1;
         good = axis_sweep(&one, &swept, why) && lay_value(out, swept.sweep->children[0], why);

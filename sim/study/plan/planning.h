@@ -1,15 +1,10 @@
 /* A plan: the best value of an axis that meets all targets, for each candidate, and the winner
- * among the candidates. The best value is the smallest, the largest, or the one with the best
- * figure (best.h), such as the batch with the most tokens per second.
+ * among the candidates (winner.h). The best value is the smallest, the largest, or the one with the
+ * best figure (best.h), such as the batch with the most tokens per second.
  *
  * Each candidate's values are searched (search.h) in rounds. One round of all candidates is one
  * sweep: its points are stored, they share their replays with all other rounds, and each is the run
  * that `simulate` makes of that point.
- *
- * The candidate with the best value, or the best figure, wins. A budget means something different in every system, so if
- * the axis is the budget, the run that takes the least HBM wins. Ties are broken by less HBM, then
- * by less time from arrival to the last token, then by less time per token. Among candidates with
- * the same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first.
  *
  * A system without a cache has no budget to choose. It is judged as the scenario sets it.
  */
@@ -64,16 +59,14 @@ struct planning {
     uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
 };
 
-/* Does `quest` reach the same value as the winner without being it, or a figure too close to its own
- * to say which is better? Always false for budgets, which every system spends in its own way. The
- * plan must have a winner. */
-bool planning_ties(const struct planning *planning, const struct quest *quest);
-
 /* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid
  * for every candidate. The caller releases `out`, also after a failure. */
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
+
+/* A value of the quest's axis: the first is preferred when minimising, the last when maximising. */
+const struct axis_value *quest_value(const struct quest *quest, bool maximise, uint32_t value);
 
 /* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the quest has no
  * value to choose. */

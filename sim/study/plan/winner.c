@@ -1,0 +1,103 @@
+#include "study/plan/winner.h"
+
+#include "result/tie.h"
+#include "study/plan/best.h"
+
+#include <math.h>
+#include <string.h>
+
+static double whole_or(const struct cell *cell, double otherwise)
+{
+    return cell->set ? (double)cell->integer : otherwise;
+}
+
+static bool finds_budget(const struct quest *quest)
+{
+    return quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
+}
+
+enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
+
+static double cost_of_value(const struct planning *planning, const struct quest *quest)
+{
+    double number = quest_value(quest, planning->maximise, quest->found)->number;
+    return planning->maximise ? -number : number;
+}
+
+/* The cost of a quest's value, most important part first. Less is better. */
+static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
+{
+    const struct result *result = &quest->results[quest->found];
+    const struct cell *cells = result->cells;
+    double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
+    costs[VALUE] = planning->by_figure   ? -best_merit(planning->best, result)
+                   : finds_budget(quest) ? hbm
+                                         : cost_of_value(planning, quest);
+    costs[HBM] = hbm;
+    costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
+    costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
+    costs[MECHANISMS] = quest->candidate->mechanisms;
+}
+
+static bool is_better(const struct planning *planning, const struct quest *a, const struct quest *b)
+{
+    double x[COSTS], y[COSTS];
+    cost_of(planning, a, x);
+    cost_of(planning, b, y);
+    for (int i = 0; i < COSTS; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i];
+        }
+    }
+    return false;
+}
+
+bool winner_ties(const struct planning *planning, const struct quest *quest)
+{
+    const struct quest *winner = &planning->quests[planning->winner];
+    double x[COSTS], y[COSTS];
+    if (quest == winner || quest->found == PLANNING_NONE) {
+        return false;
+    }
+    if (planning->by_figure) {
+        return result_tie(&winner->results[winner->found], &quest->results[quest->found],
+                          planning->best) != TIE_NONE;
+    }
+    if (finds_budget(winner)) {
+        return false;
+    }
+    cost_of(planning, winner, x);
+    cost_of(planning, quest, y);
+    return x[VALUE] == y[VALUE];
+}
+
+static void find_winner(struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->found != PLANNING_NONE &&
+            (planning->winner == PLANNING_NONE ||
+             is_better(planning, quest, &planning->quests[planning->winner]))) {
+            planning->winner = i;
+        }
+    }
+}
+
+static void find_nearest(struct planning *planning)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
+            quest->search.shortfall[quest->nearest] < least) {
+            least = quest->search.shortfall[quest->nearest];
+            planning->nearest = i;
+        }
+    }
+}
+
+void winner_find(struct planning *planning)
+{
+    find_winner(planning);
+    find_nearest(planning);
+}
