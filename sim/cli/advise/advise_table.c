@@ -1,6 +1,7 @@
 #include "cli/advise/advise_report.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "cli/advise/advise_words.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
@@ -56,15 +57,14 @@ static void print_alike(const struct advice *advice, uint32_t index, FILE *out)
 {
     const struct planning *systems = &advice->systems;
     char line[LINE] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < systems->count && used < sizeof line; i++) {
+    for (uint32_t i = 0; i < systems->count; i++) {
         if (i != index && systems->quests[i].candidate->left_out[0] == '\0' &&
             are_alike(&systems->quests[i], &systems->quests[index])) {
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s", used > 0 ? ", " : "",
-                                     systems->quests[i].candidate->system);
+            text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
+                        systems->quests[i].candidate->system);
         }
     }
-    if (used > 0) {
+    if (line[0] != '\0') {
         char text[LINE + NAME];
         snprintf(text, sizeof text, "the same as %s: %s", systems->quests[index].candidate->system,
                  line);
@@ -82,13 +82,15 @@ struct row {
     double rate; /* NaN: nothing was found */
 };
 
+/* Highest rate first; without one last; equal ones in the order of their quests. */
 static int by_rate(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
-    if (isnan(x->rate) || isnan(y->rate)) {
-        return isnan(x->rate) - isnan(y->rate);
+    if (isnan(x->rate) != isnan(y->rate)) {
+        return isnan(x->rate) ? 1 : -1;
     }
-    return (x->rate < y->rate) - (x->rate > y->rate);
+    int order = (x->rate < y->rate) - (x->rate > y->rate);
+    return order != 0 ? order : (x->quest > y->quest) - (x->quest < y->quest);
 }
 
 /* An engine has HiSparse for models with an indexer of their own alone. */
@@ -267,24 +269,21 @@ static bool take_notes(const struct advice *advice, struct runs_notes *notes, st
 static void print_title(const struct advice *advice, const char *typed, FILE *out)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
-    char line[LINE], limits[TARGETS_TEXT], number[ADVISE_NUMBER];
+    char line[LINE] = "", limits[TARGETS_TEXT], number[ADVISE_NUMBER];
     uint64_t context = advice->forms[advice->plain].context;
     const struct node *model = node_get(plain->scenario.root, "model");
     bool other = strcasestr(typed, model->text) == NULL;
-    size_t used = (size_t)snprintf(line, sizeof line, "%s%s%s on %s", typed,
-                                   other ? ", of the shape of " : "", other ? model->text : "",
-                                   plain->machine);
+    text_append(line, sizeof line, "%s%s%s on %s", typed, other ? ", of the shape of " : "",
+                other ? model->text : "", plain->machine);
     if (context > 0) {
-        used += (size_t)snprintf(line + used, sizeof line - used, ", %s tokens of context",
-                                 advise_tokens(context, number));
+        text_append(line, sizeof line, ", %s tokens of context", advise_tokens(context, number));
     }
     const struct node *workload = node_said(plain->scenario.root, "workload");
     if (advice->serves && workload != NULL) {
-        used += (size_t)snprintf(line + used, sizeof line - used, ", requests %s", workload->text);
+        text_append(line, sizeof line, ", requests %s", workload->text);
     }
     if (advice->targets.count > 0) {
-        snprintf(line + used, sizeof line - used, "; limits: %s",
-                 targets_text(&advice->targets, limits));
+        text_append(line, sizeof line, "; limits: %s", targets_text(&advice->targets, limits));
     }
     table_line("", line, out);
     fputc('\n', out);

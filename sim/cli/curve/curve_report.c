@@ -1,5 +1,6 @@
 #include "cli/curve/curve_report.h"
 
+#include "base/text.h"
 #include "study/whatif/knee.h"
 
 #include <inttypes.h>
@@ -23,13 +24,12 @@ void curve_report_parameters(const struct policy_curves *curves,
                              const struct parameter_style *style, char text[CURVE_PARAMETERS])
 {
     const struct policy_param *param = curves->policy->params;
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; param != NULL && param[i].name != NULL; i++) {
         if (curves->values[i] != param[i].value) {
-            used += (size_t)snprintf(text + used, CURVE_PARAMETERS - used, "%s%s%s%s%.15g",
-                                     used > 0 ? style->comma : "", style->quote, param[i].name,
-                                     style->equals, curves->values[i]);
+            text_append(text, CURVE_PARAMETERS, "%s%s%s%s%.15g",
+                        text[0] != '\0' ? style->comma : "", style->quote, param[i].name,
+                        style->equals, curves->values[i]);
         }
     }
 }

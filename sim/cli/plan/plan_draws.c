@@ -1,5 +1,6 @@
 #include "cli/plan/plan_report.h"
 
+#include "base/text.h"
 #include "cli/frame/drawn.h"
 #include "cli/frame/table.h"
 #include "cli/plan/plan_answer.h"
@@ -8,8 +9,8 @@
 enum { ROOM = 2048 };
 
 /* The metric of a target over the draws: "tpot_ms 58.1 ± 2.3, 49 - 70". */
-static bool say_figure(const struct target *target, const struct result *result, char *text,
-                       size_t size, size_t *used, struct error *why)
+static bool say_figure(const struct target *target, const struct result *result, char text[ROOM],
+                       struct error *why)
 {
     char mean[DRAWN_TEXT], span[DRAWN_TEXT];
     const char *ends;
@@ -20,9 +21,8 @@ static bool say_figure(const struct target *target, const struct result *result,
     if (!drawn_span(result, drawn, 1, span, &ends, why)) {
         return false;
     }
-    *used += (size_t)snprintf(text + *used, size - *used, "; %s %s%s%s",
-                              column_kinds[target->column].name, mean, ends != NULL ? ", " : "",
-                              ends != NULL ? ends : "");
+    text_append(text, ROOM, "; %s %s%s%s", column_kinds[target->column].name, mean,
+                ends != NULL ? ", " : "", ends != NULL ? ends : "");
     return true;
 }
 
@@ -40,14 +40,13 @@ static bool say_draws(const struct planning *planning, const struct targets *tar
     const struct result *result = &quest->results[value];
     const char *at = quest_label(quest, planning->maximise, value, label, sizeof label);
     plan_name_quest(planning, quest, name);
-    size_t used =
-        (size_t)snprintf(text, ROOM, "%s%s%s%s%s: %u of %u draws meet all targets", name,
-                         at != NULL ? " with a " : "", at != NULL ? plan_axis(planning) : "",
-                         at != NULL ? " of " : "", at != NULL ? at : "",
-                         targets_count_met(targets, result), result->draws.count);
+    snprintf(text, ROOM, "%s%s%s%s%s: %u of %u draws meet all targets", name,
+             at != NULL ? " with a " : "", at != NULL ? plan_axis(planning) : "",
+             at != NULL ? " of " : "", at != NULL ? at : "", targets_count_met(targets, result),
+             result->draws.count);
     bool good = true;
-    for (uint32_t i = 0; good && i < targets->count && used < ROOM; i++) {
-        good = say_figure(&targets->all[i], result, text, ROOM, &used, why);
+    for (uint32_t i = 0; good && i < targets->count; i++) {
+        good = say_figure(&targets->all[i], result, text, why);
     }
     return good;
 }

@@ -1,6 +1,7 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
@@ -89,12 +90,11 @@ static void note_near(const struct planning *planning, const struct targets *tar
                       const struct quest *quest, uint32_t value, struct room *room)
 {
     char name[PLAN_NAME], note[PLAN_NOTE];
-    size_t used = 0;
     plan_name_quest(planning, quest, name);
     for (uint32_t i = 0; i < targets->count; i++) {
         if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
-            used += (size_t)snprintf(room->note + used, sizeof room->note - used, "%s%s",
-                                     used > 0 ? "; " : "", note);
+            text_append(room->note, sizeof room->note, "%s%s", room->note[0] != '\0' ? "; " : "",
+                        note);
         }
     }
 }
@@ -102,10 +102,10 @@ static void note_near(const struct planning *planning, const struct targets *tar
 static void note_draws(const struct targets *targets, const struct result *result,
                        struct room *room)
 {
-    size_t used = strlen(room->note);
     if (result->draws.count > 0) {
-        snprintf(room->note + used, sizeof room->note - used, "%s%u of %u draws meet all targets",
-                 used > 0 ? "; " : "", targets_count_met(targets, result), result->draws.count);
+        text_append(room->note, sizeof room->note, "%s%u of %u draws meet all targets",
+                    room->note[0] != '\0' ? "; " : "", targets_count_met(targets, result),
+                    result->draws.count);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "store/store_plan.h"
 
@@ -66,11 +67,11 @@ static const struct tradeoff_run *first_on_front(const struct tradeoff *tradeoff
 /* "budget 46.4 %, batch 4" */
 static void label(const struct whatif *study, uint32_t point, char text[VALUE])
 {
-    size_t used = 0;
+    text[0] = '\0';
     for (uint32_t i = 0; i < study->axis_count; i++) {
         char value[64];
-        used += (size_t)snprintf(
-            text + used, VALUE - used, "%s%s %s", i > 0 ? ", " : "", axis_title(&study->axes[i]),
+        text_append(
+            text, VALUE, "%s%s %s", i > 0 ? ", " : "", axis_title(&study->axes[i]),
             axis_label(&study->axes[i], whatif_value(study, i, point), value, sizeof value));
     }
 }
