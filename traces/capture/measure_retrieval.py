@@ -34,7 +34,7 @@ import numpy as np
 from gguf_model import Model
 from options import Refusal, integer, layer_list
 from previous_layer import PreviousLayer
-from recorder import read_text
+from recorder import read_text, require_tokens
 from units import Clusters, Codes, Pages, as_weights, sums_by_label
 
 SINKS, RECENT = 4, 64
@@ -269,6 +269,7 @@ def main():
     options = parser.parse_args()
     model = Model(options.model)
     tokens = model.tokenize(read_text(options.text, options.offset), options.context)
+    require_tokens(tokens, options.context + options.steps, options)
     model.open_context(options.context + options.steps, options.threads)
     seen = observe(options, model, tokens)
     model.close()

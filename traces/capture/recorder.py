@@ -152,7 +152,11 @@ def read_text(path, offset):
 
 
 def check_length(tokens, options):
-    needed = options.context + (options.steps if options.method == 'forced' else 0)
+    require_tokens(tokens, options.context + (options.steps if options.method == 'forced' else 0),
+                   options)
+
+
+def require_tokens(tokens, needed, options):
     if len(tokens) < needed:
         raise Refusal(f"'{options.text}' is too short: {len(tokens)} tokens from byte "
                       f'{options.offset}, needed {needed}')
