@@ -22,6 +22,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A block and how many of its units are wanted. */
 struct wish {
@@ -47,7 +48,8 @@ struct layer {
     struct wish *wish;
     size_t wish_count, wish_capacity;
     uint32_t *tally;            /* [blocks] units wanted at the step */
-    struct wish *step;          /* [blocks] the blocks of the step: those with a tally above 0 */
+    uint32_t tally_most;        /* no tally is larger */
+    uint32_t *place;            /* [tally_most + 1] scratch of the sort by tally */
     uint32_t *demand;           /* [blocks] best first */
     struct ledger_row *rows;    /* [target KV heads][steps] of a target layer */
     struct ledger_row *manager; /* [steps] of a cache */
@@ -65,7 +67,7 @@ static void layer_release(struct layer *layer)
     free(layer->wishes);
     free(layer->wish);
     free(layer->tally);
-    free(layer->step);
+    free(layer->place);
     free(layer->demand);
     free(layer->rows);
     free(layer->manager);
@@ -74,6 +76,12 @@ static void layer_release(struct layer *layer)
 static uint32_t block_of(const struct layer *layer, uint32_t unit)
 {
     return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
+}
+
+/* Units of the trace in a block, at most. */
+static uint32_t units_each(const struct layer *layer)
+{
+    return (layer->job->header->units + layer->blocks - 1) / layer->blocks;
 }
 
 /* Set the number of blocks, and how many lie wholly in the window; no token of these is wanted. */
@@ -86,6 +94,7 @@ static void size_blocks(struct layer *layer)
     layer->blocks = blocks < 1 ? 1 : (uint32_t)blocks;
     layer->sinks = block_of(layer, job->shape.first_unit);
     layer->recent = end > 0 ? layer->blocks - 1 - block_of(layer, end - 1) : layer->blocks;
+    layer->tally_most = plan->kv_heads * units_each(layer);
 }
 
 /* Make this the part being played. */
@@ -118,7 +127,8 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     size_t rows = (size_t)plan->kv_heads * plan->steps;
     return (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
            (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
-           (layer->step = array_zeroed(layer->blocks, sizeof *layer->step, why)) &&
+           (layer->place =
+                array_zeroed((size_t)layer->tally_most + 1, sizeof *layer->place, why)) &&
            (layer->demand = array_zeroed(layer->blocks, sizeof *layer->demand, why)) &&
            (layer->rows = array_zeroed(rows, sizeof *layer->rows, why)) &&
            (layer->manager = array_zeroed(plan->steps, sizeof *layer->manager, why));
@@ -210,7 +220,7 @@ static const struct wishes *wishes_of(const struct layer *layer, uint32_t target
 
 /* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
 static struct outcome look_up(struct layer *layer, const struct policy *policy,
-                              const struct wishes *wishes, uint32_t *touched)
+                              const struct wishes *wishes)
 {
     struct outcome outcome = {0};
     for (uint32_t i = 0; i < wishes->blocks; i++) {
@@ -218,47 +228,47 @@ static struct outcome look_up(struct layer *layer, const struct policy *policy,
         bool hit = policy->kind->holds(policy, wish.block);
         outcome.hit += hit ? wish.count : 0;
         outcome.missed += hit ? 0 : wish.count;
-        if (layer->tally[wish.block] == 0) {
-            layer->step[(*touched)++].block = wish.block;
-        }
         layer->tally[wish.block] += wish.count;
     }
     return outcome;
 }
 
-static int most_wanted_first(const void *a, const void *b)
+/* Sort the step's blocks, those with a tally above 0, into the demand, best first, and clear their
+ * tally. One counting sort: linear in the blocks. Returns their number. */
+static uint32_t rank_step(struct layer *layer)
 {
-    const struct wish *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->block > y->block ? 1 : -1);
-}
-
-/* Sort the step's blocks, best first, and clear their tally. */
-static void rank_step(struct layer *layer, uint32_t touched)
-{
-    for (uint32_t i = 0; i < touched; i++) {
-        layer->step[i].count = layer->tally[layer->step[i].block];
-        layer->tally[layer->step[i].block] = 0;
+    uint32_t most = layer->tally_most, touched = 0;
+    memset(layer->place, 0, ((size_t)most + 1) * sizeof *layer->place);
+    for (uint32_t block = 0; block < layer->blocks; block++) {
+        layer->place[layer->tally[block]]++;
     }
-    qsort(layer->step, touched, sizeof *layer->step, most_wanted_first);
+    for (uint32_t tally = most; tally > 0; tally--) {
+        uint32_t here = layer->place[tally];
+        layer->place[tally] = touched;
+        touched += here;
+    }
+    for (uint32_t block = 0; block < layer->blocks; block++) {
+        uint32_t tally = layer->tally[block];
+        if (tally > 0) {
+            layer->demand[layer->place[tally]++] = block;
+            layer->tally[block] = 0;
+        }
+    }
+    return touched;
 }
 
 /* The demand that the policy sees: the step's blocks, best first. */
-static struct demand block_demand(struct layer *layer, uint32_t touched)
+static struct demand block_demand(struct layer *layer)
 {
-    uint32_t candidates = layer->job->plan->block_candidates;
-    rank_step(layer, touched);
+    uint32_t candidates = layer->job->plan->block_candidates, touched = rank_step(layer);
     uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
-    for (uint32_t i = 0; i < wanted; i++) {
-        layer->demand[i] = layer->step[i].block;
-    }
     return (struct demand){.units = layer->demand, .wanted = wanted};
 }
 
 /* Units of the trace that this many blocks of the group's heads hold at most. */
 static uint64_t units_of(const struct layer *layer, const struct group *group, uint32_t blocks)
 {
-    uint64_t each = (layer->job->header->units + layer->blocks - 1) / layer->blocks;
-    return blocks * each * (group->end - group->first);
+    return (uint64_t)blocks * units_each(layer) * (group->end - group->first);
 }
 
 /* What the cache begins with (replay_fill.h): the blocks of the group's first step, most wanted
@@ -266,16 +276,14 @@ static uint64_t units_of(const struct layer *layer, const struct group *group, u
 static struct demand fill_demand(struct layer *layer, const struct group *group,
                                  const struct policy *policy)
 {
-    uint32_t touched = 0, count = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            look_up(layer, policy, wishes_of(layer, group->target, head, 0), &touched);
+            look_up(layer, policy, wishes_of(layer, group->target, head, 0));
         }
     }
-    rank_step(layer, touched);
+    uint32_t touched = rank_step(layer), count = touched;
     for (uint32_t i = 0; i < touched; i++) {
-        layer->demand[count++] = layer->step[i].block;
-        layer->tally[layer->step[i].block] = 1;
+        layer->tally[layer->demand[i]] = 1;
     }
     for (uint32_t block = layer->blocks - layer->recent; block-- > layer->sinks;) {
         if (layer->tally[block] == 0) {
@@ -283,7 +291,7 @@ static struct demand fill_demand(struct layer *layer, const struct group *group,
         }
     }
     for (uint32_t i = 0; i < touched; i++) {
-        layer->tally[layer->step[i].block] = 0;
+        layer->tally[layer->demand[i]] = 0;
     }
     return (struct demand){.units = layer->demand, .wanted = count};
 }
@@ -302,14 +310,14 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
                       uint32_t step)
 {
     const struct replay_plan *plan = layer->job->plan;
-    uint32_t touched = 0, held, most;
+    uint32_t held, most;
     uint64_t missed = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (!is_offloaded(layer, group->target, head)) {
             continue;
         }
         const struct wishes *wishes = wishes_of(layer, group->target, head, step);
-        struct outcome outcome = look_up(layer, policy, wishes, &touched);
+        struct outcome outcome = look_up(layer, policy, wishes);
         missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
@@ -319,7 +327,7 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
         }
     }
     struct outcome outcome;
-    struct demand demand = block_demand(layer, touched);
+    struct demand demand = block_demand(layer);
     policy_access(policy, &demand, &outcome);
     if (step >= plan->warmup) {
         layer->manager[step - plan->warmup] = (struct ledger_row){
