@@ -40,6 +40,7 @@ struct wishes {
 struct layer {
     const struct replay_job *job;
     const struct replay_part *part; /* the part being played */
+    uint32_t *played_as;            /* [parts] the first part that is played as this one */
     uint32_t source, first, end;
     uint32_t blocks, sinks, recent; /* blocks */
     uint32_t capacity;              /* the same, of the part */
@@ -64,6 +65,7 @@ struct group {
 
 static void layer_release(struct layer *layer)
 {
+    free(layer->played_as);
     free(layer->wishes);
     free(layer->wish);
     free(layer->tally);
@@ -105,6 +107,27 @@ static void take_part(struct layer *layer, const struct replay_part *part)
     layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
 }
 
+/* Do two parts have equal caches, which differ only in how many sequences read them? */
+static bool plays_alike(const struct replay_part *a, const struct replay_part *b)
+{
+    const struct replay_plan *plan = a->plan;
+    bool alike = plan->capacity == b->plan->capacity;
+    for (size_t i = 0; alike && i < (size_t)plan->layers * plan->kv_heads; i++) {
+        alike = plan->heads[i].offloaded == b->plan->heads[i].offloaded;
+    }
+    return alike;
+}
+
+/* The first part that is played as this one. */
+static uint32_t played_as(const struct replay_job *job, uint32_t part)
+{
+    uint32_t first = 0;
+    while (!plays_alike(&job->parts[first], &job->parts[part])) {
+        first++;
+    }
+    return first;
+}
+
 /* The caller releases it, on failure too. */
 static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
                        struct error *why)
@@ -125,7 +148,12 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     size_blocks(layer);
     size_t wishes = (size_t)job->header->kv_heads * layer->total;
     size_t rows = (size_t)plan->kv_heads * plan->steps;
-    return (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
+    layer->played_as = array_zeroed(job->part_count, sizeof *layer->played_as, why);
+    for (uint32_t i = 0; layer->played_as != NULL && i < job->part_count; i++) {
+        layer->played_as[i] = played_as(job, i);
+    }
+    return layer->played_as != NULL &&
+           (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
            (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
            (layer->place =
                 array_zeroed((size_t)layer->tally_most + 1, sizeof *layer->place, why)) &&
@@ -364,11 +392,6 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
     for (uint32_t step = 0; step < layer->total; step++) {
         play_step(layer, group, policy, step);
     }
-    struct replay_totals *totals = &layer->part->totals[layer->source];
-    uint32_t copies = replay_copies(layer->part, sequence);
-    totals->wanted += copies * layer->wanted;
-    totals->hit += copies * layer->hit;
-    totals->cold += copies * layer->cold;
     bool good = policy_check(policy, why);
     policy_destroy(policy);
     return good;
@@ -389,11 +412,29 @@ static void take_mass(struct layer *layer, uint32_t target, uint32_t head)
 
 /* ---- a layer ---- */
 
-/* Play a cache for the sequence and add its rows to the target layer. */
-static bool add_group(struct layer *layer, const struct group *group, uint32_t sequence,
-                      struct error *why)
+/* Add what a group's cache did to a part's target layer and totals. */
+static void add_played(struct layer *layer, const struct replay_part *part,
+                       const struct group *group, uint32_t sequence)
 {
-    const struct replay_part *part = layer->part;
+    for (uint32_t head = group->first; head < group->end; head++) {
+        if (is_offloaded(layer, group->target, head)) {
+            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
+                              0, sequence);
+        }
+    }
+    replay_add_copies(part, group->target, layer->manager, 0, sequence);
+    struct replay_totals *totals = &part->totals[layer->source];
+    uint32_t copies = replay_copies(part, sequence);
+    totals->wanted += copies * layer->wanted;
+    totals->hit += copies * layer->hit;
+    totals->cold += copies * layer->cold;
+}
+
+/* Play a cache for the sequence, and add what it did to all parts played as part `number`. */
+static bool add_group(struct layer *layer, uint32_t number, const struct group *group,
+                      uint32_t sequence, struct error *why)
+{
+    const struct replay_job *job = layer->job;
     uint32_t offloaded = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         offloaded += is_offloaded(layer, group->target, head);
@@ -407,35 +448,48 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
             take_mass(layer, group->target, head);
-            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
-                              0, sequence);
         }
     }
-    replay_add_copies(part, group->target, layer->manager, 0, sequence);
+    for (uint32_t i = number; i < job->part_count; i++) {
+        if (layer->played_as[i] == number && replay_copies(&job->parts[i], sequence) > 0) {
+            add_played(layer, &job->parts[i], group, sequence);
+        }
+    }
     return true;
 }
 
-static bool add_part(struct layer *layer, uint32_t sequence, struct error *why)
+static bool add_part(struct layer *layer, uint32_t number, uint32_t sequence, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
     bool good = true;
+    take_part(layer, &layer->job->parts[number]);
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; good && head < plan->kv_heads; head += together) {
             struct group group = {target, head, head + together};
-            good = add_group(layer, &group, sequence, why);
+            good = add_group(layer, number, &group, sequence, why);
         }
     }
     return good;
 }
 
+/* Does any of the parts that are played as part `number` read the sequence? None are if another
+ * part stands for this one. */
+static bool is_played(const struct layer *layer, uint32_t number, uint32_t sequence)
+{
+    bool played = false;
+    for (uint32_t i = number; !played && i < layer->job->part_count; i++) {
+        played =
+            layer->played_as[i] == number && replay_copies(&layer->job->parts[i], sequence) > 0;
+    }
+    return played;
+}
+
 static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
 {
-    const struct replay_job *job = layer->job;
     bool good = true;
-    for (uint32_t i = 0; good && i < job->part_count; i++) {
-        take_part(layer, &job->parts[i]);
-        good = replay_copies(&job->parts[i], sequence) == 0 || add_part(layer, sequence, why);
+    for (uint32_t i = 0; good && i < layer->job->part_count; i++) {
+        good = !is_played(layer, i, sequence) || add_part(layer, i, sequence, why);
     }
     return good;
 }
