@@ -92,9 +92,10 @@ struct policy_kind {
     bool needs_next_use;
     bool chooses_own; /* it chooses what is attended to: it reads whole rows, whatever is selected,
                          and `mass` is the attention mass that its choice keeps */
-    bool names_for_cpu; /* it chooses its own and also names units for the CPU */
-    bool by_position;   /* a block's position tells whether it is held */
-    bool draws_lots;    /* the seed may change its decisions */
+    bool names_for_cpu;    /* it chooses its own and also names units for the CPU */
+    bool by_position;      /* a block's position tells whether it is held */
+    bool draws_lots;       /* the seed may change its decisions */
+    bool ignores_capacity; /* answers alike at every capacity that create() accepts */
     /* The share of the cache through which tokens pass on their way out, for these parameters: all
      * that the policy will drop is dropped when as many tokens have been born. NULL: none pass. */
     double (*passes)(const double *values);

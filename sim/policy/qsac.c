@@ -299,6 +299,7 @@ const struct policy_kind policy_qsac = {
     .summary = "a head's set is reused while its query is similar",
     .params = qsac_params,
     .needs_queries = true,
+    .ignores_capacity = true,
     .create = qsac_create,
     .access = qsac_access,
     .destroy = qsac_destroy,

@@ -12,16 +12,18 @@ enum { WORTH_ONE_PASS = 3 };
 struct policy_sizes {
     uint32_t count;
     struct lru_sizes *lru;    /* one pass for all sizes, or NULL */
-    struct policy **policies; /* [count] or NULL */
+    uint32_t policy_count;    /* 1 for all sizes, one each, or none */
+    struct policy **policies; /* [policy_count] or NULL */
 };
 
 static bool create_each(struct policy_sizes *sizes, const struct policy_kind *kind,
                         const double *values, struct policy_env env, const uint32_t *capacities,
                         struct error *why)
 {
-    sizes->policies = array_zeroed(sizes->count, sizeof(struct policy *), why);
+    sizes->policy_count = kind->ignores_capacity && sizes->count > 0 ? 1 : sizes->count;
+    sizes->policies = array_zeroed(sizes->policy_count, sizeof(struct policy *), why);
     bool good = sizes->policies != NULL;
-    for (uint32_t i = 0; good && i < sizes->count; i++) {
+    for (uint32_t i = 0; good && i < sizes->policy_count; i++) {
         env.capacity = capacities[i];
         sizes->policies[i] = policy_create(kind, values, &env, why);
         good = sizes->policies[i] != NULL;
@@ -59,7 +61,7 @@ void policy_sizes_destroy(struct policy_sizes *sizes)
         return;
     }
     lru_sizes_destroy(sizes->lru);
-    for (uint32_t i = 0; sizes->policies != NULL && i < sizes->count; i++) {
+    for (uint32_t i = 0; sizes->policies != NULL && i < sizes->policy_count; i++) {
         policy_destroy(sizes->policies[i]);
     }
     free(sizes->policies);
@@ -73,8 +75,11 @@ void policy_sizes_access(struct policy_sizes *sizes, const struct demand *demand
         lru_sizes_access(sizes->lru, demand, outcomes);
         return;
     }
-    for (uint32_t i = 0; i < sizes->count; i++) {
+    for (uint32_t i = 0; i < sizes->policy_count; i++) {
         policy_access(sizes->policies[i], demand, &outcomes[i]);
+    }
+    for (uint32_t i = sizes->policy_count; i < sizes->count; i++) {
+        outcomes[i] = outcomes[0];
     }
 }
 
@@ -84,14 +89,14 @@ uint32_t policy_sizes_held(const struct policy_sizes *sizes, uint32_t size)
         return lru_sizes_held(sizes->lru, size);
     }
     uint32_t held, most;
-    policy_footprint(sizes->policies[size], &held, &most);
+    policy_footprint(sizes->policies[sizes->policy_count > 1 ? size : 0], &held, &most);
     return held;
 }
 
 bool policy_sizes_check(const struct policy_sizes *sizes, struct error *why)
 {
     bool good = true;
-    for (uint32_t i = 0; good && sizes->policies != NULL && i < sizes->count; i++) {
+    for (uint32_t i = 0; good && sizes->policies != NULL && i < sizes->policy_count; i++) {
         good = policy_check(sizes->policies[i], why);
     }
     return good;

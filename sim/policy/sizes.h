@@ -1,7 +1,8 @@
 /* Caches of one policy in several sizes, which see the same demands.
  *
- * Each answers as a policy_create() of its capacity would. For LRU one pass serves all sizes; any
- * other policy has a separate instance for each size.
+ * Each answers as a policy_create() of its capacity would. For LRU one pass serves all sizes; a
+ * policy that ignores its capacity has one instance, of the least; any other policy has a separate
+ * instance for each size.
  */
 #ifndef POLICY_SIZES_H
 #define POLICY_SIZES_H

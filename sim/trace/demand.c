@@ -262,16 +262,17 @@ struct unit_set demand_wanted(const struct demand *demand)
 }
 
 /* Among the units of an approximate demand, code 255 marks those that the row does not record. A
- * recorded unit of that code has no mass to speak of. */
+ * recorded unit of that code has no mass to speak of. Which units are in the set is hard to
+ * predict, so no branch depends on it: a unit outside adds 0. */
 struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint32_t size)
 {
     struct unit_set set = {0};
+    uint32_t marked = demand->wanted_tail > 0 ? demand->wanted : 0;
     for (uint32_t i = 0; i < demand->recorded; i++) {
-        bool tail = i < demand->wanted && demand->wanted_tail > 0 && demand->mass[i] == 255;
-        if (is_in[demand->units[i]] && !tail) {
-            set.mass += trace_mass[demand->mass[i]];
-            set.recorded++;
-        }
+        bool tail = i < marked && demand->mass[i] == 255;
+        uint32_t counts = is_in[demand->units[i]] & !tail;
+        set.mass += trace_mass[demand->mass[i]] * (float)counts;
+        set.recorded += counts;
     }
     uint32_t others = size > set.recorded ? size - set.recorded : 0;
     set.unrecorded = others < demand->tail_units ? others : demand->tail_units;

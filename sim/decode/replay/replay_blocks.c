@@ -22,6 +22,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A block and how many of its units are wanted. */
 struct wish {
@@ -39,6 +40,7 @@ struct wishes {
 struct layer {
     const struct replay_job *job;
     const struct replay_part *part; /* the part being played */
+    uint32_t *played_as;            /* [parts] the first part that is played as this one */
     uint32_t source, first, end;
     uint32_t blocks, sinks, recent; /* blocks */
     uint32_t capacity;              /* the same, of the part */
@@ -47,7 +49,8 @@ struct layer {
     struct wish *wish;
     size_t wish_count, wish_capacity;
     uint32_t *tally;            /* [blocks] units wanted at the step */
-    struct wish *step;          /* [blocks] the blocks of the step: those with a tally above 0 */
+    uint32_t tally_most;        /* no tally is larger */
+    uint32_t *place;            /* [tally_most + 1] scratch of the sort by tally */
     uint32_t *demand;           /* [blocks] best first */
     struct ledger_row *rows;    /* [target KV heads][steps] of a target layer */
     struct ledger_row *manager; /* [steps] of a cache */
@@ -62,10 +65,11 @@ struct group {
 
 static void layer_release(struct layer *layer)
 {
+    free(layer->played_as);
     free(layer->wishes);
     free(layer->wish);
     free(layer->tally);
-    free(layer->step);
+    free(layer->place);
     free(layer->demand);
     free(layer->rows);
     free(layer->manager);
@@ -74,6 +78,12 @@ static void layer_release(struct layer *layer)
 static uint32_t block_of(const struct layer *layer, uint32_t unit)
 {
     return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
+}
+
+/* Units of the trace in a block, at most. */
+static uint32_t units_each(const struct layer *layer)
+{
+    return (layer->job->header->units + layer->blocks - 1) / layer->blocks;
 }
 
 /* Set the number of blocks, and how many lie wholly in the window; no token of these is wanted. */
@@ -86,6 +96,7 @@ static void size_blocks(struct layer *layer)
     layer->blocks = blocks < 1 ? 1 : (uint32_t)blocks;
     layer->sinks = block_of(layer, job->shape.first_unit);
     layer->recent = end > 0 ? layer->blocks - 1 - block_of(layer, end - 1) : layer->blocks;
+    layer->tally_most = plan->kv_heads * units_each(layer);
 }
 
 /* Make this the part being played. */
@@ -94,6 +105,27 @@ static void take_part(struct layer *layer, const struct replay_part *part)
     double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
     layer->part = part;
     layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
+}
+
+/* Do two parts have equal caches, which differ only in how many sequences read them? */
+static bool plays_alike(const struct replay_part *a, const struct replay_part *b)
+{
+    const struct replay_plan *plan = a->plan;
+    bool alike = plan->capacity == b->plan->capacity;
+    for (size_t i = 0; alike && i < (size_t)plan->layers * plan->kv_heads; i++) {
+        alike = plan->heads[i].offloaded == b->plan->heads[i].offloaded;
+    }
+    return alike;
+}
+
+/* The first part that is played as this one. */
+static uint32_t played_as(const struct replay_job *job, uint32_t part)
+{
+    uint32_t first = 0;
+    while (!plays_alike(&job->parts[first], &job->parts[part])) {
+        first++;
+    }
+    return first;
 }
 
 /* The caller releases it, on failure too. */
@@ -116,9 +148,15 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
     size_blocks(layer);
     size_t wishes = (size_t)job->header->kv_heads * layer->total;
     size_t rows = (size_t)plan->kv_heads * plan->steps;
-    return (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
+    layer->played_as = array_zeroed(job->part_count, sizeof *layer->played_as, why);
+    for (uint32_t i = 0; layer->played_as != NULL && i < job->part_count; i++) {
+        layer->played_as[i] = played_as(job, i);
+    }
+    return layer->played_as != NULL &&
+           (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
            (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
-           (layer->step = array_zeroed(layer->blocks, sizeof *layer->step, why)) &&
+           (layer->place =
+                array_zeroed((size_t)layer->tally_most + 1, sizeof *layer->place, why)) &&
            (layer->demand = array_zeroed(layer->blocks, sizeof *layer->demand, why)) &&
            (layer->rows = array_zeroed(rows, sizeof *layer->rows, why)) &&
            (layer->manager = array_zeroed(plan->steps, sizeof *layer->manager, why));
@@ -210,7 +248,7 @@ static const struct wishes *wishes_of(const struct layer *layer, uint32_t target
 
 /* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
 static struct outcome look_up(struct layer *layer, const struct policy *policy,
-                              const struct wishes *wishes, uint32_t *touched)
+                              const struct wishes *wishes)
 {
     struct outcome outcome = {0};
     for (uint32_t i = 0; i < wishes->blocks; i++) {
@@ -218,47 +256,47 @@ static struct outcome look_up(struct layer *layer, const struct policy *policy,
         bool hit = policy->kind->holds(policy, wish.block);
         outcome.hit += hit ? wish.count : 0;
         outcome.missed += hit ? 0 : wish.count;
-        if (layer->tally[wish.block] == 0) {
-            layer->step[(*touched)++].block = wish.block;
-        }
         layer->tally[wish.block] += wish.count;
     }
     return outcome;
 }
 
-static int most_wanted_first(const void *a, const void *b)
+/* Sort the step's blocks, those with a tally above 0, into the demand, best first, and clear their
+ * tally. One counting sort: linear in the blocks. Returns their number. */
+static uint32_t rank_step(struct layer *layer)
 {
-    const struct wish *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->block > y->block ? 1 : -1);
-}
-
-/* Sort the step's blocks, best first, and clear their tally. */
-static void rank_step(struct layer *layer, uint32_t touched)
-{
-    for (uint32_t i = 0; i < touched; i++) {
-        layer->step[i].count = layer->tally[layer->step[i].block];
-        layer->tally[layer->step[i].block] = 0;
+    uint32_t most = layer->tally_most, touched = 0;
+    memset(layer->place, 0, ((size_t)most + 1) * sizeof *layer->place);
+    for (uint32_t block = 0; block < layer->blocks; block++) {
+        layer->place[layer->tally[block]]++;
     }
-    qsort(layer->step, touched, sizeof *layer->step, most_wanted_first);
+    for (uint32_t tally = most; tally > 0; tally--) {
+        uint32_t here = layer->place[tally];
+        layer->place[tally] = touched;
+        touched += here;
+    }
+    for (uint32_t block = 0; block < layer->blocks; block++) {
+        uint32_t tally = layer->tally[block];
+        if (tally > 0) {
+            layer->demand[layer->place[tally]++] = block;
+            layer->tally[block] = 0;
+        }
+    }
+    return touched;
 }
 
 /* The demand that the policy sees: the step's blocks, best first. */
-static struct demand block_demand(struct layer *layer, uint32_t touched)
+static struct demand block_demand(struct layer *layer)
 {
-    uint32_t candidates = layer->job->plan->block_candidates;
-    rank_step(layer, touched);
+    uint32_t candidates = layer->job->plan->block_candidates, touched = rank_step(layer);
     uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
-    for (uint32_t i = 0; i < wanted; i++) {
-        layer->demand[i] = layer->step[i].block;
-    }
     return (struct demand){.units = layer->demand, .wanted = wanted};
 }
 
 /* Units of the trace that this many blocks of the group's heads hold at most. */
 static uint64_t units_of(const struct layer *layer, const struct group *group, uint32_t blocks)
 {
-    uint64_t each = (layer->job->header->units + layer->blocks - 1) / layer->blocks;
-    return blocks * each * (group->end - group->first);
+    return (uint64_t)blocks * units_each(layer) * (group->end - group->first);
 }
 
 /* What the cache begins with (replay_fill.h): the blocks of the group's first step, most wanted
@@ -266,16 +304,14 @@ static uint64_t units_of(const struct layer *layer, const struct group *group, u
 static struct demand fill_demand(struct layer *layer, const struct group *group,
                                  const struct policy *policy)
 {
-    uint32_t touched = 0, count = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            look_up(layer, policy, wishes_of(layer, group->target, head, 0), &touched);
+            look_up(layer, policy, wishes_of(layer, group->target, head, 0));
         }
     }
-    rank_step(layer, touched);
+    uint32_t touched = rank_step(layer), count = touched;
     for (uint32_t i = 0; i < touched; i++) {
-        layer->demand[count++] = layer->step[i].block;
-        layer->tally[layer->step[i].block] = 1;
+        layer->tally[layer->demand[i]] = 1;
     }
     for (uint32_t block = layer->blocks - layer->recent; block-- > layer->sinks;) {
         if (layer->tally[block] == 0) {
@@ -283,7 +319,7 @@ static struct demand fill_demand(struct layer *layer, const struct group *group,
         }
     }
     for (uint32_t i = 0; i < touched; i++) {
-        layer->tally[layer->step[i].block] = 0;
+        layer->tally[layer->demand[i]] = 0;
     }
     return (struct demand){.units = layer->demand, .wanted = count};
 }
@@ -302,14 +338,14 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
                       uint32_t step)
 {
     const struct replay_plan *plan = layer->job->plan;
-    uint32_t touched = 0, held, most;
+    uint32_t held, most;
     uint64_t missed = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (!is_offloaded(layer, group->target, head)) {
             continue;
         }
         const struct wishes *wishes = wishes_of(layer, group->target, head, step);
-        struct outcome outcome = look_up(layer, policy, wishes, &touched);
+        struct outcome outcome = look_up(layer, policy, wishes);
         missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
@@ -319,7 +355,7 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
         }
     }
     struct outcome outcome;
-    struct demand demand = block_demand(layer, touched);
+    struct demand demand = block_demand(layer);
     policy_access(policy, &demand, &outcome);
     if (step >= plan->warmup) {
         layer->manager[step - plan->warmup] = (struct ledger_row){
@@ -356,11 +392,6 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
     for (uint32_t step = 0; step < layer->total; step++) {
         play_step(layer, group, policy, step);
     }
-    struct replay_totals *totals = &layer->part->totals[layer->source];
-    uint32_t copies = replay_copies(layer->part, sequence);
-    totals->wanted += copies * layer->wanted;
-    totals->hit += copies * layer->hit;
-    totals->cold += copies * layer->cold;
     bool good = policy_check(policy, why);
     policy_destroy(policy);
     return good;
@@ -381,11 +412,29 @@ static void take_mass(struct layer *layer, uint32_t target, uint32_t head)
 
 /* ---- a layer ---- */
 
-/* Play a cache for the sequence and add its rows to the target layer. */
-static bool add_group(struct layer *layer, const struct group *group, uint32_t sequence,
-                      struct error *why)
+/* Add what a group's cache did to a part's target layer and totals. */
+static void add_played(struct layer *layer, const struct replay_part *part,
+                       const struct group *group, uint32_t sequence)
 {
-    const struct replay_part *part = layer->part;
+    for (uint32_t head = group->first; head < group->end; head++) {
+        if (is_offloaded(layer, group->target, head)) {
+            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
+                              0, sequence);
+        }
+    }
+    replay_add_copies(part, group->target, layer->manager, 0, sequence);
+    struct replay_totals *totals = &part->totals[layer->source];
+    uint32_t copies = replay_copies(part, sequence);
+    totals->wanted += copies * layer->wanted;
+    totals->hit += copies * layer->hit;
+    totals->cold += copies * layer->cold;
+}
+
+/* Play a cache for the sequence, and add what it did to all parts played as part `number`. */
+static bool add_group(struct layer *layer, uint32_t number, const struct group *group,
+                      uint32_t sequence, struct error *why)
+{
+    const struct replay_job *job = layer->job;
     uint32_t offloaded = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         offloaded += is_offloaded(layer, group->target, head);
@@ -399,35 +448,48 @@ static bool add_group(struct layer *layer, const struct group *group, uint32_t s
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
             take_mass(layer, group->target, head);
-            replay_add_copies(part, group->target, layer->rows + (size_t)head * part->plan->steps,
-                              0, sequence);
         }
     }
-    replay_add_copies(part, group->target, layer->manager, 0, sequence);
+    for (uint32_t i = number; i < job->part_count; i++) {
+        if (layer->played_as[i] == number && replay_copies(&job->parts[i], sequence) > 0) {
+            add_played(layer, &job->parts[i], group, sequence);
+        }
+    }
     return true;
 }
 
-static bool add_part(struct layer *layer, uint32_t sequence, struct error *why)
+static bool add_part(struct layer *layer, uint32_t number, uint32_t sequence, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
     bool good = true;
+    take_part(layer, &layer->job->parts[number]);
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; good && head < plan->kv_heads; head += together) {
             struct group group = {target, head, head + together};
-            good = add_group(layer, &group, sequence, why);
+            good = add_group(layer, number, &group, sequence, why);
         }
     }
     return good;
 }
 
+/* Does any of the parts that are played as part `number` read the sequence? None are if another
+ * part stands for this one. */
+static bool is_played(const struct layer *layer, uint32_t number, uint32_t sequence)
+{
+    bool played = false;
+    for (uint32_t i = number; !played && i < layer->job->part_count; i++) {
+        played =
+            layer->played_as[i] == number && replay_copies(&layer->job->parts[i], sequence) > 0;
+    }
+    return played;
+}
+
 static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
 {
-    const struct replay_job *job = layer->job;
     bool good = true;
-    for (uint32_t i = 0; good && i < job->part_count; i++) {
-        take_part(layer, &job->parts[i]);
-        good = replay_copies(&job->parts[i], sequence) == 0 || add_part(layer, sequence, why);
+    for (uint32_t i = 0; good && i < layer->job->part_count; i++) {
+        good = !is_played(layer, i, sequence) || add_part(layer, i, sequence, why);
     }
     return good;
 }

@@ -138,11 +138,62 @@ static void every_size_answers_as_its_own_cache_does(void **state)
     }
 }
 
+/* QSAC with queries that turn now and then: sets are reused, and fetched again. */
+static void draw_query(gsl_rng *random, int8_t query[4], bool anew)
+{
+    for (int i = 0; anew && i < 4; i++) {
+        query[i] = (int8_t)(gsl_rng_uniform_int(random, 255) - 127);
+    }
+}
+
+static void what_ignores_its_capacity_answers_alike_at_each(void **state)
+{
+    (void)state;
+    static const uint32_t capacities[] = {20, 50, 100};
+    struct policy_env env = {.blocks = 100, .wanted = 20, .query_heads = 1, .head_dim = 4};
+    struct error why;
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
+    struct policy_sizes *sizes = policy_sizes_create(&policy_qsac, NULL, &env, capacities, 3, &why);
+    env.capacity = capacities[2];
+    struct policy *alone = policy_create(&policy_qsac, NULL, &env, &why);
+    assert_true(sizes != NULL && alone != NULL);
+    int8_t query[4] = {1, 2, 3, 4};
+    float scale = 1;
+    uint32_t units[MOST_BLOCKS], reused = 0;
+    uint8_t mass[MOST_BLOCKS] = {0};
+    for (uint32_t d = 0; d < DEMANDS; d++) {
+        uint32_t wanted = draw(random, env.blocks, env.wanted, units), held, most;
+        draw_query(random, query, d % 3 == 0);
+        struct demand demand = {.units = units,
+                                .mass = mass,
+                                .wanted = wanted,
+                                .recorded = wanted,
+                                .query = query,
+                                .scale = &scale,
+                                .query_heads = 1,
+                                .head_dim = 4};
+        struct outcome one, all[3];
+        policy_access(alone, &demand, &one);
+        policy_sizes_access(sizes, &demand, all);
+        policy_footprint(alone, &held, &most);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_same(&one, &all[i], 0);
+            assert_int_equal(policy_sizes_held(sizes, i), held);
+        }
+        reused += one.reused;
+    }
+    assert_in_range(reused, 1, DEMANDS - 1);
+    policy_destroy(alone);
+    policy_sizes_destroy(sizes);
+    gsl_rng_free(random);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_each_size_hits_is_as_worked_by_hand),
         cmocka_unit_test(every_size_answers_as_its_own_cache_does),
+        cmocka_unit_test(what_ignores_its_capacity_answers_alike_at_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
