@@ -38,8 +38,8 @@ enum { NAMED_SIZE = 256 }; /* bytes of a canonical name, with the final 0 */
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
 /* Write the path of the file that `name` means into `path`. A path (named_by_path()) that holds a
- * slash need not exist. Any other name must mean a shipped file; the message names the nearest ones. `file` and
- * `line` say where the name stood (as in error_set()). */
+ * slash need not exist. Any other name must mean a shipped file; the message names the nearest
+ * ones. `file` and `line` say where the name stood (as in error_set()). */
 bool named_file(const struct named_kind *kind, const char *name, const char *file, int line,
                 char *path, size_t size, struct error *why);
 

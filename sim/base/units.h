@@ -4,9 +4,9 @@
  * (kB MB GB TB); times are ns us ms s; rates are a size per second ("26GB/s") or work
  * per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A share is "30%" or "0.3",
  * a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" (also "128k" and "1m") in powers
- * of 1024. Numbers are decimal with an optional fraction and exponent. A blank between number and unit is allowed.
- * Everything else is refused: a sign, and values past 64 bits (63 for times, which are signed).
- */
+ * of 1024. Numbers are decimal with an optional fraction and exponent. A blank between number and
+ * unit is allowed. Everything else is refused: a sign, and values past 64 bits (63 for times, which
+ * are signed). */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H
 

@@ -2,9 +2,10 @@
  * runs.
  *
  * A name is read as people type it (base/named.h): "H100", "meta-llama/Llama-3.1-8B". Results and
- * databases keep the canonical one, so that the same run asked for in two spellings is one run. A misspelt name in the last of a hundred points is reported at once, with its line and the
- * nearest name, instead of as a failed row at the end. Only names are looked up. The contents of
- * files, and contradictions between values, are checked when their point is resolved. */
+ * databases keep the canonical one, so that the same run asked for in two spellings is one run. A
+ * misspelt name in the last of a hundred points is reported at once, with its line and the nearest
+ * name, instead of as a failed row at the end. Only names are looked up. The contents of files, and
+ * contradictions between values, are checked when their point is resolved. */
 #ifndef SCENARIO_SCENARIO_NAMES_H
 #define SCENARIO_SCENARIO_NAMES_H
 

@@ -95,9 +95,16 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
 
 /* ---- limits ---- */
 
-static bool add_target(const char *text, struct targets *targets, struct error *why)
+/* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
+static bool add_target(const char *bound, const char *value, int option, struct targets *targets,
+                       struct error *why)
 {
     struct targets more;
+    char text[TARGET_TEXT];
+    if (snprintf(text, sizeof text, "%s%s", bound, value) >= (int)sizeof text) {
+        error_usage(why, options[option].name, 0, "'%.80s' is too long", value);
+        return error_expect(why, "a number with fewer digits");
+    }
     if (!targets_parse(text, &more, why)) {
         return false;
     }
@@ -105,37 +112,23 @@ static bool add_target(const char *text, struct targets *targets, struct error *
     return true;
 }
 
-static bool add_time(const struct arguments *arguments, int option, const char *key,
+static bool add_time(const struct arguments *arguments, int option, const char *bound,
                      struct targets *targets, struct error *why)
 {
     const char *text = arguments_text(arguments, option);
-    char target[TARGET_TEXT];
     double ns;
-    if (text == NULL) {
-        return true;
-    }
-    if (!units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why)) {
-        return false;
-    }
-    snprintf(target, sizeof target, "%s<=%s", key, text);
-    return add_target(target, targets, why);
+    return text == NULL || (units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why) &&
+                            add_target(bound, text, option, targets, why));
 }
 
 static bool add_mass(const struct arguments *arguments, struct advice_options *out,
                      struct error *why)
 {
     const char *text = arguments_text(arguments, MASS);
-    char target[TARGET_TEXT];
     double share;
     out->candidates.allow_lossy = text != NULL;
-    if (text == NULL) {
-        return true;
-    }
-    if (!units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
-        return false;
-    }
-    snprintf(target, sizeof target, "mass_recall>=%s", text);
-    return add_target(target, &out->targets, why);
+    return text == NULL || (units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why) &&
+                            add_target("mass_recall>=", text, MASS, &out->targets, why));
 }
 
 static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -152,8 +145,8 @@ static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct e
 static bool read_options(const struct arguments *arguments, bool serves, struct advice_options *out,
                          struct error *why)
 {
-    return add_time(arguments, TPOT, serves ? "tpot_p99_ms" : "tpot_ms", &out->targets, why) &&
-           add_time(arguments, TTFT, "ttft_p99_ms", &out->targets, why) &&
+    return add_time(arguments, TPOT, serves ? "tpot_p99_ms<=" : "tpot_ms<=", &out->targets, why) &&
+           add_time(arguments, TTFT, "ttft_p99_ms<=", &out->targets, why) &&
            add_mass(arguments, out, why) && read_gpus(arguments, &out->gpus, why) &&
            jobs_read(arguments, JOBS, &out->jobs, why);
 }

@@ -9,21 +9,21 @@
 
 /* ---- offloading ---- */
 
-/* The best system that brings KV or weights from outside HBM in each step; NULL without one. */
-static const struct quest *best_offloading(const struct advice *advice, bool paper)
+/* It brings KV or weights from outside HBM in each step: in code that runs, or on paper only. */
+static bool offloads(const struct quest *quest)
 {
-    const struct quest *best = NULL;
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        const struct system_facts *facts = &quest->candidate->facts;
-        bool is_paper = strcmp(facts->available, "paper") == 0;
-        if (facts->offloads && is_paper == paper && advice_result(quest) != NULL &&
-            (best == NULL || advice_rate(advice, quest, &advice->form) >
-                                 advice_rate(advice, best, &advice->form))) {
-            best = quest;
-        }
-    }
-    return best;
+    return quest->candidate->facts.offloads && !advice_on_paper(quest);
+}
+
+static bool offloads_on_paper(const struct quest *quest)
+{
+    return quest->candidate->facts.offloads && advice_on_paper(quest);
+}
+
+/* A server that keeps KV of ended requests in host memory. */
+static bool has_tiers(const struct quest *quest)
+{
+    return quest->candidate->facts.tiers && advice_starts(quest);
 }
 
 /* The answer, against plain vLLM if that fits. */
@@ -59,7 +59,7 @@ static void say_best(const struct advice *advice, const struct quest *offloading
 static void say_paper(const struct advice *advice, const struct quest *runs,
                       char text[VERDICT_TEXT])
 {
-    const struct quest *paper = best_offloading(advice, true);
+    const struct quest *paper = advice_best(advice, offloads_on_paper);
     char phrase[ADVISE_PHRASE];
     if (paper == NULL || (runs != NULL && advice_rate(advice, paper, &advice->form) <=
                                               advice_rate(advice, runs, &advice->form))) {
@@ -69,25 +69,10 @@ static void say_paper(const struct advice *advice, const struct quest *runs,
                 advise_rate(advice, paper, &advice->form, phrase));
 }
 
-/* The best server that keeps KV of ended requests in host memory; NULL without one. */
-static const struct quest *best_tiers(const struct advice *advice)
-{
-    const struct quest *best = NULL;
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        if (quest->candidate->facts.tiers && advice_starts(quest) && advice_result(quest) != NULL &&
-            (best == NULL || advice_rate(advice, quest, &advice->form) >
-                                 advice_rate(advice, best, &advice->form))) {
-            best = quest;
-        }
-    }
-    return best;
-}
-
 /* Host memory for prompts that begin alike. */
 static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
 {
-    const struct quest *tiers = best_tiers(advice), *plain = advice_plain(advice);
+    const struct quest *tiers = advice_best(advice, has_tiers), *plain = advice_plain(advice);
     char times[ADVISE_PHRASE];
     if (tiers == NULL) {
         return;
@@ -105,7 +90,7 @@ static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
 
 void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
 {
-    const struct quest *runs = best_offloading(advice, false);
+    const struct quest *runs = advice_best(advice, offloads);
     if (runs != NULL) {
         say_best(advice, runs, text);
     } else {

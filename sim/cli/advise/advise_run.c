@@ -67,21 +67,15 @@ static void say_ties(const struct advice *advice, const struct quest *best, char
     }
 }
 
-/* The best of the systems that one cannot start as servers: of those on paper, or of the others. */
-static const struct quest *best_other(const struct advice *advice, bool paper)
+/* One cannot start it as a server: because it is research code, or exists on paper only. */
+static bool is_research(const struct quest *quest)
 {
-    const struct quest *best = NULL;
-    double most = -INFINITY;
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        bool is_paper = strcmp(quest->candidate->facts.available, "paper") == 0;
-        double rate = advice_rate(advice, quest, &advice->form);
-        if (!advice_starts(quest) && is_paper == paper && rate > most) {
-            best = quest;
-            most = rate;
-        }
-    }
-    return best;
+    return !advice_starts(quest) && !advice_on_paper(quest);
+}
+
+static bool is_paper(const struct quest *quest)
+{
+    return !advice_starts(quest) && advice_on_paper(quest);
 }
 
 /* They are named only if they are clearly better. */
@@ -90,7 +84,7 @@ static void say_better(const struct advice *advice, const struct quest *best,
 {
     char times[ADVISE_PHRASE];
     for (int paper = 0; paper < 2; paper++) {
-        const struct quest *quest = best_other(advice, paper == 1);
+        const struct quest *quest = advice_best(advice, paper == 1 ? is_paper : is_research);
         if (quest == NULL || advice_ties(quest, best) ||
             advice_rate(advice, quest, &advice->form) < advice_rate(advice, best, &advice->form)) {
             continue;

@@ -14,8 +14,9 @@
  *
  * A prediction builds the same program on the engine, with the profile's curves and with the
  * pipeline's own stages where there are any (look up, gather, transfer, update, CPU attention). A
- * hand-off to a stand-in wakes it and the caller, and its attention counts as that of one thread. A host's profile has no curve for the stand-ins' copies, nor for their attention to
- * contiguous KV; both are measured separately, as a link and a GPU would be.
+ * hand-off to a stand-in wakes it and the caller, and its attention counts as that of one thread. A
+ * host's profile has no curve for the stand-ins' copies, nor for their attention to contiguous KV;
+ * both are measured separately, as a link and a GPU would be.
  *
  * On a GPU the same demands drive real kernels, streams and copies. There is no retrieval: the
  * demands lie in HBM from the beginning, but a CPU that manages a cache waits for the layer before,

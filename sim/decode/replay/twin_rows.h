@@ -1,10 +1,10 @@
 /* Recordings beside twins, as rows of figures: what the bands of a twin are learned from.
  *
- * Shipped rows (traces/twins.json, made by traces/twins.py) are of recordings that for the most
+ * Shipped rows (traces/twins.json, made by traces/twins.sh) are of recordings that for the most
  * part do not ship themselves. A row has the figures of a recording and those of a twin at its
  * context, generated from the profile of another recording of its model. Figures are means over
  * the heads of the layers that both recordings have.
- * */
+ */
 #ifndef DECODE_REPLAY_TWIN_ROWS_H
 #define DECODE_REPLAY_TWIN_ROWS_H
 

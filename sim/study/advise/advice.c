@@ -145,26 +145,15 @@ static bool is_simpler(const struct quest *a, const struct quest *b)
 static uint32_t choose(const struct advice *advice)
 {
     const struct planning *systems = &advice->systems;
-    uint32_t best = PLANNING_NONE, simplest;
-    double most = -INFINITY;
-    for (uint32_t i = 0; i < systems->count; i++) {
+    const struct quest *best = advice_best(advice, advice_starts), *simplest = best;
+    for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
         const struct quest *quest = &systems->quests[i];
-        double rate = advice_rate(advice, quest, &advice->form);
-        if (advice_starts(quest) && rate > most) {
-            best = i;
-            most = rate;
+        if (advice_starts(quest) && advice_result(quest) != NULL && advice_ties(quest, best) &&
+            is_simpler(quest, simplest)) {
+            simplest = quest;
         }
     }
-    simplest = best;
-    for (uint32_t i = 0; best != PLANNING_NONE && i < systems->count; i++) {
-        const struct quest *quest = &systems->quests[i];
-        if (advice_starts(quest) && advice_result(quest) != NULL &&
-            advice_ties(quest, &systems->quests[best]) &&
-            is_simpler(quest, &systems->quests[simplest])) {
-            simplest = i;
-        }
-    }
-    return simplest;
+    return simplest != NULL ? (uint32_t)(simplest - systems->quests) : PLANNING_NONE;
 }
 
 /* ---- all of it ---- */
@@ -259,4 +248,25 @@ bool advice_starts(const struct quest *quest)
     bool indexed = lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0;
     bool engine = strcmp(facts->available, "vllm") == 0 || strcmp(facts->available, "sglang") == 0;
     return engine && !facts->reference && (!facts->native || indexed);
+}
+
+bool advice_on_paper(const struct quest *quest)
+{
+    return strcmp(quest->candidate->facts.available, "paper") == 0;
+}
+
+const struct quest *advice_best(const struct advice *advice,
+                                bool (*admits)(const struct quest *quest))
+{
+    const struct quest *best = NULL;
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct quest *quest = &advice->systems.quests[i];
+        double rate = advice_rate(advice, quest, &advice->form);
+        if (admits(quest) && rate > most) {
+            best = quest;
+            most = rate;
+        }
+    }
+    return best;
 }

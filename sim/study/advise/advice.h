@@ -99,4 +99,11 @@ bool advice_starts(const struct quest *quest);
 /* Are two answers too close to call? Both have a result. */
 bool advice_ties(const struct quest *a, const struct quest *b);
 
+/* The system with the highest rate among those that `admits`; NULL if none of them has a result. */
+const struct quest *advice_best(const struct advice *advice,
+                                bool (*admits)(const struct quest *quest));
+
+/* Does the system exist on paper only? */
+bool advice_on_paper(const struct quest *quest);
+
 #endif

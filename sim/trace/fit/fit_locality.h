@@ -17,8 +17,8 @@ struct fit_locality {
 };
 
 /* Measure about `steps` steps of the first sequence, whole tiles spread over all steps, layers in
- * parallel on `threads` threads (0: one per processor); the result is the same for any number. `near` means
- * something only if units are positions. */
+ * parallel on `threads` threads (0: one per processor); the result is the same for any number.
+ * `near` means something only if units are positions. */
 bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
                           uint32_t steps, uint32_t threads, struct fit_locality *out,
                           struct error *why);

@@ -37,8 +37,8 @@ struct candidates {
 size_t candidates_scratch(uint32_t units);
 
 /* Write the row of step s, ascending, to units + s * stride and codes + s * stride, which have room
- * for keep + CANDIDATES_SLACK items each, and the mass of all other units to tail[s]. `scratch` is aligned as
- * malloc() aligns. */
+ * for keep + CANDIDATES_SLACK items each, and the mass of all other units to tail[s]. `scratch` is
+ * aligned as malloc() aligns. */
 void candidates_select(const struct candidates *asked, void *scratch, size_t stride,
                        uint32_t *units, uint8_t *codes, float *tail);
 

@@ -247,7 +247,7 @@ static bool hash_rows(const struct trace_profile *profile, const struct trace_he
     if (memory == NULL) {
         return error_set(why, NULL, 0, "out of memory");
     }
-    trace_profile_write(profile, memory);
+    trace_profile_write_exact(profile, memory);
     bool ok = fclose(memory) == 0;
     header_pack(header, fields);
     *hash = ok ? XXH64(text, size, XXH64(fields, sizeof fields, seed)) : 0;

@@ -289,7 +289,18 @@ static void write_text(const char *key, const char *text, FILE *out)
     fputs("\"\n", out);
 }
 
-static void write_head(const struct trace_profile_head *head, FILE *out)
+/* With five digits; `exact`: with as many as it takes to read the same number back. */
+static void write_number(double number, bool exact, FILE *out)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.5g", number);
+    if (exact && strtod(text, NULL) != number) {
+        snprintf(text, sizeof text, "%.17g", number);
+    }
+    fputs(text, out);
+}
+
+static void write_head(const struct trace_profile_head *head, bool exact, FILE *out)
 {
     struct trace_profile_head copy = *head;
     for (int i = 0; i < FIELDS; i++) {
@@ -299,26 +310,34 @@ static void write_head(const struct trace_profile_head *head, FILE *out)
         fprintf(out, "%s%s: %s", i == 0 ? "  - {" : ", ", field->name,
                 field->count != 1 ? "[" : "");
         for (uint32_t j = 0; j < count; j++) {
-            fprintf(out, "%s%.5g", j == 0 ? "" : ", ", values[j]);
+            fputs(j == 0 ? "" : ", ", out);
+            write_number(values[j], exact, out);
         }
         fputs(field->count != 1 ? "]" : "", out);
     }
     fputs("}\n", out);
 }
 
-static void write_locality(const struct profile_locality *locality, FILE *out)
+static void write_locality(const struct profile_locality *locality, bool exact, FILE *out)
 {
     bool any = locality->alike > 0;
     for (int i = 0; i < PROFILE_WIDTHS; i++) {
         any = any || locality->near[i] > 0;
     }
-    if (any) {
-        fprintf(out, "locality: {near: [%.5g, %.5g, %.5g, %.5g], alike: %.5g}\n", locality->near[0],
-                locality->near[1], locality->near[2], locality->near[3], locality->alike);
+    if (!any) {
+        return;
     }
+    fputs("locality: {near: [", out);
+    for (int i = 0; i < PROFILE_WIDTHS; i++) {
+        fputs(i == 0 ? "" : ", ", out);
+        write_number(locality->near[i], exact, out);
+    }
+    fputs("], alike: ", out);
+    write_number(locality->alike, exact, out);
+    fputs("}\n", out);
 }
 
-void trace_profile_write(const struct trace_profile *profile, FILE *out)
+static void write_profile(const struct trace_profile *profile, bool exact, FILE *out)
 {
     fputs("trace_profile: 1\n", out);
     write_text("source", profile->source, out);
@@ -328,11 +347,21 @@ void trace_profile_write(const struct trace_profile *profile, FILE *out)
             profile->kv_heads, profile->query_heads, profile->head_dim);
     fprintf(out, "context: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n", profile->context,
             profile->sinks, profile->recent, profile->first_octave);
-    write_locality(&profile->locality, out);
+    write_locality(&profile->locality, exact, out);
     fputs("heads:\n", out);
     for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
-        write_head(&profile->heads[i], out);
+        write_head(&profile->heads[i], exact, out);
     }
+}
+
+void trace_profile_write(const struct trace_profile *profile, FILE *out)
+{
+    write_profile(profile, false, out);
+}
+
+void trace_profile_write_exact(const struct trace_profile *profile, FILE *out)
+{
+    write_profile(profile, true, out);
 }
 
 /* ---- heads of a target model ---- */

@@ -114,6 +114,9 @@ void trace_profile_release(struct trace_profile *profile);
  * bytes. */
 void trace_profile_write(const struct trace_profile *profile, FILE *out);
 
+/* The same with more digits where a number has them: equal texts mean equal profiles. */
+void trace_profile_write_exact(const struct trace_profile *profile, FILE *out);
+
 /* The parameters of a head of a target model of `layers` layers and `kv_heads` KV heads. */
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
                                                     uint32_t layers, uint32_t kv_heads,

@@ -417,17 +417,19 @@ static void the_hash_tells_what_decides_the_rows(void **state)
     struct trace_profile_head heads[4];
     make_mixed(heads);
     struct trace_profile profile = make_profile(heads, 2, 2);
-    uint64_t hash[4];
-    for (int i = 0; i < 4; i++) {
+    uint64_t hash[5];
+    for (int i = 0; i < 5; i++) {
         struct error why;
         struct trace_geometry geometry = make_geometry(5, 2, i == 1 ? 501 : 500, 40);
         geometry.seed = i == 2 ? 2 : 1;
+        heads[0].anchor_level += i == 4 ? 1e-9 : 0; /* beyond the digits that are written */
         geometry.model = i == 3 ? "another name" : NULL;
         struct trace *trace = make_generated(&profile, &geometry);
         make_check(trace_hash(trace, &hash[i], &why), &why);
         trace_close(trace);
     }
     assert_true(hash[0] != hash[1] && hash[0] != hash[2] && hash[0] == hash[3]);
+    assert_true(hash[0] != hash[4]);
 }
 
 static void impossible_geometries_are_refused(void **state)
