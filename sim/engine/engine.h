@@ -94,6 +94,9 @@ uint32_t engine_channel_add(struct engine *engine, const char *name, double capa
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,
                           struct error *why);
 
+/* Make room for `tasks` tasks at once, so that memory need not grow while they are submitted. */
+bool engine_reserve(struct engine *engine, size_t tasks, struct error *why);
+
 /* Put a task into its resource's queue. Returns its id, or ENGINE_NONE with `why` when memory runs
  * out; the engine is then unchanged. All memory that the task will need is allocated here. A wrong
  * id, a negative time or a non-positive cap is the caller's bug and asserts. Without `record`, the

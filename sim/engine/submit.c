@@ -26,6 +26,13 @@ static bool reserve_event(struct engine *engine, struct error *why)
     return needed <= engine->calendar.capacity || calendar_reserve(&engine->calendar, needed, why);
 }
 
+bool engine_reserve(struct engine *engine, size_t tasks, struct error *why)
+{
+    return (!engine->record || array_reserve(&engine->records, &engine->record_capacity, tasks,
+                                             sizeof *engine->records, why)) &&
+           array_reserve(&engine->tasks, &engine->task_capacity, tasks, sizeof *engine->tasks, why);
+}
+
 static bool reserve_slot(struct engine *engine, struct error *why)
 {
     if (engine->free_task != ENGINE_NONE) {
@@ -34,11 +41,7 @@ static bool reserve_slot(struct engine *engine, struct error *why)
     if (engine->task_count == TIMER_BIT) {
         return error_set(why, NULL, 0, "more than %u tasks at once", TIMER_BIT);
     }
-    size_t needed = engine->task_count + 1;
-    return (!engine->record || array_reserve(&engine->records, &engine->record_capacity, needed,
-                                             sizeof *engine->records, why)) &&
-           array_reserve(&engine->tasks, &engine->task_capacity, needed, sizeof *engine->tasks,
-                         why);
+    return engine_reserve(engine, engine->task_count + 1, why);
 }
 
 static bool reserve_edges(struct engine *engine, uint32_t count, struct error *why)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of one group: plans; cache sizes, because most policies need one cache for each; and rows
- * (sizes × steps) of a head, which are kept until its layer is done. */
+/* Limits of one group: plans; cache sizes of all policies, because most need one cache for each; and
+ * rows (sizes × steps) of a head, which are kept until its layer is done. */
 enum { MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {
@@ -101,16 +101,24 @@ static struct family *add_family(struct replays *replays, uint64_t key, struct e
     return family;
 }
 
+/* Do two plans of a family have the same caches, whatever reads them? */
+static bool same_caches(const struct replay_plan *a, const struct replay_plan *b)
+{
+    return a->capacity == b->capacity && a->policy == b->policy &&
+           memcmp(a->policy_values, b->policy_values,
+                  POLICY_MOST_PARAMS * sizeof *a->policy_values) == 0;
+}
+
 /* Can a group, plans[first, end), take the plan without exceeding its limits? */
 static bool takes(const struct family *family, size_t first, const struct replay_plan *plan)
 {
     size_t sizes = 0, most = MOST_ROWS / plan->steps;
     most = most < MOST_SIZES ? most : MOST_SIZES;
     for (size_t i = first; i < family->count; i++) {
-        double capacity = family->plans[i].capacity;
-        bool before = capacity == plan->capacity;
+        const struct replay_plan *own = &family->plans[i];
+        bool before = same_caches(own, plan);
         for (size_t j = first; j < i && !before; j++) {
-            before = family->plans[j].capacity == capacity;
+            before = same_caches(&family->plans[j], own);
         }
         sizes += !before;
     }

@@ -65,8 +65,10 @@ static double read_demands(const struct trace *trace, bool sorted)
     return took;
 }
 
-/* Seconds of replaying so many budgets together, from none to all in equal ratios. */
-static double run_replays(const struct trace *trace, const char *policy, uint32_t budgets)
+/* Seconds of replaying so many budgets together, from none to all in equal ratios; with `beside`,
+ * of both policies in turns. */
+static double run_replays(const struct trace *trace, const char *policy, const char *beside,
+                          uint32_t budgets)
 {
     static struct replay_head heads[LAYERS * HEADS];
     struct replay_plan plans[MOST_BUDGETS];
@@ -82,7 +84,7 @@ static double run_replays(const struct trace *trace, const char *policy, uint32_
             .batch = 1,
             .context = CONTEXT,
             .heads = heads,
-            .policy = policy_find(policy, NULL, 0, &why),
+            .policy = policy_find(beside != NULL && i % 2 == 1 ? beside : policy, NULL, 0, &why),
             .selection = 0.1,
             .capacity = budgets == 1 ? 0.3 : pow(0.01, 1 - (double)i / (budgets - 1)),
             .sinks = 4,
@@ -124,11 +126,19 @@ int main(void)
         char name[32];
         double best = INFINITY, budgets = rows[r].budgets;
         for (int round = 0; round < ROUNDS; round++) {
-            best = fmin(best, run_replays(trace, rows[r].policy, rows[r].budgets));
+            best = fmin(best, run_replays(trace, rows[r].policy, NULL, rows[r].budgets));
         }
         snprintf(name, sizeof name, "%s, %u budgets", rows[r].policy, rows[r].budgets);
         print_row(name, budgets * accesses, "accesses", best, "reading for each", budgets * read);
     }
+    double alone = INFINITY, together = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        alone =
+            fmin(alone, run_replays(trace, "lru", NULL, 4) + run_replays(trace, "fifo", NULL, 4));
+        together = fmin(together, run_replays(trace, "lru", "fifo", 8));
+    }
+    print_row("lru and fifo, 4 each", 8 * accesses, "accesses", together, "one after the other",
+              alone);
     trace_close(trace);
     return 0;
 }

@@ -328,8 +328,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     return replay;
 }
 
-/* The hash of all fields but the heads. */
-static uint64_t hash_common(const struct replay_plan *replay)
+/* The hash of all fields but heads and policy, whose hash is given. */
+static uint64_t hash_common(const struct replay_plan *replay, uint64_t policy)
 {
     const double shares[] = {replay->selection, replay->margin, replay->capacity,
                              replay->manager_unit};
@@ -356,10 +356,7 @@ static uint64_t hash_common(const struct replay_plan *replay)
         replay->before,
         replay->behind,
     };
-    uint64_t hash =
-        XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
-    hash = XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
-    hash = XXH64(shares, sizeof shares, hash);
+    uint64_t hash = XXH64(shares, sizeof shares, policy);
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
         const struct retrieval_error *error = &replay->errors[i];
         const double fields[] = {error->page, error->noise, error->lasting};
@@ -368,9 +365,24 @@ static uint64_t hash_common(const struct replay_plan *replay)
     return XXH64(numbers, sizeof numbers, hash);
 }
 
+static uint64_t hash_policy(const struct replay_plan *replay)
+{
+    uint64_t hash =
+        XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
+    return XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
+}
+
+/* The hash of what a policy needs of a replay. */
+static uint64_t hash_needs(const struct policy_kind *policy)
+{
+    const bool needs[] = {policy->needs_queries, policy->needs_next_use, policy->chooses_own,
+                          policy->by_position};
+    return XXH64(needs, sizeof needs, 0);
+}
+
 uint64_t plan_replay_hash(const struct replay_plan *replay)
 {
-    uint64_t hash = hash_common(replay);
+    uint64_t hash = hash_common(replay, hash_policy(replay));
     for (uint32_t i = 0; i < replay->layers * replay->kv_heads; i++) {
         const uint64_t head[] = {replay->heads[i].offloaded,
                                  (uint64_t)llround(replay->heads[i].importance * 1e6)};
@@ -379,7 +391,8 @@ uint64_t plan_replay_hash(const struct replay_plan *replay)
     return hash;
 }
 
-/* The hash of all fields but capacity, batch, heads, and those that follow from them. */
+/* The hash of all fields but policy, capacity, batch, heads, and those that follow from them.
+ * Caches of blocks have one policy. */
 uint64_t plan_family(const struct replay_plan *replay)
 {
     struct replay_plan common = *replay;
@@ -387,7 +400,8 @@ uint64_t plan_family(const struct replay_plan *replay)
     common.cpu_threads = common.whole_layers = 0;
     common.capacity = 0;
     common.recomputed = 0;
-    return hash_common(&common);
+    bool alone = replay->block_span != BLOCK_UNIT;
+    return hash_common(&common, alone ? hash_policy(replay) : hash_needs(replay->policy));
 }
 
 uint64_t plan_hash(const struct setup *setup, const struct plan *plan)

@@ -132,10 +132,11 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 
-/* Replay `count` plans that differ only in capacity, batch and heads, and in what follows from
- * these (threads of the CPU, whole layers, recomputed tokens). The trace is read once for all, and
- * each head runs through caches of all capacities needed. `ledgers` [count] are equal to those that
- * replay_run() writes. */
+/* Replay `count` plans that differ only in capacity, batch and heads, in what follows from these
+ * (threads of the CPU, whole layers, recomputed tokens), and in the policy, unless caches keep
+ * blocks; policies must have the same needs (queries, next uses, chooses_own, by_position). The
+ * trace is read once for all, and each head runs through caches of all policies and capacities
+ * needed. `ledgers` [count] are equal to those that replay_run() writes. */
 bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                     const struct replay_means *means, struct ledger *ledgers, struct error *why);
 

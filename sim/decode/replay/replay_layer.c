@@ -1,5 +1,6 @@
 /* The heads of a source layer are replayed tile by tile and head by head. There is one cache for
- * each distinct importance among the target heads and each capacity among the parts. The outcomes
+ * each distinct importance among the target heads, and each policy and capacity among the parts.
+ * The outcomes
  * are then added to the rows of the target layers in each part.
  *
  * A source head has a stream of demands for each way to ask for them; its number is
@@ -23,6 +24,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE UINT32_MAX
 
@@ -33,12 +35,13 @@ struct record {
     uint64_t wanted, hit, cold; /* units of the trace over reported steps */
 };
 
-/* Caches of several sizes over one stream, for heads of one importance. */
+/* Caches of several sizes over one stream, of one policy, for heads of one importance. */
 struct instance {
     uint32_t stream;
     float importance;
-    uint32_t next;        /* instance of the same stream, or NONE */
-    uint32_t *capacities; /* [count] ascending, owned */
+    const struct replay_plan *plan; /* the first with its policy */
+    uint32_t next;                  /* instance of the same stream, or NONE */
+    uint32_t *capacities;           /* [count] ascending, owned */
     uint32_t count;
     struct policy_sizes *caches;
     struct record *records; /* [count] owned */
@@ -103,16 +106,29 @@ static enum replay_asks asks_of(const struct replay_job *job, const struct repla
     return first;
 }
 
-/* The instance of this stream and importance; it is created if there is none. */
-static uint32_t find_instance(struct layer *layer, uint32_t stream, float importance)
+static bool same_policy(const struct replay_plan *a, const struct replay_plan *b)
+{
+    const double *x = a->policy_values, *y = b->policy_values;
+    return a->policy == b->policy &&
+           (x == y ||
+            (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
+}
+
+/* The instance of this stream and importance and the plan's policy; it is created if there is
+ * none. */
+static uint32_t find_instance(struct layer *layer, const struct replay_plan *plan, uint32_t stream,
+                              float importance)
 {
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        if (layer->instances[i].importance == importance) {
+        if (layer->instances[i].importance == importance &&
+            same_policy(layer->instances[i].plan, plan)) {
             return i;
         }
     }
-    layer->instances[layer->count] = (struct instance){
-        .stream = stream, .importance = importance, .next = layer->first_of_stream[stream]};
+    layer->instances[layer->count] = (struct instance){.stream = stream,
+                                                       .importance = importance,
+                                                       .plan = plan,
+                                                       .next = layer->first_of_stream[stream]};
     return layer->first_of_stream[stream] = layer->count++;
 }
 
@@ -129,7 +145,7 @@ static void assign_part(struct layer *layer, uint32_t part)
             float importance = plan->policy->needs_queries ? wish->importance : 0;
             uint32_t stream = REPLAY_ASKS * source_head + asks_of(job, plan, target);
             *assigned_instance(layer, part, target, head) =
-                wish->offloaded ? find_instance(layer, stream, importance) : NONE;
+                wish->offloaded ? find_instance(layer, plan, stream, importance) : NONE;
         }
     }
 }
@@ -295,8 +311,9 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
                                instance->stream / REPLAY_ASKS);
         env.next_use = layer->future[instance->stream].access;
         policy_sizes_destroy(instance->caches);
-        instance->caches = policy_sizes_create(job->plan->policy, job->plan->policy_values, &env,
-                                               instance->capacities, instance->count, why);
+        instance->caches =
+            policy_sizes_create(instance->plan->policy, instance->plan->policy_values, &env,
+                                instance->capacities, instance->count, why);
         if (instance->caches == NULL) {
             return false;
         }

@@ -179,6 +179,15 @@ static bool build_step(struct pipe *pipe, struct error *why)
     return true;
 }
 
+/* Make room for all steps. They have about as many tasks as the first; one that has more misses may
+ * have more. */
+static bool reserve_steps(struct pipe *pipe, struct error *why)
+{
+    size_t tasks = (pipe->mark_count + pipe->mark_count / 8) * pipe->steps;
+    return array_reserve(&pipe->marks, &pipe->mark_capacity, tasks, sizeof *pipe->marks, why) &&
+           engine_reserve(pipe->engine, tasks, why);
+}
+
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, struct error *why)
 {
@@ -198,7 +207,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
         return false;
     }
     for (pipe->step = 0; pipe->step < pipe->steps; pipe->step++) {
-        if (!build_step(pipe, why)) {
+        if (!build_step(pipe, why) || (pipe->step == 0 && !reserve_steps(pipe, why))) {
             return false;
         }
     }
