@@ -110,6 +110,31 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
+/* That an error was not measured at the retrieval's size, and that its pages are smaller. */
+static void note_retrieval_size(const struct setup *setup, const struct replay_plan *replay,
+                                struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t tokens =
+        (uint64_t)replay->errors[ASKS_OWN].page * trace_header(setup->trace)->unit_tokens;
+    const char *sizes = m->retrieval == RETRIEVAL_QUEST ? "page size" : "size";
+    enum retrieval_size size = retrieval_error_size(m);
+    char note[120];
+    if (size != RETRIEVAL_SIZE_MEASURED) {
+        snprintf(note, sizeof note,
+                 size == RETRIEVAL_SIZE_BETWEEN
+                     ? "the retrieval error is interpolated between measured %ss"
+                     : "the retrieval error is that of the nearest measured %s",
+                 sizes);
+        result_note(result, note);
+    }
+    if (m->retrieval == RETRIEVAL_QUEST && tokens > 0 && tokens < m->retrieval_tokens) {
+        snprintf(note, sizeof note, "pages are capped at the selection, %llu tokens of the trace",
+                 (unsigned long long)tokens);
+        result_note(result, note);
+    }
+}
+
 /* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
@@ -125,9 +150,12 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
         return;
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
-    const char *note = notes[retrieval_error_set(setup, &replay)];
-    if (note != NULL) {
-        result_note(result, note);
+    enum retrieval_known known = retrieval_error_set(setup, &replay);
+    if (notes[known] != NULL) {
+        result_note(result, notes[known]);
+    }
+    if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
+        note_retrieval_size(setup, &replay, result);
     }
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
         !trace_header(setup->trace)->has_approximate &&

@@ -5,30 +5,35 @@
 #include <stdio.h>
 
 /* A policy that drops KV has dropped all that it will only when tokens have passed through the
- * whole part of its cache that holds the last ones. */
-static void note_horizon(const struct setup *setup, const struct plan *plan, struct result *result)
+ * whole part of its cache that holds the last ones. A shorter run attends to more than later steps
+ * will. Was this one shorter? */
+static bool note_horizon(const struct setup *setup, const struct plan *plan, bool mass_known,
+                         struct result *result)
 {
     const struct mechanisms *m = &setup->mechanisms;
     const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
     uint64_t cache = longest->sizes.cache_tokens, run = (uint64_t)plan->warmup + plan->steps;
     char note[200];
     if (!mechanisms_offload(m) || m->policy->passes == NULL || cache >= longest->context) {
-        return;
+        return false;
     }
     uint64_t needed = (uint64_t)ceil(m->policy->passes(m->policy_values) * (double)cache);
-    if (run < needed) {
-        snprintf(note, sizeof note,
-                 "the run is short for its policy: %s goes on dropping KV for %llu steps, warm-up "
-                 "and run have %llu",
-                 m->policy->name, (unsigned long long)needed, (unsigned long long)run);
-        result_note(result, note);
+    if (run >= needed) {
+        return false;
     }
+    snprintf(note, sizeof note,
+             "%s: %s goes on dropping KV for %llu steps, warm-up and run have %llu",
+             mass_known ? "attention mass is too high" : "the run is short for its policy",
+             m->policy->name, (unsigned long long)needed, (unsigned long long)run);
+    result_note(result, note);
+    result_integer(result, COLUMN_MASS_HORIZON, (int64_t)needed);
+    return true;
 }
 
 void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
                   struct result *result)
 {
-    note_horizon(setup, plan, result);
+    bool short_run = note_horizon(setup, plan, mass->known, result);
     if (!mass->known) {
         return;
     }
@@ -36,7 +41,7 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
     if (mass->most > mass->least) {
         result_real(result, COLUMN_MASS_MOST, mass->most);
     }
-    if (llround(1000 * mass->most) > llround(1000 * mass->least)) {
+    if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
         result_note(result,
                     "attention mass is the least that it can be: the recording does not keep "
                     "all units that were attended to");

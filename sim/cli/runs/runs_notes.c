@@ -123,6 +123,7 @@ struct shared {
 struct runs_notes {
     struct shared shared[SHARED];
     struct remarks sources; /* what hit ratios rest on */
+    struct remarks masses;  /* what masses rest on where hit ratios rest on nothing */
     struct remarks messages;
     struct remarks bands;                         /* error bands */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
@@ -141,6 +142,7 @@ void runs_notes_destroy(struct runs_notes *notes)
 {
     if (notes != NULL) {
         remarks_release(&notes->sources);
+        remarks_release(&notes->masses);
         remarks_release(&notes->messages);
         remarks_release(&notes->bands);
         free(notes);
@@ -254,6 +256,20 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
     return remarks_add(&notes->bands, text, system, why);
 }
 
+/* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
+static bool note_source(struct runs_notes *notes, const struct result *result, const char *system,
+                        struct error *why)
+{
+    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
+    const struct cell *trace = &result->cells[COLUMN_TRACE];
+    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    if (source->set) {
+        return remarks_add(&notes->sources, source->text, system, why);
+    }
+    return !mass->set || mass->real >= 1 || !trace->set ||
+           remarks_add(&notes->masses, trace->text, system, why);
+}
+
 /* Did a server finish its workload, timed or not? */
 static bool is_served(const struct result *result)
 {
@@ -263,7 +279,6 @@ static bool is_served(const struct result *result)
 /* A failed run has its reason in the table; its notes and basis are left out. */
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
 {
-    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
     const struct cell *name = &result->cells[COLUMN_SYSTEM];
     const char *system = name->set ? name->text : "-";
     note_shared(notes, result);
@@ -277,8 +292,7 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
         return note_message(notes, result->message, system, why);
     }
     note_trust(notes, result);
-    return (!source->set || remarks_add(&notes->sources, source->text, system, why)) &&
-           note_band(notes, result, system, why) &&
+    return note_source(notes, result, system, why) && note_band(notes, result, system, why) &&
            note_message(notes, result->message, system, why);
 }
 
@@ -294,7 +308,11 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     const char *label = notes->ranged ? "demands: " : "hit ratio: ";
     const char *below = notes->ranged ? "         " : "           ";
     const struct remarks *sources = &notes->sources;
-    if (sources->count == 0 && notes->decodes) {
+    for (uint32_t i = 0; sources->count == 0 && i < notes->masses.count; i++) {
+        table_line(i == 0 ? "attention mass: " : "                ", notes->masses.items[i].text,
+                   out);
+    }
+    if (sources->count == 0 && notes->masses.count == 0 && notes->decodes) {
         table_line(label, "needs no trace: nothing is offloaded, or all of it is loaded", out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {

@@ -7,6 +7,62 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
+
+static const char *const relation_words[] = {
+    [FIT_FITTED] = "fitted",
+    [FIT_LEARNED] = "not fitted; bands learned from it",
+    [FIT_FITTED_AGAIN] = "the fitted recording itself",
+    [FIT_LEARNED_AGAIN] = "a recording that the bands were learned from",
+    [FIT_TEXT_LEARNED] = "its text is among those that the bands were learned from",
+    [FIT_OTHER_MODEL] = "another model: its bands are those for unknown models",
+    [FIT_UNSEEN] = "not seen by the fit",
+};
+
+/* Do the shipped rows have this model, text and context? */
+static bool is_shipped(const struct twin_rows *rows, const struct trace *recording)
+{
+    const struct trace_header *header = trace_header(recording);
+    struct trace_source source;
+    trace_source_read(header, &source);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct twin_row *row = &rows->row[i];
+        if (row->context == header->context && strcmp(row->model, source.model) == 0 &&
+            strcmp(row->text, source.text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fit_relation_find(const struct fit_learned *learned, const struct beside_twin *check,
+                       enum fit_relation *out, struct error *why)
+{
+    uint64_t hash, other;
+    if (!trace_hash(check->recording, &hash, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < learned->count; i++) {
+        if (!trace_hash(learned->own[i].recording, &other, why)) {
+            return false;
+        }
+        if (hash == other) {
+            *out = i == 0 ? FIT_FITTED_AGAIN : FIT_LEARNED_AGAIN;
+            return true;
+        }
+    }
+    *out = !check->is_same_model                             ? FIT_OTHER_MODEL
+           : is_shipped(&learned->shipped, check->recording) ? FIT_TEXT_LEARNED
+                                                             : FIT_UNSEEN;
+    return true;
+}
+
+/* Is the recording compared with its band? */
+static bool has_band(const struct fit_report *report, uint32_t f)
+{
+    return report->bands->known[f] && report->relation != FIT_FITTED_AGAIN &&
+           report->relation != FIT_LEARNED_AGAIN;
+}
 
 static double was_of(const struct fit_report *report, uint32_t f)
 {
@@ -35,7 +91,7 @@ static bool is_outside(const struct fit_report *report, uint32_t f)
 {
     const double *band = report->bands->band[f];
     double was = was_of(report, f);
-    return report->bands->known[f] && !(was >= band[0] && was <= band[1]);
+    return has_band(report, f) && !(was >= band[0] && was <= band[1]);
 }
 
 /* What a report marks with "!". */
@@ -54,9 +110,11 @@ static json_t *band_json(const struct fit_bands *bands, uint32_t f)
 
 static json_t *figure_json(const struct fit_report *report, uint32_t f)
 {
+    bool again = report->relation == FIT_FITTED_AGAIN || report->relation == FIT_LEARNED_AGAIN;
+    json_t *band = again ? json_null() : band_json(report->bands, f);
     json_t *figure = json_pack("{s:f, s:f, s:o, s:f, s:b}", "recording", was_of(report, f), "twin",
-                               is_of(report, f), "band", band_json(report->bands, f), "promised",
-                               promised(report, f), "miss", is_miss(report, f));
+                               is_of(report, f), "band", band, "promised", promised(report, f),
+                               "miss", is_miss(report, f));
     if (report->outlook == NULL) {
         json_object_set_new(figure, "outside", json_boolean(is_outside(report, f)));
         return figure;
@@ -73,11 +131,11 @@ bool fit_report_json(const struct fit_report *report, struct error *why)
     const struct trace *recording = report->comparison->recording;
     struct trace_source source;
     trace_source_read(trace_header(recording), &source);
-    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:b, s:b}", "recording",
-                               trace_path(recording), "model", source.model, "text", source.text,
-                               "context", (json_int_t)trace_header(recording)->context,
-                               "fitted_context", (json_int_t)report->comparison->fitted, "fitted",
-                               report->outlook != NULL, "learned", report->is_learned);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:s}", "recording", trace_path(recording), "model",
+        source.model, "text", source.text, "context", (json_int_t)trace_header(recording)->context,
+        "fitted_context", (json_int_t)report->comparison->fitted, "fitted", report->outlook != NULL,
+        "learned", report->relation == FIT_LEARNED, "relation", relation_words[report->relation]);
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
         json_object_set_new(object, likeness_figures[f].name, figure_json(report, f));
     }
@@ -101,16 +159,19 @@ static const char *write_band(const struct fit_bands *bands, uint32_t f, char te
     return text;
 }
 
-/* The limit of the fitted recording, the band of another one. */
+/* The limit of the fitted recording, the band of another one; "!" if the recording is not within. */
 static const char *write_limit(const struct fit_report *report, uint32_t f, char text[CELL])
 {
-    if (report->outlook == NULL) {
-        return write_band(report->bands, f, text);
-    }
-    if (promised(report, f) == 0) {
+    if (report->outlook != NULL ? promised(report, f) == 0 : !has_band(report, f)) {
         return NULL;
     }
-    snprintf(text, CELL, "%.1f", 100 * promised(report, f));
+    if (report->outlook != NULL) {
+        snprintf(text, CELL, "%.1f", 100 * promised(report, f));
+    } else {
+        write_band(report->bands, f, text);
+    }
+    size_t used = strlen(text);
+    snprintf(text + used, CELL - used, "%s", is_marked(report, f) ? " !" : "");
     return text;
 }
 
@@ -123,8 +184,7 @@ static bool add_figure(struct table *table, const struct fit_report *report, uin
     uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
     snprintf(was, sizeof was, "%.3f", was_of(report, f));
     snprintf(is, sizeof is, "%.3f", is_of(report, f));
-    snprintf(off, sizeof off, "%+.1f%s", 100 * (is_of(report, f) - was_of(report, f)),
-             is_marked(report, f) ? " !" : "");
+    snprintf(off, sizeof off, "%+.1f", 100 * (is_of(report, f) - was_of(report, f)));
     snprintf(worst, sizeof worst, "%u.%u",
              trace_model_layer(comparison->recording, head / kv_heads), head % kv_heads);
     snprintf(worst_off, sizeof worst_off, "%+.1f",
@@ -133,6 +193,25 @@ static bool add_figure(struct table *table, const struct fit_report *report, uin
         likeness_figures[f].name,      was,   is,        off,
         write_limit(report, f, limit), worst, worst_off, likeness_figures[f].summary};
     return table_add(table, texts, 8, why);
+}
+
+/* How many figures of those that have a limit or a band are not within it. */
+static void print_judgement(const struct fit_report *report, uint32_t marked)
+{
+    uint32_t judged = 0;
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        judged += report->outlook != NULL ? promised(report, f) > 0 : has_band(report, f);
+    }
+    if (report->outlook != NULL) {
+        printf("%u of %u figures exceed their promised limits%s\n\n", marked, judged,
+               marked > 0 ? " (!)" : "");
+    } else if (judged > 0) {
+        printf("%u of %u figures outside%s;\nbands of %g %% let about %.0f of %u be\n\n", marked,
+               judged, marked > 0 ? " their bands (!)" : " their bands", 100 * TWIN_CHANCE,
+               (1 - TWIN_CHANCE) * judged, judged);
+    } else {
+        printf("%s\n\n", report->bands->known[0] ? "not judged" : "no bands");
+    }
 }
 
 static void print_heading(const struct fit_report *report, uint32_t marked)
@@ -146,16 +225,10 @@ static void print_heading(const struct fit_report *report, uint32_t marked)
            "off, and the head\n"
            "(layer.head) that is furthest off; ",
            trace_path(recording), header->steps, header->context, chosen,
-           report->outlook != NULL ? "fitted"
-           : report->is_learned    ? "not fitted; bands learned from it"
-                                   : "not seen by the fit");
-    if (report->outlook != NULL) {
-        printf("%u figures off by more than promised (!)\n\n", marked);
-    } else if (report->bands->known[0]) {
-        printf("%u figures outside their bands (!)\n\n", marked);
-    } else {
-        printf("no bands\n\n");
-    }
+           report->relation == FIT_OTHER_MODEL && !report->bands->known[0]
+               ? "another model"
+               : relation_words[report->relation]);
+    print_judgement(report, marked);
 }
 
 static bool print_comparison(const struct fit_report *report, struct error *why)

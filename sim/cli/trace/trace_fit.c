@@ -86,7 +86,7 @@ static bool report_own(const struct arguments *arguments, const struct fitting *
             .comparison = &fitting->own[i],
             .choice = &fitting->recordings[i].choice,
             .outlook = i == 0 ? &outlook : NULL,
-            .is_learned = i > 0,
+            .relation = i == 0 ? FIT_FITTED : FIT_LEARNED,
         };
         ok = print_report(arguments, fitting, &report, why);
     }
@@ -105,6 +105,7 @@ static bool report_checks(const struct arguments *arguments, const struct fittin
         struct fit_report report = {.comparison = &comparison, .choice = &other.choice};
         ok = recording_open(arguments, names[i], &other, why) &&
              beside_twin_make(&fitting->fitted, other.trace, &comparison, why) &&
+             fit_relation_find(&fitting->learned, &comparison, &report.relation, why) &&
              print_report(arguments, fitting, &report, why);
         beside_twin_release(&comparison);
         trace_close(other.trace);

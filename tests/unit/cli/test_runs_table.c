@@ -13,6 +13,7 @@
 struct run {
     const char *system;
     const char *source;  /* what its hit ratio rests on; NULL: it has none */
+    const char *trace;   /* what its mass rests on; NULL: it has none */
     const char *message; /* NULL: nothing to say */
     bool short_of_memory;
     bool extrapolated;
@@ -38,6 +39,10 @@ static void fill(const struct run *run, struct result *result)
     result->basis_count = 4;
     result->basis[1].share = 1 - run->assumed;
     result->basis[3].share = run->assumed;
+    if (run->trace != NULL) {
+        assert_true(result_text(result, COLUMN_TRACE, run->trace, &why));
+        result_real(result, COLUMN_MASS_RECALL, 0.8);
+    }
     if (run->source != NULL) {
         assert_true(result_text(result, COLUMN_TRACE_SOURCE, run->source, &why));
     }
@@ -122,6 +127,8 @@ static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **stat
     (void)state;
     assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .short_of_memory = true}),
                  "hit ratio: needs no trace");
+    assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .trace = "rec"}),
+                 "attention mass: rec\n");
     assert_lacks(PRINT("system: [a, b]", {.system = "a", .short_of_memory = true},
                        {.system = "b", .short_of_memory = true}),
                  "hit ratio:");

@@ -137,7 +137,9 @@ static void a_short_run_says_that_dropping_goes_on(void **state)
         const char *overrides[3];
         const char *note; /* NULL: none */
     } runs[] = {
-        {{"system=h2o"}, "heavy-hitter goes on dropping KV for 384 steps, warm-up and run have 8"},
+        {{"system=h2o"},
+         "attention mass is too high: heavy-hitter goes on dropping KV for 384 steps, warm-up and "
+         "run have 8"},
         {{"system=h2o", "mechanisms.policy={name: heavy-hitter, recent: 1}"},
          "dropping KV for 768 steps"},
         {{"system=h2o", "mechanisms.policy={name: heavy-hitter, recent: 0.01}"}, NULL},
@@ -152,6 +154,8 @@ static void a_short_run_says_that_dropping_goes_on(void **state)
         const char *told = strstr(result.message, "goes on dropping");
         assert_int_equal(told != NULL, runs[i].note != NULL);
         assert_true(told == NULL || strstr(result.message, runs[i].note) != NULL);
+        assert_true(told == NULL || strstr(result.message, "the least that") == NULL);
+        assert_int_equal(result.cells[COLUMN_MASS_HORIZON].set, told != NULL);
         result_release(&result);
     }
 }

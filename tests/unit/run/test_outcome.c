@@ -382,18 +382,27 @@ static void what_is_assumed_of_a_retrieval_is_said(void **state)
                                      " transfer: cpu-store, prefetch: next-layer}";
     static const char *const loki = "mechanisms={retrieval: loki, retrieval_keys: 0.25x,"
                                     " selection: 20%, transfer: cpu-store}";
+    static const char *const between = "mechanisms={retrieval: loki, retrieval_keys: 0.3x,"
+                                       " selection: 20%, transfer: cpu-store}";
+    static const char *const beyond = "mechanisms={retrieval: quest, retrieval_tokens: 256,"
+                                      " selection: 20%, transfer: cpu-store}";
     static const char *const recorded = "", *const assumed = "assumed: equal";
     const struct {
         const char *mass, *mechanisms;
         bool perfect, guess, elsewhere;
+        const char *size; /* NULL: measured */
     } cases[] = {
-        {recorded, hata, true, false, false},
-        {recorded, ahead, true, false, false},
-        {recorded, loki, false, false, true},
-        {recorded, "mechanisms={prefetch: next-layer}", false, false, false},
-        {assumed, hata, true, false, false},
-        {assumed, ahead, true, true, false},
-        {assumed, loki, true, false, false},
+        {recorded, hata, true, false, false, NULL},
+        {recorded, ahead, true, false, false, NULL},
+        {recorded, loki, false, false, true, NULL},
+        {recorded, between, false, false, true, "interpolated between measured sizes"},
+        {recorded, beyond, false, false, true,
+         "nearest measured page size; pages are capped at the selection"},
+        {recorded, "mechanisms={prefetch: next-layer}", false, false, false, NULL},
+        {assumed, hata, true, false, false, NULL},
+        {assumed, ahead, true, true, false, NULL},
+        {assumed, loki, true, false, false, NULL},
+        {assumed, beyond, true, false, false, NULL},
     };
     char model[128], bare[128], trace[128];
     (void)state;
@@ -406,6 +415,9 @@ static void what_is_assumed_of_a_retrieval_is_said(void **state)
         assert_int_equal(strstr(said, "retrieval is assumed perfect") != NULL, cases[i].perfect);
         assert_int_equal(strstr(said, "speculation is assumed perfect") != NULL, cases[i].guess);
         assert_int_equal(strstr(said, "as with the middle one") != NULL, cases[i].elsewhere);
+        assert_int_equal(strstr(said, "measured size") != NULL || strstr(said, "page size") != NULL,
+                         cases[i].size != NULL);
+        assert_true(cases[i].size == NULL || strstr(said, cases[i].size) != NULL);
         result_release(&result);
     }
 }
