@@ -2,10 +2,11 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; source = ""; axis = ""; lines = 0; longest = 0; least = 100; ranges = 0
+title = ""; source = ""; dropped = ""; axis = ""; lines = 0; longest = 0; least = 100; ranges = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
+    (is("dropped") ? (dropped = strcol(6)) : ""), \
     (is("axis") ? (axis = strcol(6)) : ""), \
     (is("line") ? (lines = $2) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
@@ -15,16 +16,21 @@ array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 bars = axis eq "system"
-height = bars ? 142 + 30 * lines : 480
+# Of many lines, ranges would cover the picture.
+ranges = bars || lines <= |COLORS| ? ranges : 0
+foot = source.(ranges ? "; bars: range over families" : "").(dropped eq "" ? "" : "; not drawn: ".dropped)
+keyed = bars || lines == 1 ? 0 : legend_height(lines)
+below_plot = (bars ? 86 : 90) + keyed + foot_height(foot)
+height = (bars ? 142 + 30 * lines : 480 + keyed) + foot_height(foot)
 eval start(WIDTH, height)
 set output picture
 
-set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source.(ranges ? "; bars: range over families" : "") at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 1 (keyed || bars ? title : names[1].": ".title) at screen 0.015, screen 1 - 20.0 / height left
+set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
+set bmargin at screen real(below_plot) / height
 set tmargin at screen 1 - 45.0 / height
 
 if (bars) {
-    set bmargin at screen 86.0 / height
     set lmargin longest + 2
     set rmargin 3
     set xrange [0:110]
@@ -42,15 +48,16 @@ if (bars) {
         rows using (is("point") ? $5 : NaN):2:(sprintf(ranges ? "%.0f" : "%.1f", $4)) \
             with labels left offset 0.5, 0 notitle
 } else {
-    set bmargin at screen 90.0 / height
     set lmargin 9
-    set key outside right center Left reverse samplen 2 spacing 1.2
+    set rmargin 3
+    unset key
+    if (keyed) { do for [i = 1:lines] { eval legend_entry(i, 36 + foot_height(foot)) } }
     set ylabel "hit ratio (%)" offset 0.5, 0
     set yrange [10 * floor(least / 10):100]
     set xlabel axis eq "budget" ? "HBM for the cache (GiB)" : "context (K tokens)" offset 0, 0.4
     if (axis eq "budget") { set xrange [0:*] } else { set logscale x 2 }
     plot for [i = 1:lines * ranges] rows using (is("range") && $2 == i ? $3 : NaN):($4 / 2 + $5 / 2):4:5 \
-        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+        with yerrorbars lc rgb color(i) lw 1 pt 0, \
         for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
-        with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i]
+        with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i)
 }

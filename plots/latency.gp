@@ -35,16 +35,17 @@ stats rows using ( \
 PER_LINE = 5
 keys = ceil(words(parts) / real(PER_LINE))
 top = 46 + 22 * keys
-height = top + 90 + 30 * last
+foot = source.(ranges ? (source eq "" ? "" : "; ")."lines: range over families" : "")
+height = top + 90 + 30 * last + foot_height(foot)
 eval start(WIDTH, height)
 set output picture
 
 set lmargin longest + 2
 set rmargin 2
 set tmargin at screen 1 - real(top) / height
-set bmargin at screen 86.0 / height
+set bmargin at screen (86.0 + foot_height(foot)) / height
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source.(ranges ? (source eq "" ? "" : "; ")."lines: range over families" : "") at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
 
 # A legend of its own, because the built-in one breaks lines differently in each format.
 unset key

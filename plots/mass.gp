@@ -14,14 +14,14 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = 440
+height = 440 + foot_height(source)
 eval start(WIDTH, height)
 set output picture
 
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 broken(source) at screen 0.015, screen foot_place(source, height) left tc rgb GREY
 set tmargin at screen 1 - 45.0 / height
-set bmargin at screen 90.0 / height
+set bmargin at screen (90.0 + foot_height(source)) / height
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
 if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
@@ -32,4 +32,4 @@ set xrange [first - 1:last + 1]
 set yrange [5 * floor((least - 1) / 5):least > 95 ? 100.2 : 101]
 
 plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
-    with lines lc rgb color(i) lw wide(i) title names[i]
+    with lines lc rgb color(i) dt dash(i) lw 2 title names[i]

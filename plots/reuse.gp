@@ -11,14 +11,14 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = 500
+height = 500 + foot_height(source)
 eval start(WIDTH, height)
 set output picture
 
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 broken(source) at screen 0.015, screen foot_place(source, height) left tc rgb GREY
 set tmargin at screen 1 - 45.0 / height
-set bmargin at screen 90.0 / height
+set bmargin at screen (90.0 + foot_height(source)) / height
 set lmargin 9
 set rmargin 4
 set key inside bottom left Left reverse samplen 2 spacing 1.2 title "at the points: threshold eta" left
@@ -30,7 +30,7 @@ set xtics least < 50 ? 20 : 5
 set offsets 0, 0, graph 0.06, graph 0.06
 
 plot for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
-        with linespoints lc rgb color(i) lw wide(i) pt point(i) ps large(i) title names[i], \
+        with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
     rows using (is("point") && int($2) % 2 ? $3 : NaN):4:7:(color($2)) \
         with labels left offset 0.5, 0.6 tc rgb variable notitle, \
     rows using (is("point") && int($2) % 2 == 0 ? $3 : NaN):4:7:(color($2)) \

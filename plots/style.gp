@@ -35,10 +35,37 @@ color(i) = COLORS[1 + (int(i) + |COLORS| - 1) % |COLORS|]
 array POINTS[6] = [7, 5, 9, 13, 11, 6]
 point(i) = POINTS[1 + (int(i) + |POINTS| - 1) % |POINTS|]
 
-# The first of `lines` lines are wider, so that a line shows behind another.
+# Lines beyond the number of colours are dashed, a new dash for each round.
+dash(i) = 1 + (int(i) - 1) / |COLORS|
+
+# Of a few lines, the first are wider, so that a line shows behind another. Of many, none is: it would hide others.
 below(i) = lines - i > 4 ? 4 : lines - i
-wide(i) = 2 + 1.2 * below(i)
-large(i) = 0.8 + 0.4 * below(i)
+slight(i) = lines > 4 ? 1.6 : 1.6 + 0.5 * below(i)
+
+# A legend below the plot, of `lines` names of at most `longest` characters, column by column: its height, and the
+# statement for its entry `i`, `bottom` points or more above the lower edge, with the text of `names`. It is
+# drawn by hand because the built-in one breaks lines differently in each format.
+legend_columns(longest) = longest > 80 ? 1 : floor(780.0 / (55 + 8.8 * longest))
+legend_rows(lines) = ceil(real(lines) / legend_columns(longest))
+legend_height(lines) = 22 * legend_rows(lines) + 14
+legend_x(i) = 0.02 + (int(i) - 1) / int(legend_rows(lines)) / real(legend_columns(longest)) * 0.975
+legend_y(i, bottom) = (bottom + 22 * (legend_rows(lines) - (int(i) - 1) % int(legend_rows(lines))) - 11) / real(height)
+legend_entry(i, bottom) = sprintf("set arrow %d from screen %f, screen %f to screen %f, screen %f nohead lc rgb color(%d) " \
+    ."dt dash(%d) lw 1.6; set label %d \"\" at screen %f, screen %f point pt point(%d) ps 0.8 lc rgb color(%d); " \
+    ."set label %d names[%d] at screen %f, screen %f left", \
+    100 + i, legend_x(i), legend_y(i, bottom), legend_x(i) + 0.036, legend_y(i, bottom), i, \
+    i, 100 + i, legend_x(i) + 0.018, legend_y(i, bottom), i, i, \
+    200 + i, i, legend_x(i) + 0.046, legend_y(i, bottom))
+
+# The text at a picture's foot, broken at spaces into lines that fit, the height of those after the first,
+# and the place of the first, as a share of the picture's height.
+FOOT = 92
+last_space(text, at) = at < 2 ? 0 : text[at:at] eq " " ? at : last_space(text, at - 1)
+cut(text) = last_space(text, FOOT + 1) > 0 ? last_space(text, FOOT + 1) : FOOT
+broken(text) = strlen(text) <= FOOT ? text : text[1:cut(text)]."\n".broken(text[cut(text) + 1:*])
+foot_lines(text) = strlen(text) <= FOOT ? 1 : 1 + foot_lines(text[cut(text) + 1:*])
+foot_height(text) = 24 * (foot_lines(text) - 1)
+foot_place(text, height) = (14.0 + foot_height(text)) / height
 
 set border 3 lc rgb GREY
 set tics nomirror tc rgb "black"

@@ -67,8 +67,6 @@ if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set y
 eval panel(height - 45, hits ? height / 2 + 30 : 90)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
-# Equal lines show behind each other, where there are few.
-slight(i) = lines > 4 ? 1.6 : 1.6 + 0.5 * below(i)
 span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
 plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):(span(i, "rate", $4 / 2 + $5 / 2)):(span(i, "rate", $4)):(span(i, "rate", $5)) \
         with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
