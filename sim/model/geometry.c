@@ -111,10 +111,11 @@ uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
     return bytes;
 }
 
-/* The tables are held whole although a step reads only a few rows. */
+/* The GPUs that share the model split the embedding by words (VocabParallelEmbedding of vLLM and
+ * SGLang); learned positions are not split. All rows are held although a step reads only a few. */
 static uint64_t table_bytes(const struct model *model)
 {
-    uint64_t rows = model->vocabulary;
+    uint64_t rows = whole_share(model->vocabulary, model->tensor_parallel);
     if (model->learned_positions) {
         rows += (uint64_t)model->trained_context + UNUSED_POSITIONS;
     }

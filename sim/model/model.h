@@ -4,8 +4,8 @@
  * figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
  * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
  * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
- * DeepSeek's indexer and embeddings are replicated. The output head is split over the vocabulary. A
- * result past 64 bits stays at UINT64_MAX.
+ * DeepSeek's indexer and learned positions are replicated. The embedding and the output head are
+ * split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
  *
  * Decode reads every weight once a step, whatever the batch, except routed experts: of E experts
  * with k a token, b tokens read E · (1 − (1 − k/E)^b) of them on average (uniform routing). These
@@ -97,7 +97,7 @@ struct model {
     bool exempt_head; /* the quantisation leaves the output head in bf16 */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
-    float *importance; /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
+    float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
     char importance_source[128];
 };
 

@@ -162,14 +162,10 @@ static void add(struct engine_memory *out, const char *name, double bytes, enum 
     out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
 }
 
-/* Engines split the embedding over the GPUs that share the model, by words (vLLM's and SGLang's
- * VocabParallelEmbedding). */
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
-    uint64_t words = model->vocabulary, own = whole_share(words, model->tensor_parallel);
-    double others = (double)(words - own) * model->hidden * BF16;
-    add(out, "weights", (double)model_weight_bytes(model) - others, BASIS_PUBLISHED, "as loaded");
+    add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED, "as loaded");
     add(out, "position tables", table_bytes(model), BASIS_PUBLISHED,
         "cosines and sines of all trained positions");
 }

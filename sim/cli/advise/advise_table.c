@@ -171,7 +171,7 @@ static bool add_missing(const struct advice *advice, struct table *table, const 
     char text[SHORTFALL_TEXT] = "";
     if (quest->search.count > 0) {
         uint32_t value = quest->nearest != PLANNING_NONE ? quest->nearest : 0;
-        shortfall_describe(&advice->targets, &quest->results[value], text);
+        shortfall_describe(&advice->targets, advice->systems.best, &quest->results[value], text);
     }
     texts[BATCH] = quest->cannot     ? quest->why.found
                    : text[0] != '\0' ? text

@@ -307,7 +307,10 @@ static bool print_answer(const struct arguments *arguments, const struct plannin
                 (met ? plan_winner_print(planning, path, json, why)
                      : json || plan_nearest_explain(planning, why)) &&
                 output_flush(stdout, "standard output", why);
-    return good && (met || error_set(why, NULL, 0, "no candidate meets all targets"));
+    return good && (met || error_set(why, NULL, 0,
+                                     with->targets.count > 0
+                                         ? "no candidate meets all targets"
+                                         : "no candidate has the figure that is compared"));
 }
 
 static bool plan(const struct arguments *arguments, const struct scenario *scenario,

@@ -135,7 +135,7 @@ static void say_next(const struct planning *planning, const struct targets *targ
                      const struct quest *quest, char text[PLAN_ANSWER])
 {
     char before[TEXT], shortfall[SHORTFALL_TEXT];
-    shortfall_describe(targets, &quest->results[quest->found - 1], shortfall);
+    shortfall_describe(targets, planning->best, &quest->results[quest->found - 1], shortfall);
     text_append(
         text, PLAN_ANSWER, "; the value %s it, %s, %s", planning->maximise ? "above" : "below",
         quest_label(quest, planning->maximise, quest->found - 1, before, sizeof before), shortfall);
@@ -215,10 +215,10 @@ static void say_impossible(const struct planning *planning, const struct targets
         const struct quest *quest = &planning->quests[i];
         if (quest->search.count > 0) {
             plan_name_quest(planning, quest, name);
-            shortfall_describe(targets, &quest->results[0], shortfall);
-            snprintf(text, PLAN_ANSWER,
-                     "out of reach: no run has all the figures that the "
-                     "targets need; %s %s",
+            shortfall_describe(targets, planning->best, &quest->results[0], shortfall);
+            snprintf(text, PLAN_ANSWER, "out of reach: no run has %s; %s %s",
+                     targets->count > 0 ? "all the figures that the targets need"
+                                        : "the figure that is compared",
                      name, shortfall);
         }
     }
@@ -231,7 +231,7 @@ static void say_nearest(const struct planning *planning, const struct targets *t
     char name[PLAN_NAME], value[TEXT], shortfall[SHORTFALL_TEXT];
     const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
     plan_name_quest(planning, quest, name);
-    shortfall_describe(targets, &quest->results[quest->nearest], shortfall);
+    shortfall_describe(targets, planning->best, &quest->results[quest->nearest], shortfall);
     snprintf(text, PLAN_ANSWER, "out of reach: the nearest is %s%s%s%s%s, which %s", name,
              label != NULL ? " with a " : "", label != NULL ? plan_axis(planning) : "",
              label != NULL ? " of " : "", label != NULL ? label : "", shortfall);

@@ -53,7 +53,8 @@ static json_t *list_near(const struct targets *targets, const struct result *res
 }
 
 /* Why there is no run to show. */
-static json_t *tell_error(const struct targets *targets, const struct quest *quest, uint32_t value)
+static json_t *tell_error(const struct planning *planning, const struct targets *targets,
+                          const struct quest *quest, uint32_t value)
 {
     char text[SHORTFALL_TEXT];
     if (quest->cannot) {
@@ -62,7 +63,7 @@ static json_t *tell_error(const struct targets *targets, const struct quest *que
     if (value != PLANNING_NONE || quest->search.count == 0) {
         return json_null();
     }
-    shortfall_describe(targets, &quest->results[0], text);
+    shortfall_describe(targets, planning->best, &quest->results[0], text);
     return json_string(text);
 }
 
@@ -116,7 +117,7 @@ static bool put_quest(json_t *object, const struct planning *planning,
     bool good = put(object, "system", json_string(quest->candidate->system), why) &&
                 put(object, "hardware", json_string(quest->candidate->machine), why) &&
                 put(object, "left_out", text_or_null(quest->candidate->left_out), why) &&
-                put(object, "error", tell_error(targets, quest, value), why) &&
+                put(object, "error", tell_error(planning, targets, quest, value), why) &&
                 put(object, "met", json_boolean(quest->found != PLANNING_NONE), why) &&
                 put(object, "winner", json_boolean(winner), why) &&
                 put(object, "axis", text_or_null(quest->axis.key), why) &&

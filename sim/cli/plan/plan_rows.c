@@ -117,8 +117,8 @@ static void fill_tried(const struct planning *planning, const struct targets *ta
     bool wins = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
     out->verdict = wins ? "wins" : met ? "meets" : "misses";
     if (!met) {
-        shortfall_describe(targets, &quest->results[value == PLANNING_NONE ? 0 : value],
-                           room->message);
+        shortfall_describe(targets, planning->best,
+                           &quest->results[value == PLANNING_NONE ? 0 : value], room->message);
         out->message = room->message;
     }
     if (value != PLANNING_NONE) {

@@ -229,10 +229,10 @@ static bool add_missed(const struct report *report, const struct quest *quest, c
     char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
     const char *value = NULL;
     if (quest->nearest == SEARCH_NONE) {
-        shortfall_describe(report->targets, &quest->results[0], text);
+        shortfall_describe(report->targets, report->compared.column, &quest->results[0], text);
     } else {
         const struct result *result = &quest->results[quest->nearest];
-        shortfall_describe(report->targets, result, shortfall);
+        shortfall_describe(report->targets, report->compared.column, result, shortfall);
         value = quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label);
         name_block(result, block);
         snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
@@ -261,8 +261,8 @@ static bool add_quest(const struct report *report, const struct quest *quest, st
 bool plan_table_print(const struct planning *planning, const struct targets *targets,
                       const struct table_view *view, FILE *out, struct error *why)
 {
-    enum column best = planning->by_figure ? planning->best : COLUMN_COUNT;
-    struct report report = {.planning = planning, .targets = targets, .compared = {.column = best}};
+    struct report report = {
+        .planning = planning, .targets = targets, .compared = {.column = planning->best}};
     bool good = make_table(&report, view, why);
     for (uint32_t i = 0; good && i < planning->count; i++) {
         good = add_quest(&report, &planning->quests[i], why);

@@ -4,11 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void shortfall_describe(const struct targets *targets, const struct result *result,
-                        char text[SHORTFALL_TEXT])
+static size_t say_absent(enum column column, size_t used, char text[SHORTFALL_TEXT])
+{
+    return (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%shas no %s%s",
+                            used > 0 ? ", " : "", column_kinds[column].name,
+                            column == COLUMN_COST ? " (the hardware has no price_per_hour)" : "");
+}
+
+void shortfall_describe(const struct targets *targets, enum column compared,
+                        const struct result *result, char text[SHORTFALL_TEXT])
 {
     const char *status = result->cells[COLUMN_STATUS].text;
     size_t used = 0;
+    text[0] = '\0';
     if (strcmp(status, "ok") != 0) {
         snprintf(text, SHORTFALL_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
                  status, result->message);
@@ -19,15 +27,16 @@ void shortfall_describe(const struct targets *targets, const struct result *resu
         double shortfall = target_shortfall(target, result);
         char value[TARGET_TEXT];
         if (isinf(shortfall)) {
-            used += (size_t)snprintf(
-                text + used, SHORTFALL_TEXT - used, "%shas no %s%s", used > 0 ? ", " : "",
-                column_kinds[target->column].name,
-                target->column == COLUMN_COST ? " (the hardware has no price_per_hour)" : "");
+            used += say_absent(target->column, used, text);
         } else if (shortfall > 0) {
             used += (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%s%s by %.*f %% (%s)",
                                      used > 0 ? " and " : "misses ", target->text,
                                      shortfall < 0.01 ? 2 : shortfall < 0.1, 100 * shortfall,
                                      target_format(target, result, value));
         }
+    }
+    bool lacks = compared != COLUMN_COUNT && !result->cells[compared].set;
+    if (lacks && !targets_judge(targets, compared) && used < SHORTFALL_TEXT) {
+        say_absent(compared, used, text);
     }
 }

@@ -7,8 +7,9 @@
 enum { SHORTFALL_TEXT = 1024 };
 
 /* Write "misses tpot_ms<=20 by 15 % (23.1)" for each target that a run misses; or why it has no
- * figures: "has no hit_ratio", "failed (...)". */
-void shortfall_describe(const struct targets *targets, const struct result *result,
-                        char text[SHORTFALL_TEXT]);
+ * figures: "has no hit_ratio", "failed (...)". `compared` is the figure by which runs are compared
+ * (a planning's `best`), COLUMN_COUNT for none. "" if the run misses nothing. */
+void shortfall_describe(const struct targets *targets, enum column compared,
+                        const struct result *result, char text[SHORTFALL_TEXT]);
 
 #endif

@@ -90,6 +90,16 @@ static uint32_t count_values(const struct quest *quest, const struct point *poin
     return quest->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : quest->axis.count;
 }
 
+/* Costs cannot be compared without the machine's price, so that no run is of use. */
+static bool check_price(const struct candidate *candidate, const struct profile *machine,
+                        const struct planning_options *options, struct error *why)
+{
+    bool priced = machine->price_per_hour > 0;
+    return priced || !options->by_figure || options->best != COLUMN_COST ||
+           error_set(why, NULL, 0, "no price is known for %.80s: --price %.80s=DOLLARS",
+                     candidate->machine, candidate->machine);
+}
+
 /* Set up the search. A candidate that cannot be resolved keeps its error; the others go on. */
 static bool quest_begin(struct quest *quest, struct candidate *candidate,
                         const struct planning_options *options, struct error *why)
@@ -103,7 +113,8 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     if (!quest->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
         quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
-        quest->cannot = quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why);
+        quest->cannot = !check_price(candidate, &own.point.setup.profile, options, &quest->why) ||
+                        (quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why));
     }
     uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
     planned_release(&own);
@@ -320,7 +331,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     *out = (struct planning){.runs = options->runs,
                              .maximise = options->maximise,
                              .by_figure = options->by_figure,
-                             .best = options->best,
+                             .best = options->by_figure ? options->best : COLUMN_COUNT,
                              .winner = PLANNING_NONE,
                              .nearest = PLANNING_NONE};
     sources_remember(scenario->sources, REMEMBERED);

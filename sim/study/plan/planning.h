@@ -53,9 +53,9 @@ struct planning {
     uint32_t count;
     const struct run_context *runs; /* the options' */
     uint64_t requests;        /* the workload was extended to so many (planning_long.h); 0: not */
-    bool maximise, by_figure; /* the options', as `best` */
-    enum column best;
-    uint32_t winner;  /* a quest; or PLANNING_NONE */
+    bool maximise, by_figure; /* the options' */
+    enum column best;         /* the options'; COLUMN_COUNT if not by_figure */
+    uint32_t winner;          /* a quest; or PLANNING_NONE */
     uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
 };
 

@@ -373,9 +373,18 @@ static void tensor_parallel_splits_heads_and_columns(void **state)
     }
     struct model half = load("llama-3-8b", DTYPE_BF16, DTYPE_BF16, 2);
     assert_int_equal(model_layer_weight_bytes(&half, 0), (436224000 - 2 * 8192) / 2 + 2 * 8192);
-    assert_int_equal(model_edge_weight_bytes(&half),
-                     2 * (4096 * 128256 + 4096 * 128256 / 2 + 4096));
+    assert_int_equal(model_edge_weight_bytes(&half), 2 * (2 * (4096 * 128256 / 2) + 4096));
     model_release(&half);
+}
+
+/* OPT-30B: 50 272 words of 7168 values, tied to the head, and 2050 positions; a final norm with a
+ * bias. Seven GPUs hold 7182 words each, the last one fewer. */
+static void tensor_parallel_splits_words_but_not_positions(void **state)
+{
+    (void)state;
+    struct model model = load("opt-30b", DTYPE_BF16, DTYPE_BF16, 7);
+    assert_int_equal(model_edge_weight_bytes(&model), 2 * ((7182 + 2050) * 7168 + 2 * 7168));
+    model_release(&model);
 }
 
 static void tensor_parallel_must_divide_the_query_heads(void **state)
@@ -581,6 +590,7 @@ int main(void)
         cmocka_unit_test(a_models_own_quantisation_spares_what_it_exempts),
         cmocka_unit_test(quantised_weights_shrink_matrices_only),
         cmocka_unit_test(tensor_parallel_splits_heads_and_columns),
+        cmocka_unit_test(tensor_parallel_splits_words_but_not_positions),
         cmocka_unit_test(tensor_parallel_must_divide_the_query_heads),
         cmocka_unit_test(a_large_batch_reads_all_weights_of_a_layer),
         cmocka_unit_test(operators_come_in_program_order),

@@ -126,11 +126,51 @@ static void a_plan_after_another_answers_the_same(void **state)
     run_context_release(&runs);
 }
 
+/* Costs over the batch on machines of which `prices` gives the prices. */
+static bool plan_cost(const char *machines, const char *prices, struct planning *out,
+                      struct error *why)
+{
+    struct run_context runs;
+    begin(&runs);
+    struct scenario scenario = load("system=vllm");
+    const struct planning_options options = {
+        .candidates = {.machines = machines, .prices = prices},
+        .axis = "batch=[1, 2]",
+        .maximise = true,
+        .by_figure = true,
+        .best = COLUMN_COST,
+        .jobs = JOBS,
+        .runs = &runs,
+    };
+    bool interrupted;
+    bool good = planning_run(&scenario, &options, out, &interrupted, why);
+    scenario_release(&scenario);
+    run_context_release(&runs);
+    return good;
+}
+
+static void a_machine_without_a_price_is_not_compared_by_cost(void **state)
+{
+    (void)state;
+    static const char missing[] = "no price is known for a40: --price a40=DOLLARS";
+    struct planning planning;
+    struct error why = {0};
+    assert_true(plan_cost("a40,h200", "h200=3", &planning, &why));
+    assert_int_equal(planning.winner, 1);
+    assert_true(planning.quests[0].cannot);
+    assert_string_equal(planning.quests[0].why.found, missing);
+    planning_release(&planning);
+    assert_false(plan_cost("a40,h200", NULL, &planning, &why));
+    assert_string_equal(why.found, missing);
+    planning_release(&planning);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_candidates_get_the_answers_that_each_gets_alone),
         cmocka_unit_test(a_plan_after_another_answers_the_same),
+        cmocka_unit_test(a_machine_without_a_price_is_not_compared_by_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
