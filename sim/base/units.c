@@ -231,7 +231,12 @@ static bool read_asked(const struct asked *asked, struct reading *reading,
         return refuse(asked, why, complaint);
     }
     if (bare && asked->unit == UNIT_SHARE && reading->number > 1) {
-        return refuse(asked, why, "which is more than 100 %");
+        char percent[96] = "";
+        if (reading->number <= 100) {
+            snprintf(percent, sizeof percent, "%.80s%%", asked->text);
+        }
+        refuse(asked, why, "which is more than 100 %");
+        return error_nearest(why, percent[0] != '\0' ? percent : NULL);
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* `spillway advise`: what to run for a model on a machine. */
 #include "base/array.h"
+#include "base/named.h"
 #include "base/units.h"
 #include "cli/advise/advise_report.h"
 #include "cli/frame/arguments.h"
@@ -61,6 +62,53 @@ static const struct command_option options[] = {
 
 /* ---- the scenario ---- */
 
+/* A machine where the model belongs, and the other way round? */
+static bool check_order(const char *const *names, struct error *why)
+{
+    char canonical[NAMED_SIZE];
+    if (!named_canonical(&named_machine, names[0], canonical) ||
+        !named_canonical(&named_model, names[1], canonical)) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'%s' is a machine and '%s' is a model: the model comes first",
+                names[0], names[1]);
+    return error_expect(why, "spillway advise %s %s", names[1], names[0]);
+}
+
+/* Does a --set state this key, which then has its value from there? */
+static bool is_set(const struct arguments *arguments, const char *key)
+{
+    uint32_t count;
+    size_t length = strlen(key);
+    const char *const *typed = arguments_all(arguments, SET, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strncmp(typed[i], key, length) == 0 && typed[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Messages about these values blame the word that was typed, not --set. An operand has no name, and
+ * arguments_blame() takes away an option that nobody typed. */
+static void name_places(const struct arguments *arguments, struct scenario *scenario)
+{
+    static const struct {
+        const char *key, *file;
+    } places[] = {{"model", "--model"},
+                  {"hardware", "--hardware"},
+                  {"context", "--context"},
+                  {"workload", "--workload"}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const struct node *node = node_find(scenario->root, places[i].key);
+        const struct node *name = node != NULL ? node_get(node, "extends") : NULL;
+        node = name != NULL ? name : node;
+        if (node != NULL && strcmp(node->file, "--set") == 0 && !is_set(arguments, places[i].key)) {
+            ((struct node *)node)->file = places[i].file; /* of our own tree */
+        }
+    }
+}
+
 /* "key=VALUE" for each operand and option, then what --set says, which has the last word. */
 static bool load_scenario(const struct arguments *arguments, struct scenario *out,
                           struct error *why)
@@ -88,6 +136,9 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
         all[count++] = typed[i];
     }
     bool good = all != NULL && scenario_load(NULL, 0, all, count, out, why);
+    if (good) {
+        name_places(arguments, out);
+    }
     free(all);
     free(texts);
     return good;
@@ -117,8 +168,11 @@ static bool add_time(const struct arguments *arguments, int option, const char *
 {
     const char *text = arguments_text(arguments, option);
     double ns;
-    return text == NULL || (units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why) &&
-                            add_target(bound, text, option, targets, why));
+    if (text != NULL && !units_parse(text, UNIT_NS, NULL, 0, options[option].name, &ns, why)) {
+        return error_expect(why, "a time with its unit, such as %s",
+                            option == TTFT ? "2s" : "50ms");
+    }
+    return text == NULL || add_target(bound, text, option, targets, why);
 }
 
 static bool add_mass(const struct arguments *arguments, struct advice_options *out,
@@ -127,8 +181,14 @@ static bool add_mass(const struct arguments *arguments, struct advice_options *o
     const char *text = arguments_text(arguments, MASS);
     double share;
     out->candidates.allow_lossy = text != NULL;
-    return text == NULL || (units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why) &&
-                            add_target("mass_recall>=", text, MASS, &out->targets, why));
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
+        return false;
+    }
+    if (text != NULL && share > 1) {
+        error_usage(why, NULL, 0, "'--mass' is '%.80s', which is more than 100 %%", text);
+        return error_expect(why, "a share such as 95%%");
+    }
+    return text == NULL || add_target("mass_recall>=", text, MASS, &out->targets, why);
 }
 
 static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -208,7 +268,9 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct scenario scenario;
     with.candidates.to_serve = true;
     with.candidates.allow_paper = arguments_given(arguments, PAPER);
-    if (!load_scenario(arguments, &scenario, why)) {
+    uint32_t operands;
+    if (!check_order(arguments_operands(arguments, &operands), why) ||
+        !load_scenario(arguments, &scenario, why)) {
         return false;
     }
     bool requests = scenario_serves(&scenario) || arguments_given(arguments, TTFT);

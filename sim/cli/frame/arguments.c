@@ -15,6 +15,11 @@ const struct command_option command_help = {
     .summary = "print this help",
 };
 
+bool arguments_ask_help(const char *word)
+{
+    return strcmp(word, command_help.name) == 0 || strcmp(word, "-h") == 0;
+}
+
 /* A word of argv: the number of its option, or the number that stands for operands. */
 struct word {
     uint32_t option;
@@ -73,10 +78,13 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
+    const char *meant = scenario_key_meant(given);
+    if (strcmp(given, "--dtype") == 0 && takes_keys(command)) {
+        return error_expect(why, "--set dtype.weights=VALUE, such as fp8, or --set dtype.kv=VALUE");
+    }
     if (is_key(command, given)) {
         return error_expect(why, "--set %s=VALUE", given + strlen("--"));
     }
-    const char *meant = scenario_key_meant(given);
     if (takes_keys(command) && meant != NULL) {
         return error_expect(why, "--set %s=VALUE", meant);
     }
@@ -197,6 +205,21 @@ static const char *const *list_kinds(const struct command *command,
     return names;
 }
 
+/* Say which operand is missing: number `at`, by its word in the usage line. */
+static bool refuse_missing(const struct command *command, uint32_t at, const char *spelling,
+                           struct error *why)
+{
+    const char *word = spelling;
+    if (at == 0 && command->kind != NULL) {
+        return error_usage(why, NULL, 0, "a word is missing after '%s'", command->name);
+    }
+    for (; at > 0 && strchr(word, ' ') != NULL; at--) {
+        word = strchr(word, ' ') + 1;
+    }
+    return error_usage(why, NULL, 0, "'%s': %.*s is missing", command->name,
+                       (int)strcspn(word, " "), word);
+}
+
 static bool check_operands(const struct arguments *arguments, struct error *why)
 {
     const struct command *command = arguments->command;
@@ -210,14 +233,14 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     if (count >= command->least_operands && count <= command->most_operands) {
         return true;
     }
+    char spelling[128];
+    command_operands_spelling(command, spelling, sizeof spelling);
     if (count > command->most_operands) {
         error_usage(why, NULL, 0, "'%s' takes no argument '%s'", command->name,
                     operands[command->most_operands]);
     } else {
-        error_usage(why, NULL, 0, "'%s' needs another argument", command->name);
+        refuse_missing(command, count, spelling, why);
     }
-    char spelling[128];
-    command_operands_spelling(command, spelling, sizeof spelling);
     return error_expect(why, "spillway %s%s%s", command->name, spelling[0] != '\0' ? " " : "",
                         spelling);
 }
@@ -233,7 +256,7 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
             words[found++] = (struct word){options, text};
         } else if (strcmp(text, "--") == 0) {
             ended = true;
-        } else if (strcmp(text, command_help.name) == 0) {
+        } else if (arguments_ask_help(text)) {
             out->help = true;
             return true;
         } else if (!read_option(out->command, count, argv, &at, &words[found++], why)) {
@@ -256,6 +279,18 @@ bool arguments_parse(const struct command *command, int count, char *const *argv
         arguments_release(out);
     }
     return ok;
+}
+
+void arguments_blame(const struct arguments *arguments, struct error *why)
+{
+    const struct command_option *options = arguments->command->options;
+    bool typed = strncmp(why->file, "--", 2) != 0;
+    for (int i = 0; !typed && options[i].name != NULL; i++) {
+        typed = strcmp(why->file, options[i].name) == 0 && arguments_given(arguments, i);
+    }
+    if (!typed) {
+        why->file[0] = '\0';
+    }
 }
 
 void arguments_release(struct arguments *arguments)

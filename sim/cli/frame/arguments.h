@@ -25,6 +25,13 @@ bool arguments_parse(const struct command *command, int count, char *const *argv
                      struct arguments *out, struct error *why);
 void arguments_release(struct arguments *arguments);
 
+/* Does this word ask for help: --help or -h? */
+bool arguments_ask_help(const char *word);
+
+/* Take from an error the option that it blames, if nobody typed that option: operands and other
+ * options are read as if they were --set or --target. */
+void arguments_blame(const struct arguments *arguments, struct error *why);
+
 /* The value of the command's option number `option`; NULL when it was not given. */
 const char *arguments_text(const struct arguments *arguments, int option);
 bool arguments_given(const struct arguments *arguments, int option);

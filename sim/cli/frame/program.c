@@ -8,10 +8,12 @@
 #include "cli/frame/question.h"
 
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
 
@@ -93,6 +95,9 @@ static bool run_command(const struct command *command, int count, char *const *a
         help_command(command, stdout);
     } else {
         ok = check_output(&arguments, why) && command->run(&arguments, why);
+        if (!ok) {
+            arguments_blame(&arguments, why);
+        }
     }
     arguments_release(&arguments);
     return ok;
@@ -118,6 +123,10 @@ static bool run_words(const struct command *const *commands, int argc, char *con
     if (argc < 2) {
         return unknown_command(commands, NULL, NULL, why);
     }
+    if (arguments_ask_help(argv[1])) {
+        help_program(commands, stdout);
+        return true;
+    }
     if (strcmp(argv[1], "help") == 0) {
         return run_help(commands, argc, argv, why);
     }
@@ -134,12 +143,19 @@ static bool run_words(const struct command *const *commands, int argc, char *con
         }
         group = group || in_group;
     }
-    if (group && second != NULL && strcmp(second, command_help.name) == 0) {
+    if (group && second != NULL && arguments_ask_help(second)) {
         help_group(commands, argv[1], stdout);
         return true;
     }
     return group ? unknown_command(commands, argv[1], second, why)
                  : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
+}
+
+/* Has the reader of standard output closed its pipe, as `| head` does? */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
 /* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
@@ -170,7 +186,7 @@ static bool run_help(const struct command *const *commands, int argc, char *cons
 int program_run(const struct command *const *commands, int argc, char *const *argv)
 {
     struct error why, unwritten;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, which is reported */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
     keep_freed_memory();
     bool ok = run_words(commands, argc, argv, &why);
@@ -180,6 +196,9 @@ int program_run(const struct command *const *commands, int argc, char *const *ar
     }
     if (ok) {
         return 0;
+    }
+    if (reader_is_gone()) {
+        return 128 + SIGPIPE; /* silently, as if the signal had ended it */
     }
     char text[ERROR_TEXT];
     error_format(&why, text, sizeof text);

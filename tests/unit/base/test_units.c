@@ -122,6 +122,9 @@ static void refusals_say_what_was_found_and_expected(void **state)
          "a.yaml:3: 'budget' is 'much', which is not a number\n  expected: a number such as 4"},
         {"30", UNIT_SHARE,
          "a.yaml:3: 'budget' is '30', which is more than 100 %\n"
+         "  nearest: '30%'   expected: a share such as 30%"},
+        {"300", UNIT_SHARE,
+         "a.yaml:3: 'budget' is '300', which is more than 100 %\n"
          "  expected: a share such as 30%"},
         {"99999999999TiB", UNIT_BYTES,
          "a.yaml:3: 'budget' is '99999999999TiB', which is too large\n"
@@ -371,7 +374,6 @@ static void what_is_written_is_read_as_the_same(void **state)
     }
     gsl_rng_free(random);
 }
-
 
 static bool matches(const char *pattern, const char *text)
 {
