@@ -94,6 +94,16 @@ static bool is_part(const char *given, size_t length, const char *name, size_t n
            (strcasecmp(tail, name) == 0 && strchr(separators, tail[-1]) != NULL);
 }
 
+/* Is the given text the name without a part in its middle: llama-70b for llama-3.1-70b? */
+static bool has_both_ends(const char *given, size_t length, const char *name, size_t name_length)
+{
+    const char *dash = strchr(given, '-');
+    size_t head = dash != NULL ? (size_t)(dash - given) + 1 : 0;
+    return head > LEAST_BEGINNING && head < length && name_length > length &&
+           strncasecmp(name, given, head) == 0 &&
+           strcasecmp(name + name_length - (length - head) - 1, given + head - 1) == 0;
+}
+
 /* Does the name begin with what was given but for one slip, in a text that is long enough? */
 static bool nearly_begins(const char *given, size_t length, const char *name, size_t name_length)
 {
@@ -107,8 +117,8 @@ static bool nearly_begins(const char *given, size_t length, const char *name, si
 static size_t distance_of(const char *given, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
-    return begins(name, given, length)        ? 0
-           : part_begins(name, given, length) ? 1
+    return begins(name, given, length)                                                           ? 0
+           : part_begins(name, given, length) || has_both_ends(given, length, name, name_length) ? 1
            : is_part(given, length, name, name_length) ||
                    nearly_begins(given, length, name, name_length)
                ? 2

@@ -174,6 +174,11 @@ static bool check_keys(const struct node *map, bool preset, const char *where, s
         keys[count++] = key->name;
     }
     keys[count] = NULL;
+    if (!preset && node_get(map, "page_size") != NULL) {
+        node_error(node_get(map, "page_size"), why, "unknown key 'page_size' in %s", where);
+        error_nearest(why, "retrieval_tokens");
+        return error_expect(why, "retrieval_tokens, the tokens of a page");
+    }
     return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 

@@ -6,9 +6,11 @@
 #include "base/find.h"
 #include "base/named.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 const char *const part_names[PART_COUNT] = {
@@ -27,6 +29,8 @@ static const struct named_kind *const part_kinds[PART_COUNT] = {
 
 static const char suffix[] = "yaml";
 
+enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
+
 /* Length of NAME in NAME.yaml, 0 for any other name. */
 static size_t bare_length(const char *name)
 {
@@ -37,15 +41,47 @@ static size_t bare_length(const char *name)
     return ends ? length - end : 0;
 }
 
+/* "h100x8": as counted_machine(). */
+static unsigned long machine_counted(const char *name, char machine[NAMED_SIZE])
+{
+    char alone[NAMED_SIZE];
+    size_t length = strlen(name), digits = 0;
+    while (digits < length && isdigit((unsigned char)name[length - 1 - digits])) {
+        digits++;
+    }
+    if (digits == 0 || digits > 4 || length < digits + 2 || length >= sizeof alone ||
+        tolower((unsigned char)name[length - digits - 1]) != 'x') {
+        return 0;
+    }
+    snprintf(alone, sizeof alone, "%.*s", (int)(length - digits - 1), name);
+    alone[strcspn(alone, " ")] = '\0';
+    unsigned long count = strtoul(name + length - digits, NULL, 10);
+    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
+}
+
 /* "2xA40", "8 x H100": how many, and the machine, if it is one; 0 if not. */
 static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
 {
     char *end;
     unsigned long count = strtoul(name, &end, 10);
     end += strspn(end, " ");
-    bool counts = end != name && count > 0 && count <= 1024 && (*end == 'x' || *end == 'X');
+    bool counts = end != name && count > 0 && count <= MOST_COUNTED && (*end == 'x' || *end == 'X');
     end += counts ? 1 + strspn(end + 1, " ") : 0;
-    return counts && locate_canonical(end, MACHINE, machine) ? count : 0;
+    return counts ? (locate_canonical(end, MACHINE, machine) ? count : 0)
+                  : machine_counted(name, machine);
+}
+
+/* Does an accelerator of another maker go by this name: mi300x, tpu-v5e, gaudi3? */
+static bool is_of_others(const char *name)
+{
+    static const char *const begins[] = {"amd",      "instinct",   "radeon", "tpu",
+                                         "google",   "gaudi",      "intel",  "habana",
+                                         "trainium", "inferentia", "ascend", "cerebras"};
+    bool other = strncasecmp(name, "mi", 2) == 0 && isdigit((unsigned char)name[2]);
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        other = other || strncasecmp(name, begins[i], strlen(begins[i])) == 0;
+    }
+    return other;
 }
 
 /* Complain that `name` does not exist, and name the nearest. */
@@ -59,8 +95,16 @@ static bool refuse_name(const struct node *name, enum part part, struct error *w
     node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
     char machine[NAMED_SIZE];
     unsigned long count = counted_machine(name->text, machine);
-    return count > 0 ? error_expect(why, "hardware: %s and tensor_parallel: %lu", machine, count)
-                     : named_expect(kinds, name->text, why);
+    if (count > 0) {
+        return error_expect(why,
+                            "hardware: %s and tensor_parallel: %lu; with 'advise', %s --gpus %lu",
+                            machine, count, machine, count);
+    }
+    if ((part == MACHINE || part == PART_GPU) && is_of_others(name->text)) {
+        return error_expect(why, "a name of 'spillway list hardware': Spillway models NVIDIA GPUs "
+                                 "only");
+    }
+    return named_expect(kinds, name->text, why);
 }
 
 bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE])

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
@@ -29,6 +30,28 @@ static const char *row_name(size_t index)
     return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
 }
 
+/* What was meant by a name that is none: several, one with a parameter behind a colon, or OPT by
+ * its author's name. */
+static void expect_policy(const char *name, struct error *why)
+{
+    const char *colon = strchr(name, ':');
+    const struct policy_kind *kind = NULL;
+    for (int i = 0; colon != NULL && i < ROWS && kind == NULL; i++) {
+        size_t length = strlen(policies[i]->name);
+        bool same =
+            length == (size_t)(colon - name) && strncasecmp(name, policies[i]->name, length) == 0;
+        kind = same && policies[i]->params != NULL ? policies[i] : NULL;
+    }
+    if (strchr(name, ',') != NULL) {
+        error_expect(why, "one policy; each of several takes an option of its own");
+    } else if (kind != NULL) {
+        error_expect(why, "{name: %s, %s: %.40s}", kind->name, kind->params[0].name, colon + 1);
+        why->nearest[0] = '\0';
+    } else if (name_same(name, "belady") || name_same(name, "min")) {
+        error_nearest(why, policy_opt.name);
+    }
+}
+
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why)
 {
@@ -36,8 +59,8 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
         return plugin_find(name, file, line, why);
     }
     int row = name_find(name, row_name, "policy", file, line, why);
-    if (row < 0 && strchr(name, ',') != NULL) {
-        error_expect(why, "one policy; each of several takes an option of its own");
+    if (row < 0) {
+        expect_policy(name, why);
     }
     return row < 0 ? NULL : row < ROWS ? policies[row] : plugin_find(name, file, line, why);
 }

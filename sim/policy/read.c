@@ -2,12 +2,16 @@
 #include "policy/policy.h"
 
 #include <assert.h>
+#include <string.h>
 
 static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
                        struct error *why)
 {
     *value = param->value;
-    if (!node_quantity(policy, param->name, UNIT_COUNT, value, why)) {
+    const struct node *given = node_get(policy, param->name);
+    bool percent = given != NULL && given->kind == NODE_SCALAR && strchr(given->text, '%') != NULL;
+    enum unit unit = percent && param->most <= 1 ? UNIT_SHARE : UNIT_COUNT; /* 80% is 0.8 */
+    if (!node_quantity(policy, param->name, unit, value, why)) {
         return false;
     }
     if (*value < param->least || *value > param->most) {

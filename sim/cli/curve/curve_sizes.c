@@ -31,6 +31,9 @@ static bool add_text(struct curve_sizes *sizes, const char *text, uint32_t block
 {
     struct quantity quantity;
     bool known = quantity_parse(text, &quantity) && quantity.value >= 0;
+    if (known && quantity.unit == UNIT_COUNT && quantity.value > 0 && quantity.value < 1) {
+        quantity.unit = UNIT_SHARE; /* 0.1 is 10% */
+    }
     if (known && quantity.unit == UNIT_SHARE && quantity.value <= 1) {
         double share = quantity.value;
         return sizes_add(sizes, share > 0 ? fmax(1, floor(share * blocks + 0.5)) : 0, why);
