@@ -69,6 +69,21 @@ static const char *number_key(size_t index)
     return NULL;
 }
 
+/* The time that is called `key` and its unit: "tpot" is tpot_ms. COLUMN_COUNT if there is none. */
+static enum column time_called(const char *key)
+{
+    size_t length = strlen(key);
+    int column = 0;
+    for (; column < COLUMN_COUNT; column++) {
+        const char *name = column_kinds[column].name;
+        if (time_scale((enum column)column) > 0 && strncmp(name, key, length) == 0 &&
+            (strcmp(name + length, "_ms") == 0 || strcmp(name + length, "_us") == 0)) {
+            break;
+        }
+    }
+    return (enum column)column;
+}
+
 static bool find_column(const char *key, enum column *out, struct error *why)
 {
     for (int column = 0; column < COLUMN_COUNT; column++) {
@@ -81,6 +96,10 @@ static bool find_column(const char *key, enum column *out, struct error *why)
             return error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms");
         }
     }
+    *out = time_called(key);
+    if (*out != COLUMN_COUNT) {
+        return true;
+    }
     error_usage(why, OPTION, 0, "results have no key '%s'", key);
     error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
                       "hbm_bytes, mass_recall or ttft_p99_ms");
@@ -88,6 +107,19 @@ static bool find_column(const char *key, enum column *out, struct error *why)
 }
 
 /* ---- bounds ---- */
+
+/* A time called without its unit needs one in its bound. */
+static bool check_unit(const char *key, const char *bound, enum column column, struct error *why)
+{
+    struct quantity read;
+    if (strcmp(column_kinds[column].name, key) == 0 || !quantity_parse(bound, &read) ||
+        read.unit != UNIT_COUNT) {
+        return true;
+    }
+    error_usage(why, OPTION, 0, "'%s' is '%s', which has no unit", key, bound);
+    return error_expect(why, "a time with its unit, such as 50ms or 2s; or %s",
+                        column_kinds[column].name);
+}
 
 static bool read_bound(const char *text, struct target *target, struct error *why)
 {
@@ -142,7 +174,8 @@ static bool read_target(const char *text, size_t length, struct target *out, str
     out->at_most = out->text[sign] == '<';
     copy_trimmed(out->text, sign, key);
     copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), bound);
-    return find_column(key, &out->column, why) && read_bound(bound, out, why);
+    return find_column(key, &out->column, why) && check_unit(key, bound, out->column, why) &&
+           read_bound(bound, out, why);
 }
 
 static bool contradict(const struct target *a, const struct target *b)
