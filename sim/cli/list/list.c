@@ -16,12 +16,16 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *const *operands = arguments_operands(arguments, &count);
     const char *kind = operands[0];
     size_t index = 0;
-    if (count > 1 && strcmp(kind, "hardware") != 0) {
+    bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
+    if (count > 1 && !machine && !model) {
         error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
-        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
+        return error_expect(why,
+                            "spillway list %s, spillway list hardware NAME, or spillway list "
+                            "models NAME",
+                            kind);
     }
     if (count > 1) {
-        return list_machine(operands[1], why);
+        return (machine ? list_machine : list_model)(operands[1], why);
     }
     while (strcmp(lists[index]->name, kind) != 0) {
         index++;
@@ -49,7 +53,7 @@ const struct command command_list = {
     .least_operands = 1,
     .most_operands = 2,
     .kind = list_name,
-    .summary = "list the names that a scenario can use, or the figures of one machine",
+    .summary = "list the names that a scenario can use, or the figures of one machine or model",
     .example = "spillway list systems\nspillway list hardware h100-sxm",
     .options = options,
     .run = run,

@@ -107,6 +107,18 @@ static bool add_models(struct table *table, struct error *why)
     return add_names(table, "models", "json", add_model, why);
 }
 
+bool list_model(const char *name, struct error *why)
+{
+    struct table *table =
+        table_create(model_columns, sizeof model_columns / sizeof *model_columns, why);
+    bool ok = table != NULL && add_model(table, name, why);
+    if (ok) {
+        table_print(table, stdout);
+    }
+    table_destroy(table);
+    return ok;
+}
+
 const struct list list_models = {"models", LIST_COLUMNS(model_columns), add_models};
 
 /* ---- hardware ---- */

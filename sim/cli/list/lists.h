@@ -1,4 +1,5 @@
-/* What `spillway list` can list: a table for each kind of name, and the figures of one machine. */
+/* What `spillway list` can list: a table for each kind of name, and the figures of one machine or
+ * model. */
 #ifndef CLI_LIST_LISTS_H
 #define CLI_LIST_LISTS_H
 
@@ -18,5 +19,8 @@ extern const struct list list_policies, list_mechanisms, list_engines, list_rout
 
 /* Print every figure that the machine `name` states, with its basis and source. */
 bool list_machine(const char *name, struct error *why);
+
+/* Print the row of one model, by any of its names or its path. */
+bool list_model(const char *name, struct error *why);
 
 #endif
