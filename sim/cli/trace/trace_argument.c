@@ -3,7 +3,17 @@
 #include "base/named.h"
 #include "trace/import/import.h"
 
+#include <string.h>
 #include <unistd.h>
+
+/* Is it a profile of a trace, by its name or its path? */
+static bool is_profile(const char *name)
+{
+    char canonical[NAMED_SIZE];
+    const char *dot = strrchr(name, '.');
+    return named_canonical(&named_trace_profile, name, canonical) ||
+           (dot != NULL && strcmp(dot, ".yaml") == 0 && access(name, F_OK) == 0);
+}
 
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
 {
@@ -14,6 +24,14 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
                               ? trace_open(path, why)
                               : NULL;
     struct error unused;
+    if (trace == NULL && is_profile(name)) {
+        error_usage(why, NULL, 0, "'%.200s' is a profile, not a recording", name);
+        error_expect(why,
+                     "a recording (.swt), which 'spillway trace generate %.200s -o FILE.swt' "
+                     "makes of it",
+                     name);
+        return NULL;
+    }
     if (trace == NULL && access(name, F_OK) == 0 &&
         import_format_of(name, false, &unused) != NULL) {
         error_expect(why,

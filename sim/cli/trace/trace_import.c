@@ -113,6 +113,13 @@ static void print_complaints(const struct complaints *complaints)
     }
 }
 
+static void print_unread(const char *path, const struct import_report *report)
+{
+    if (report->unread[0] != '\0') {
+        fprintf(stderr, "%s: not in --columns, so not read: %s\n", path, report->unread);
+    }
+}
+
 static void print_folder(const struct import_report *report)
 {
     printf("%" PRIu32 " trace%s\n", report->traces, report->traces == 1 ? "" : "s");
@@ -136,6 +143,7 @@ static bool run(const struct arguments *arguments, struct error *why)
               read_options(arguments, &read, why) &&
               trace_import(format, path, arguments_text(arguments, OUTPUT), &read, &report, why);
     print_complaints(&report.complaints);
+    print_unread(path, &report);
     if (ok && format->has_folder) {
         print_folder(&report);
     }

@@ -43,7 +43,8 @@ static bool is_numbers(const char *line)
 static bool say_columns(const char *line, struct error *why)
 {
     if (strchr(line, ',') == NULL && strpbrk(line, ";\t|") != NULL) {
-        return error_expect(why, "columns between commas; '%.80s' has none", line);
+        return error_expect(why, "columns between commas; '%.80s' has none%s", line,
+                            strchr(line, '\t') != NULL ? ": its fields are separated by tabs" : "");
     }
     if (strchr(line, ',') == NULL) {
         return error_expect(why,
@@ -68,6 +69,9 @@ static bool read_marked(struct csv_reader *reader, const char *mark, struct erro
     bool more;
     if (!csv_reader_next(reader, &more, why)) {
         return false;
+    }
+    if (!more && reader->line == 1) {
+        return error_set(why, reader->path, 1, "the file is empty");
     }
     if (!more || strncmp(reader->text, mark, strlen(mark)) != 0) {
         error_set(why, reader->path, reader->line, "not a decode trace as CSV");

@@ -2,6 +2,7 @@
 #include "trace/import/import.h"
 
 #include "base/name.h"
+#include "base/text.h"
 #include "trace/csv/csv.h"
 #include "trace/import/import_bytes.h"
 #include "trace/import/import_sink.h"
@@ -86,6 +87,7 @@ bool trace_import(const struct import_format *format, const char *path, const ch
     }
     bool ok = import_sink_init(&sink, format, path, options, &report->complaints, why) &&
               read_twice(&sink, out_path, why);
+    text_copy(report->unread, sizeof report->unread, sink.unread);
     import_sink_release(&sink);
     report->traces = ok;
     return ok;

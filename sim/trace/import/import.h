@@ -43,9 +43,12 @@ enum import_key {
     IMPORT_LAYERS = 1 << 6,
 };
 
+enum { IMPORT_UNREAD = 64 };
+
 /* What became of a file. */
 struct import_report {
     struct complaints complaints; /* its faults */
+    char unread[IMPORT_UNREAD];   /* columns "step, layer, head, mass" that `columns` leaves out */
     uint32_t traces;              /* written */
     uint32_t skipped;             /* requests without a step, for which there is no trace */
 };

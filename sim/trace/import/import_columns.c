@@ -108,13 +108,38 @@ static bool parse_mapping(struct table *table, const struct import_options *opti
 
 /* ---- lines ---------------------------------------------------------------------------- */
 
+/* Note the columns that are called as those of the mapping, but are not in it: without them the file
+ * has one layer, or one head, or as many steps as lines. */
+static void note_unread(const struct table *table, const char *const *fields,
+                        struct import_sink *sink)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        size_t place = 0;
+        bool taken = table->given[c] != NULL;
+        while (place < table->fields && strcmp(fields[place], names[c]) != 0) {
+            place++;
+        }
+        for (int other = 0; other < COLUMNS; other++) {
+            taken = taken || (table->given[other] != NULL && table->place[other] == place);
+        }
+        if (!taken && place < table->fields) {
+            name_list_add(sink->unread, sizeof sink->unread, names[c]);
+        }
+    }
+}
+
 /* The first line names the columns. */
-static bool read_names(struct table *table, struct error *why)
+static bool read_names(struct table *table, struct import_sink *sink, struct error *why)
 {
     bool more;
     const char *fields[CSV_FIELDS_MOST + 1] = {NULL};
-    if (!csv_reader_next(&table->in, &more, why) ||
-        !csv_reader_split_any(&table->in, &table->fields, why)) {
+    if (!csv_reader_next(&table->in, &more, why)) {
+        return false;
+    }
+    if (!more) {
+        return error_set(why, table->in.path, 1, "the file is empty");
+    }
+    if (!csv_reader_split_any(&table->in, &table->fields, why)) {
         return false;
     }
     for (size_t i = 0; i < table->fields; i++) {
@@ -130,10 +155,14 @@ static bool read_names(struct table *table, struct error *why)
         if (table->given[c] != NULL && *place == table->fields) {
             error_set(why, table->in.path, 1, "no column '%s'", table->given[c]);
             return table->fields == 1 && strpbrk(fields[0], ";\t|") != NULL
-                       ? error_expect(why, "columns between commas; '%.100s' has none", fields[0])
+                       ? error_expect(why, "columns between commas; '%.100s' has none%s", fields[0],
+                                      strchr(fields[0], '\t') != NULL
+                                          ? ": its fields are separated by tabs"
+                                          : "")
                        : name_expect(table->given[c], fields, why);
         }
     }
+    note_unread(table, fields, sink);
     return true;
 }
 
@@ -235,7 +264,7 @@ static bool take_line(struct import_sink *sink, struct table *table, struct erro
 static bool take_lines(struct import_sink *sink, struct table *table, struct error *why)
 {
     bool more = true;
-    if (!table->is_numbered && !read_names(table, why)) {
+    if (!table->is_numbered && !read_names(table, sink, why)) {
         return false;
     }
     while (csv_reader_next(&table->in, &more, why)) {

@@ -18,6 +18,7 @@ struct import_sink {
     const char *path; /* of the file read */
     uint32_t request; /* its number, if the file has several; else 0 */
     struct complaints *complaints;
+    char unread[IMPORT_UNREAD]; /* see struct import_report */
     struct import_rule rule;
     struct import_step step; /* the one being read */
     uint32_t steps;          /* begun so far */
