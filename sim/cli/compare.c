@@ -69,6 +69,30 @@ static void print_predicted(const struct comparison *comparison, const struct co
     }
 }
 
+/* Is the row one hit ratio, with one published value? */
+static bool is_hit_ratio(const struct comparison_row *row)
+{
+    const struct paper_row *said = row->row;
+    return said->take.count == 1 && said->take.terms[0].column == COLUMN_HIT_RATIO &&
+           said->over.count == 0 && row->runs[PAPER_MINUS] == COMPARISON_NO_RUN &&
+           row->runs[PAPER_AGAINST] == COMPARISON_NO_RUN && said->least == said->most &&
+           said->most < 1;
+}
+
+static void print_error(const struct comparison_row *row, FILE *out)
+{
+    const char *bold = row->verdict == VERDICT_MISSED ? "**" : "";
+    if (isnan(row->error)) {
+        return;
+    }
+    fputs(bold, out);
+    print_percent(row->error, out);
+    fputs(bold, out);
+    if (is_hit_ratio(row)) { /* what crosses the link; not judged */
+        fprintf(out, ", misses %.2fx", (1 - row->predicted) / (1 - row->row->most));
+    }
+}
+
 static void print_ranges(const struct comparison_row *row, FILE *out)
 {
     if (row->least.name == NULL && row->most.name == NULL) {
@@ -92,11 +116,7 @@ static void print_row(const struct comparison *comparison, const struct comparis
     fputs(" | ", out);
     print_predicted(comparison, row, out);
     fputs(" | ", out);
-    if (!isnan(row->error)) {
-        fputs(bold, out);
-        print_percent(row->error, out);
-        fputs(bold, out);
-    }
+    print_error(row, out);
     fputs(" | ", out);
     print_ranges(row, out);
     fprintf(out, " | %s%s%s |\n", bold, verdict_names[row->verdict], bold);

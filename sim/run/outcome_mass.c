@@ -30,6 +30,16 @@ static bool note_horizon(const struct setup *setup, const struct plan *plan, boo
     return true;
 }
 
+/* Does the system keep last tokens of which the recording says nothing? An imported trace has no
+ * window: the share of the window in what its rows leave out is a guess, because nothing says that
+ * its rows have the heaviest units. */
+static bool lacks_window(const struct setup *setup)
+{
+    const struct trace_header *header = setup->trace != NULL ? trace_header(setup->trace) : NULL;
+    return header != NULL && header->unit_kind == TRACE_POSITIONS && header->recent == 0 &&
+           setup_recent(setup) > 0;
+}
+
 void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
                   struct result *result)
 {
@@ -42,9 +52,11 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
         result_real(result, COLUMN_MASS_MOST, mass->most);
     }
     if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
-        result_note(result,
-                    "attention mass is the least that it can be: the recording does not keep "
-                    "all units that were attended to");
+        result_note(result, lacks_window(setup)
+                                ? "the mass of the last tokens was not recorded: assumed, as if no "
+                                  "unit left out were heavier than a recorded one"
+                                : "attention mass is the least that it can be: the recording does "
+                                  "not keep all units that were attended to");
     }
     for (uint32_t s = 0; s < plan->steps; s++) {
         result->steps[s].mass_recall = mass->at_step[s];
