@@ -9,8 +9,8 @@ mechanism(id, text) AS (
 )
 SELECT system AS "system", mechanism.text AS "with", setting AS "setting", named.batch AS "batch",
        NULLIF(COALESCE(cache_bytes, 0) + COALESCE(hbm_kv_bytes, 0), 0) / 1073741824.0 AS "KV in HBM (GiB)", hbm_bytes / 1073741824.0 AS "HBM (GiB)",
-       ranged(round(100 * hit_ratio, 1), 100 * hit_ratio_low, 100 * hit_ratio_high, ranges) AS "hit (%)",
-       ranged(round(100 * mass_recall, 1), 100 * mass_recall_low, 100 * mass_recall_high, ranges) AS "mass (%)",
+       ranged(100 * hit_ratio, 100 * hit_ratio_low, 100 * hit_ratio_high, ranges) AS "hit (%)",
+       ranged(100 * mass_recall, 100 * mass_recall_low, 100 * mass_recall_high, ranges) AS "mass (%)",
        prefill_ms / 1000 AS "prefill (s)", ranged(step_us / 1000, step_us_low / 1000, step_us_high / 1000, ranges) AS "step (ms)",
        ranged(decode_tokens_per_s, decode_tokens_per_s_low, decode_tokens_per_s_high, ranges) AS "tokens/s",
        ranged(e2e_tokens_per_s, e2e_tokens_per_s_low, e2e_tokens_per_s_high, ranges) AS "e2e tokens/s",

@@ -8,6 +8,7 @@
 SELECT CASE setting WHEN '' THEN 'the same for all' ELSE setting END AS "setting", choices AS "runs", choice AS "best",
        CASE kind WHEN 'decode' THEN decode_tokens_per_s END AS "tokens/s",
        step_us / 1000 AS "step (ms)",
+       CASE WHEN kind = 'decode' AND mass_recall < .9995 THEN printf('%.0f', 100 * mass_recall) END AS "mass (%)",
        goodput AS "good requests/s", ttft_p50_ms AS "TTFT p50 (ms)", e2e_p50_ms AS "e2e p50 (ms)",
        CASE kind WHEN 'found' THEN round(score, 1) END AS "prompt found (%)",
        next_choice AS "next",

@@ -45,17 +45,21 @@ ordered AS (
   FROM lines WINDOW merit AS (ORDER BY best IS NULL, merit DESC, first_id)
 ),
 compared AS (
-  SELECT *, CASE WHEN rank = 1 AND next_best IS NOT NULL
+  SELECT *, ranged(best, NULL, NULL, 1) AS best_text,
+         (SELECT mass_recall FROM ok WHERE id = best_id AND mass_recall < .9995) AS mass,
+         (SELECT COUNT(DISTINCT model || ' ' || COALESCE(context, '')) FROM ok WHERE id IN (SELECT best_id FROM lines)) <= 1 AS alike,
+         CASE WHEN rank = 1 AND next_best IS NOT NULL
                  THEN tied((SELECT run FROM ok WHERE id = best_id), (SELECT run FROM ok WHERE id = next_id), measured) END AS tie
   FROM ordered
 )
--- Text between two ** is strong. `best_answer` is about the line that does best, among several.
+-- Text between two ** is strong. `best_answer` is about the line that does best, among several; lines
+-- whose best points are of different models or contexts are not compared.
 SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
        || CASE WHEN best IS NULL THEN 'no point answers all requests.'
-               WHEN flat THEN printf('**%.4g** %s at every value.', best, unit)
-               WHEN knee IS NULL THEN printf('best **%.4g** %s at %s.', best, unit, best_at)
-               ELSE printf('best **%.4g** %s at %s; knee %.4g %s at %s, beyond which each increase gains less.',
-                           best, unit, best_at, knee, unit, knee_at) END
+               WHEN flat THEN printf('**%s** %s at every value.', best_text, unit)
+               WHEN knee IS NULL THEN printf('best **%s** %s at %s.', best_text, unit, best_at)
+               ELSE printf('best **%s** %s at %s; knee %s %s at %s, beyond which each increase gains less.',
+                           best_text, unit, best_at, ranged(knee, NULL, NULL, 1), unit, knee_at) END
        || CASE WHEN e2e_from IS NULL OR ttft_from IS NULL THEN ''
                ELSE printf(' From the first value to the last, the median time to the last token goes from %.0f to %.0f ms,'
                            || ' and the 99th percentile of the time to first token from %.0f to %.0f ms.',
@@ -64,11 +68,13 @@ SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
                WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s,', axis, unbounded_until) ELSE '' END
        || CASE WHEN COALESCE(unbounded_at, unbounded_until) IS NULL THEN ''
                ELSE ' more requests arrive than are answered: the queue grows without bound.' END AS answer,
-       CASE WHEN best IS NOT NULL AND rank = 1 AND tie IS NOT NULL THEN
-            printf('Of these, **%s**, with %s, and **%s**, with %s, tie: **%.4g** and %.4g %s, %s.', series,
+       CASE WHEN NOT alike THEN NULL
+            WHEN best IS NOT NULL AND rank = 1 AND tie IS NOT NULL THEN
+            printf('Of these, **%s**, with %s, and **%s**, with %s, tie: **%s** and %s %s, %s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, next, axis || ' ' || next_at,
-                   best, next_best, unit, tie)
+                   best_text, ranged(next_best, NULL, NULL, 1), unit, tie)
             WHEN best IS NOT NULL AND rank = 1 THEN
-            printf('Of these, **%s** does best, with %s: **%.4g** %s.', series,
-                   CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best, unit) END AS best_answer
+            printf('Of these, **%s** does best, with %s: **%s** %s%s.', series,
+                   CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best_text, unit,
+                   COALESCE(', at ' || printf('%.0f', 100 * mass) || ' % of the attention mass', '')) END AS best_answer
 FROM compared ORDER BY first_id;

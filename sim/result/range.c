@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { NUMBER = 24 };
 
@@ -31,6 +33,20 @@ const char *range_format(double value, double low, double high, char text[RANGE_
     write_number(low, place, least);
     write_number(high, place, most);
     snprintf(text, RANGE_TEXT, "%s (%s–%s)", figure, least, most);
+    return text;
+}
+
+const char *range_single(double value, char *text, size_t size)
+{
+    enum { DIGITS = 3, PLACES_MOST = 4 };
+    char rounded[NUMBER];
+    snprintf(rounded, sizeof rounded, "%.*e", DIGITS - 1, value);
+    int places = DIGITS - 1 - atoi(strchr(rounded, 'e') + 1);
+    snprintf(text, size, "%.*f",
+             places < 0             ? 0
+             : places < PLACES_MOST ? places
+                                    : PLACES_MOST,
+             strtod(rounded, NULL));
     return text;
 }
 

@@ -4,7 +4,6 @@
 #include "store/database.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static double number(sqlite3_value *value)
 {
@@ -17,8 +16,7 @@ static void answer(sqlite3_context *context, int count, sqlite3_value **values)
     (void)count;
     const char *text = range_format(number(values[0]), number(values[1]), number(values[2]), room);
     if (text == NULL && sqlite3_value_int(values[3]) != 0 && !isnan(number(values[0]))) {
-        snprintf(room, sizeof room, "%.4g", number(values[0]));
-        text = room;
+        text = range_single(number(values[0]), room, sizeof room);
     }
     if (text != NULL) {
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);

@@ -1,6 +1,7 @@
 #include "cli/frame/figures.h"
 
 #include "base/units.h"
+#include "result/range.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,32 +43,19 @@ const char *figure_dollars(const struct cell *dollars, char text[FIGURE])
     return text;
 }
 
-/* Three digits and no exponent: predictions that were checked are off by percents. A number that
- * they would show as 0 has four places after the point. */
-static const char *three_digits(double number, char text[FIGURE])
-{
-    enum { DIGITS = 3, PLACES_MOST = 4 };
-    char rounded[FIGURE];
-    snprintf(rounded, sizeof rounded, "%.*e", DIGITS - 1, number);
-    int places = DIGITS - 1 - atoi(strchr(rounded, 'e') + 1);
-    snprintf(text, FIGURE, "%.*f", places < 0 ? 0 : places < PLACES_MOST ? places : PLACES_MOST,
-             strtod(rounded, NULL));
-    return text;
-}
-
 const char *figure_rate(const struct cell *rate, char text[FIGURE])
 {
-    return rate->set ? three_digits(rate->real, text) : NULL;
+    return rate->set ? range_single(rate->real, text, FIGURE) : NULL;
 }
 
 const char *figure_ms(int64_t ns, char text[FIGURE])
 {
-    return three_digits((double)ns / 1e6, text);
+    return range_single((double)ns / 1e6, text, FIGURE);
 }
 
 const char *figure_seconds(int64_t ns, char text[FIGURE])
 {
-    return three_digits((double)ns / 1e9, text);
+    return range_single((double)ns / 1e9, text, FIGURE);
 }
 
 const char *figure_stalled(const struct result *result, char text[FIGURE])

@@ -2,9 +2,9 @@
 
 #include "cli/frame/html.h"
 #include "cli/report/report_step.h"
+#include "result/range.h"
 #include "result/tie.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static void say_winners(const struct report_table *best, const char *kind, size_
         if (wins > 0 && shown++ < MOST_WINNERS) {
             html_print(out, shown > 1 ? ", <strong>%s</strong>" : "<strong>%s</strong>",
                        report_table_text(best, row, "best_name"));
-            fprintf(out, " is best in %zu", wins);
+            fprintf(out, " is %s in %zu", is(kind, "decode") ? "fastest" : "best", wins);
             if (ties > 0 && ties == wins) {
                 fputs(wins > 1 ? ", all of them ties" : ", a tie", out);
             } else if (ties > 0) {
@@ -120,6 +120,7 @@ static double score_of(const struct report_table *best, size_t row)
 static void say_range(const struct report_table *best, const char *kind, FILE *out)
 {
     size_t least = SIZE_MAX, most = SIZE_MAX;
+    char figure[RANGE_TEXT];
     for (size_t row = 0; row < best->count; row++) {
         if (!is(report_table_text(best, row, "kind"), kind)) {
             continue;
@@ -134,15 +135,16 @@ static void say_range(const struct report_table *best, const char *kind, FILE *o
     if (score_of(best, most) < 0) {
         html_print(out, "<p class=\"answer\">With <strong>%s</strong> ",
                    report_table_text(best, most, "setting"));
-        fprintf(out, "%.4g ms to the last token at the median, ", fabs(score_of(best, most)));
+        fprintf(out, "%s ms to the last token at the median, ",
+                range_single(-score_of(best, most), figure, sizeof figure));
         html_print(out, "with %s ", report_table_text(best, least, "setting"));
-        fprintf(out, "%.4g ms.</p>\n", fabs(score_of(best, least)));
+        fprintf(out, "%s ms.</p>\n", range_single(-score_of(best, least), figure, sizeof figure));
         return;
     }
     html_print(out, "<p class=\"answer\">Best with <strong>%s</strong>, worst with %s: ",
                report_table_text(best, most, "setting"), report_table_text(best, least, "setting"));
-    fprintf(out, "<strong>%.4g</strong> against %.4g ", score_of(best, most),
-            score_of(best, least));
+    fprintf(out, "<strong>%s</strong> ", range_single(score_of(best, most), figure, sizeof figure));
+    fprintf(out, "against %s ", range_single(score_of(best, least), figure, sizeof figure));
     html_print(out, "%s.</p>\n", report_table_text(best, most, "measure"));
 }
 

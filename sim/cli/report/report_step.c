@@ -74,6 +74,48 @@ static enum tie tie_of(const struct report_setting *setting)
                : TIE_NONE;
 }
 
+static bool is_lossy(const struct result *run)
+{
+    const struct cell *lossless = &run->cells[COLUMN_LOSSLESS];
+    return lossless->set && is(lossless->text, "lossy");
+}
+
+/* A run that attends to less is no better answer until its loss is judged: one that attends to all
+ * then leads. */
+static bool leads_lossless(const struct report_setting *setting)
+{
+    return is_lossy(&setting->runs[BEST]) && setting->differs[LOSSLESS];
+}
+
+static void say_lossless(const struct report_setting *setting, FILE *out)
+{
+    char per_second[FIGURE], step[FIGURE];
+    if (leads_lossless(setting)) {
+        html_print(
+            out,
+            "<p class=\"answer\"><strong>%s</strong> decodes fastest of those that attend to "
+            "all of the attention mass: <strong>%s tokens a second</strong>, a step of "
+            "%s ms.</p>\n",
+            setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second),
+            figure_ms(setting->runs[LOSSLESS].cells[COLUMN_STEP].integer, step));
+    }
+}
+
+static void say_loss(const struct result *run, FILE *out)
+{
+    const struct cell *recall = &run->cells[COLUMN_MASS_RECALL];
+    if (!is_lossy(run)) {
+        return;
+    }
+    fputs(". It is lossy", out);
+    if (recall->set) {
+        fprintf(out,
+                ": it attends to %.0f&nbsp;%% of the attention mass, a proxy for quality, not a "
+                "score",
+                100 * recall->real);
+    }
+}
+
 static void say_best(const struct report_setting *setting, bool chosen, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
@@ -86,12 +128,14 @@ static void say_best(const struct report_setting *setting, bool chosen, FILE *ou
     }
     html_print(out,
                chosen && !ties
-                   ? "decodes fastest: <strong>%s tokens a second</strong>, a step of %s ms"
-                   : "decodes <strong>%s tokens a second</strong>, a step of %s ms",
+                   ? "decodes fastest%s: <strong>%s tokens a second</strong>, a step of %s ms"
+                   : "decodes%s <strong>%s tokens a second</strong>, a step of %s ms",
+               chosen && !ties && leads_lossless(setting) ? " of all" : "",
                rate(setting, BEST, per_second), figure_ms(cells[COLUMN_STEP].integer, step));
     if (cells[COLUMN_BATCH].set && cells[COLUMN_BATCH].integer > 1 && cells[COLUMN_USER_RATE].set) {
         html_print(out, "; %s for each sequence", figure_rate(&cells[COLUMN_USER_RATE], user));
     }
+    say_loss(&setting->runs[BEST], out);
     fputs(".</p>\n", out);
 }
 
@@ -128,25 +172,19 @@ static void say_next(const struct report_setting *setting, FILE *out)
     html_print(out, tie != TIE_NONE ? ", a tie: %s.</li>\n" : ".</li>\n", tie_reason(tie));
 }
 
-/* What the run attends to, if that is not all: a system that keeps the model's own selection is not
- * lossy, and does not attend to all either. */
-static void say_output(const struct report_setting *setting, FILE *out)
+/* What a run attends to whose system keeps the model's own selection, if that is not all: it is not
+ * lossy. */
+static void say_selection(const struct report_setting *setting, FILE *out)
 {
-    const struct cell *cells = setting->runs[BEST].cells;
-    const struct cell *lossless = &cells[COLUMN_LOSSLESS], *recall = &cells[COLUMN_MASS_RECALL];
+    const struct cell *recall = &setting->runs[BEST].cells[COLUMN_MASS_RECALL];
     char mass[FIGURE], per_second[FIGURE];
-    bool lossy = lossless->set && is(lossless->text, "lossy");
-    if (!lossy && !(recall->set && recall->real < 0.9995)) {
+    if (is_lossy(&setting->runs[BEST]) || !recall->set || recall->real >= 0.9995) {
         return;
     }
-    fputs(lossy ? "<li>It is lossy" : "<li>It keeps the selection that the model itself makes",
-          out);
-    if (recall->set) {
-        html_print(out,
-                   ": it attends to %s&nbsp;% of the attention mass, a proxy for quality, "
-                   "not a score",
-                   figure_percent(recall, mass));
-    }
+    html_print(out,
+               "<li>It keeps the selection that the model itself makes: it attends to %s&nbsp;% of "
+               "the attention mass, a proxy for quality, not a score",
+               figure_percent(recall, mass));
     if (setting->differs[LOSSLESS]) {
         html_print(out, ". The fastest that attends to all of it is %s, with %s tokens a second",
                    setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second));
@@ -205,11 +243,12 @@ void report_say_trust(const struct report_setting *setting, FILE *out)
 
 void report_say_step(const struct report_setting *setting, bool chosen, FILE *out)
 {
+    say_lossless(setting, out);
     say_best(setting, chosen, out);
     fputs("<ul>\n", out);
     say_limits(setting, out);
     say_next(setting, out);
-    say_output(setting, out);
+    say_selection(setting, out);
     say_others(setting, out);
     report_say_trust(setting, out);
     fputs("</ul>\n", out);

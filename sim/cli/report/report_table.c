@@ -3,8 +3,8 @@
 #include "base/array.h"
 #include "cli/frame/html.h"
 #include "cli/report/plot_statement.h"
+#include "result/range.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,21 +167,16 @@ static enum content content_of_column(const struct report_table *table, uint32_t
     return all;
 }
 
-/* Four digits, for a number that has a fraction and more digits. */
+/* Three digits, for a number that has a fraction and more digits. */
 static void write_number(const char *text, FILE *out)
 {
-    double number = strtod(text, NULL);
-    double size = fabs(number);
-    if (strpbrk(text, ".e") == NULL || strlen(text) <= strlen("1.234")) {
-        fputs(text, out);
-    } else {
-        int digits = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-        fprintf(out, "%.*f", digits, number);
-    }
+    char three[RANGE_TEXT];
+    range_single(strtod(text, NULL), three, sizeof three);
+    fputs(strpbrk(text, ".e") != NULL && strlen(three) < strlen(text) ? three : text, out);
 }
 
 /* Longer texts keep some width if a page is narrow. */
-enum { LONG = 40 };
+enum { LONG = 20 };
 
 /* A row, or the head. */
 static void write_cells(const struct report_table *table, char *const *texts,

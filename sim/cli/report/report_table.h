@@ -1,6 +1,6 @@
 /* The result of a report's query (names of columns, and texts), and its form as an HTML table.
  *
- * A column whose values are all numbers is aligned right, with four digits. A column without any
+ * A column whose values are all numbers is aligned right, with three digits. A column without any
  * value is left out. If there are too many rows, a line says how many.
  */
 #ifndef CLI_REPORT_REPORT_TABLE_H

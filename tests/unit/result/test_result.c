@@ -58,6 +58,21 @@ static void a_range_says_how_many_digits_hold(void **state)
     }
 }
 
+/* Three digits, no exponent, and not 0 for what is little. */
+static void a_figure_without_a_range_has_three_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{38.2431, "38.2"},  {99.96, "100"},      {4562.3, "4560"},  {2.9, "2.90"},
+                 {0.0165, "0.0165"}, {0.00012, "0.0001"}, {-9.876, "-9.88"}, {0, "0.00"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char room[RANGE_TEXT];
+        assert_string_equal(range_single(cases[i].value, room, sizeof room), cases[i].text);
+    }
+}
+
 static void every_range_has_its_ends(void **state)
 {
     (void)state;
@@ -81,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_item_is_the_first_of_the_longest),
         cmocka_unit_test(a_range_says_how_many_digits_hold),
+        cmocka_unit_test(a_figure_without_a_range_has_three_digits),
         cmocka_unit_test(every_range_has_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
