@@ -147,6 +147,24 @@ void advise_say_run(const struct advice *advice, char text[VERDICT_TEXT])
 
 /* ---- what fits ---- */
 
+/* How many sequences fit. A run without a workload has no engine that takes memory for itself. */
+static void say_most(const struct advice *advice, const struct cell *cells,
+                     const struct setup *setup, char text[VERDICT_TEXT])
+{
+    char context[ADVISE_NUMBER];
+    if (!cells[COLUMN_MAX_BATCH].set) {
+        return;
+    }
+    int64_t most = cells[COLUMN_MAX_BATCH].integer;
+    text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
+    if (!advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0) {
+        text_append(text, VERDICT_TEXT,
+                    ". The engine's own buffers are not counted: it may hold fewer. "
+                    "--workload synthetic:prompt=%s,output=200, in place of a context, counts them",
+                    advise_tokens(setup->context, context));
+    }
+}
+
 static void say_room(const struct advice *advice, const struct result *result,
                      const struct setup *setup, char text[VERDICT_TEXT])
 {
@@ -172,10 +190,7 @@ static void say_room(const struct advice *advice, const struct result *result,
         double tokens = (double)cells[COLUMN_KV_BLOCKS].integer * (double)block_tokens;
         text_append(text, VERDICT_TEXT, "; KV has room for %.0f tokens", tokens);
     }
-    if (cells[COLUMN_MAX_BATCH].set) {
-        int64_t most = cells[COLUMN_MAX_BATCH].integer;
-        text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
-    }
+    say_most(advice, cells, setup, text);
     text_append(text, VERDICT_TEXT, ".");
 }
 
