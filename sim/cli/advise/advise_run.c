@@ -159,8 +159,8 @@ static void say_most(const struct advice *advice, const struct cell *cells,
     text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
     if (!advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0) {
         text_append(text, VERDICT_TEXT,
-                    ". The engine's own buffers are not counted: it may hold fewer. "
-                    "--workload synthetic:prompt=%s,output=200, in place of a context, counts them",
+                    " without the engine's buffers (--workload synthetic:prompt=%s,output=200 "
+                    "counts them)",
                     advise_tokens(setup->context, context));
     }
 }
