@@ -29,14 +29,13 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = hits ? 620 : 420
+foot = source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
+    (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "").(ranges ? "; bars: range over families" : "")
+height = (hits ? 620 : 420) + foot_height(foot)
 eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
-        (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : ""). \
-        (ranges ? "; bars: range over families" : "") \
-    at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
 set lmargin 9
 set rmargin lines == 1 ? 3 : longest + 6
 set multiplot
@@ -44,6 +43,8 @@ set multiplot
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
 panel(top, bottom) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1.0 * top / height, 1.0 * bottom / height)
+below_panels = 90 + foot_height(foot)
+middle = (height + foot_height(foot)) / 2
 where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "requests a second that arrive" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
 
 # An axis of equal ratios has a logarithmic scale; a budget has a linear one, because each byte costs the same.
@@ -64,7 +65,7 @@ if (lines == 1) { unset key } else { set key outside right center Left reverse s
 set ylabel figure offset 0.5, 0
 if (served && axis eq "rate") { set yrange [0:1.2 * peak] } else { set yrange [0:*] }
 if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set yrange [*:*] }
-eval panel(height - 45, hits ? height / 2 + 30 : 90)
+eval panel(height - 45, hits ? middle + 30 : below_panels)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
 span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
@@ -98,7 +99,7 @@ if (hits) {
             set ytics autofreq
         }
     }
-    eval panel(height / 2, 90)
+    eval panel(middle, below_panels)
     plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(span(i, "hit", $4 / 2 + $5 / 2)):(span(i, "hit", $4)):(span(i, "hit", $5)) \
         with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
         for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \

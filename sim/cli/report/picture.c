@@ -18,7 +18,7 @@ const struct picture_kind picture_kinds[] = {
      "throughput, goodput or hits along the swept key, with the knee"},
     {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1, false,
      "what each mechanism saves, alone and added last, and what all save together"},
-    {"hits", of_runs, "runs with a hit ratio", "line", 24, false,
+    {"hits", of_runs, "runs with a hit ratio (systems that drop KV always hit)", "line", 24, false,
      "hit ratio by system, along the budget or context if it is swept"},
     {"reuse", of_runs, "runs with policy qsac", "line", 16, true,
      "reuse against attention mass, along the threshold of qsac"},

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/frame/table.h"
+#include "cli/runs/note_span.h"
 #include "hardware/profile.h"
 
 #include <inttypes.h>
@@ -66,6 +67,17 @@ static bool add_new(struct remarks *remarks, const char *text, const char *syste
     return true;
 }
 
+static bool set_text(struct remark *remark, const char *text, struct error *why)
+{
+    char *copy = text_duplicate(text, why);
+    if (copy == NULL) {
+        return false;
+    }
+    free(remark->text);
+    remark->text = copy;
+    return true;
+}
+
 static bool add_system(struct remark *remark, const char *system, struct error *why)
 {
     char *systems;
@@ -81,13 +93,16 @@ static bool add_system(struct remark *remark, const char *system, struct error *
     return true;
 }
 
-/* Add: a run of `system` has this text. */
+/* Add: a run of `system` has this text, or one that differs from a kept text in whole numbers. */
 static bool remarks_add(struct remarks *remarks, const char *text, const char *system,
                         struct error *why)
 {
+    char both[NOTE_SPAN];
     for (uint32_t i = 0; i < remarks->count; i++) {
-        if (strcmp(remarks->items[i].text, text) == 0) {
-            return add_system(&remarks->items[i], system, why);
+        struct remark *remark = &remarks->items[i];
+        if (note_span(remark->text, text, both)) {
+            return (strcmp(remark->text, both) == 0 || set_text(remark, both, why)) &&
+                   add_system(remark, system, why);
         }
     }
     if (remarks->count < REMARKS_MOST) {
