@@ -702,7 +702,7 @@ static const struct {
     {"clients=", "--set 'clients'"},
     {"hbm_usable=0%", "--set 'hbm_usable'"},
     {"hbm_usable=101%", "--set 'hbm_usable'"},
-    {"hbm_usable=90", "--set 'hbm_usable' '90'"},
+    {"hbm_usable=90", "--set 'hbm_usable' '90' nearest '90%'"},
     {"hbm_reserve=2", "--set 'hbm_reserve' '2'"},
     {"hbm_reserve=2GB/s", "--set 'hbm_reserve' '2GB/s'"},
     {"kv_pool_tokens=1GiB", "--set 'kv_pool_tokens' '1GiB'"},
