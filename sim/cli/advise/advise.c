@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT, TPOT, TTFT, GPUS, MASS, PAPER, WORKLOAD, SET, DB, NO_CACHE, JOBS, JSON };
+enum { CONTEXT, TPOT, TTFT, GPUS, MASS, PAPER, WORKLOAD, SET, DB, NO_CACHE, JOBS, WIDE, JSON };
 
 enum { MOST_GPUS = 1024, OVERRIDE = 4200 };
 
@@ -56,6 +56,7 @@ static const struct command_option options[] = {
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [NO_CACHE] = NO_CACHE_OPTION,
     [JOBS] = JOBS_OPTION,
+    [WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
     [JSON] = {.name = "--json",
               .summary = "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
@@ -257,9 +258,12 @@ static bool print_answer(const struct arguments *arguments, const struct advice 
 {
     struct advise_verdict verdict;
     uint32_t operands;
-    return advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
-                               why) &&
-           (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
+    if (!advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
+                             why)) {
+        return false;
+    }
+    verdict.wide = arguments_given(arguments, WIDE);
+    return (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
                                                                                   stdout, why) &&
            output_flush(stdout, "standard output", why) &&
            (advice->best != PLANNING_NONE ||

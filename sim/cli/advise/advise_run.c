@@ -203,15 +203,16 @@ static void say_room(const struct advice *advice, const struct result *result,
     const struct cell *cells = result->cells;
     units_format(hbm, UNIT_BYTES, all, FIGURE);
     units_format(hbm * usable, UNIT_BYTES, may, FIGURE);
-    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s may be used", may, all,
+    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s usable", may, all,
                 advice->form.gpus > 1 ? " a GPU" : "");
     if (figure_bytes(&cells[COLUMN_HBM_WEIGHTS], weights) != NULL) {
         text_append(text, VERDICT_TEXT, ": weights %s", weights);
     }
     if (cells[COLUMN_HBM_KV].set && cells[COLUMN_BATCH].set && cells[COLUMN_HBM_KV].integer > 0) {
         double each = (double)cells[COLUMN_HBM_KV].integer / (double)cells[COLUMN_BATCH].integer;
-        text_append(text, VERDICT_TEXT, ", KV %s a sequence",
-                    units_format(each, UNIT_BYTES, kv, FIGURE));
+        text_append(text, VERDICT_TEXT, ", KV %s a sequence%s",
+                    units_format(each, UNIT_BYTES, kv, FIGURE),
+                    advice->form.gpus > 1 ? " a GPU" : "");
     }
     if (advice->serves && cells[COLUMN_KV_BLOCKS].set) {
         double tokens = (double)cells[COLUMN_KV_BLOCKS].integer * (double)block_tokens;
