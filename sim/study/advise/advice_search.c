@@ -101,7 +101,8 @@ static bool search_rate(const struct scenario *scenario, const struct planning_o
 {
     bool meets = true;
     /* the queue is bounded by itself if no target was stated */
-    if (with->targets.count > 1 && is_countless(scenario)) {
+    if (with->targets.count > 1 && is_unshared(scenario) &&
+        node_said(scenario->root, "limit") == NULL) {
         if (!search_idle(scenario, with, out, &meets, interrupted, why)) {
             return false;
         }
