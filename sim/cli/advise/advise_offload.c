@@ -93,8 +93,8 @@ static bool is_lossy_answer(const struct quest *quest)
     return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
 }
 
-/* Lossy systems were admitted, and none attends to enough of the mass. */
-static void say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
+/* Lossy systems were admitted, and none attends to enough of the mass. Returns whether it is so. */
+static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
 {
     const struct quest *most = NULL;
     double mass = -1, bound = 0;
@@ -102,7 +102,7 @@ static void say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
         const struct quest *quest = &advice->systems.quests[i];
         const struct result *miss = lossy_miss(advice, quest);
         if (is_lossy_answer(quest)) {
-            return;
+            return false;
         }
         if (miss != NULL && miss->cells[COLUMN_MASS_RECALL].real > mass) {
             mass = miss->cells[COLUMN_MASS_RECALL].real;
@@ -115,10 +115,10 @@ static void say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
     }
     if (most != NULL) {
         text_append(text, VERDICT_TEXT,
-                    " Lossy: none reaches %g %% with its default settings; %s is "
-                    "nearest with %.1f %%.",
+                    " Lossy: none reaches %g %% with its default settings; nearest: %s, %.1f %%.",
                     100 * bound, most->candidate->system, 100 * mass);
     }
+    return most != NULL;
 }
 
 /* Host memory for prompts that begin alike. */
@@ -153,10 +153,10 @@ void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
     }
     say_paper(advice, runs, text);
     text_append(text, VERDICT_TEXT, ".");
-    if (advice->serves || runs == NULL || !advice_starts(runs)) {
+    bool lossy = say_lossy(advice, text);
+    if (advice->serves || (!lossy && (runs == NULL || !advice_starts(runs)))) {
         say_tiers(advice, text);
     }
-    say_lossy(advice, text);
 }
 
 /* ---- what else would do ---- */

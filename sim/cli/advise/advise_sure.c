@@ -129,7 +129,7 @@ static void say_attention(const struct explanation *explanation, const struct po
     for (uint32_t t = 0; t < explanation->count; t++) {
         effect = fmax(effect, effect_of(&explanation->times[t], "gpu.attention_share"));
     }
-    if (effect >= 0.02 && share->source != NULL) {
+    if (effect >= 0.05 && share->source != NULL) {
         text_append(text, VERDICT_TEXT, " gpu.attention_share: %s (%.*s).",
                     basis_name(share->basis), (int)strcspn(share->source, ",;:"), share->source);
     }
