@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -319,27 +320,36 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     return named_expect(kinds, name, why);
 }
 
+/* How well an id suits what was typed: its last part ends so (3: a fine-tune's has more behind it), or
+ * begins so (2), or it contains it (1). */
+static int likeness(const char *id, const char *name)
+{
+    const char *slash = strrchr(id, '/');
+    const char *last = slash != NULL ? slash + 1 : id;
+    size_t length = strlen(last), typed = strlen(name);
+    bool ends = length >= typed && strcasecmp(last + length - typed, name) == 0;
+    return ends ? 3 : strncasecmp(last, name, typed) == 0 ? 2 : strcasestr(id, name) != NULL;
+}
+
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
 {
     char canonical[NAMED_SIZE];
     struct spellings spellings = {.count = 0};
     struct error unread;
-    bool found = false, likes = false;
+    int best = -1;
     if (named_canonical(kind, name, canonical)) {
         add_further(kind, canonical, &spellings, &unread);
     }
-    for (size_t i = 0; i < spellings.count && !likes; i++) {
+    for (size_t i = 0; i < spellings.count; i++) {
         const char *text = spellings.all[i].text;
-        likes = strcasestr(text, name) != NULL;
-        if (named_id(text, kind->suffix) && (likes || !found)) {
+        int likes = named_id(text, kind->suffix) ? likeness(text, name) : -1;
+        if (likes > best) {
             text_copy(out, NAMED_SIZE, text);
-            found = true;
-        } else {
-            likes = false;
+            best = likes;
         }
     }
     spellings_release(&spellings);
-    return found;
+    return best >= 0;
 }
 
 bool named_from(const char *path, const char *file, char *out, size_t size)

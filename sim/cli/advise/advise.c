@@ -1,6 +1,7 @@
 /* `spillway advise`: what to run for a model on a machine. */
 #include "base/array.h"
 #include "base/named.h"
+#include "base/node.h"
 #include "base/units.h"
 #include "cli/advise/advise_report.h"
 #include "cli/frame/arguments.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONTEXT, TPOT, TTFT, GPUS, MASS, PAPER, WORKLOAD, SET, DB, NO_CACHE, JOBS, JSON };
+enum { CONTEXT, TPOT, TTFT, GPUS, MASS, PAPER, WORKLOAD, SET, DB, NO_CACHE, JOBS, WIDE, JSON };
 
 enum { MOST_GPUS = 1024, OVERRIDE = 4200 };
 
@@ -55,6 +56,7 @@ static const struct command_option options[] = {
             .summary = "store the runs in this SQLite file; runs already in it are reused"},
     [NO_CACHE] = NO_CACHE_OPTION,
     [JOBS] = JOBS_OPTION,
+    [WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
     [JSON] = {.name = "--json",
               .summary = "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
@@ -144,6 +146,29 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
     return good;
 }
 
+/* Keys that the advice chooses must not be stated. */
+static bool check_chosen(const struct arguments *arguments, const struct scenario *scenario,
+                         struct error *why)
+{
+    const struct {
+        const char *key, *expect;
+        bool chosen;
+    } keys[] = {{"batch", "no batch; 'plan' and 'simulate' take one", true},
+                {"rate", "no rate; 'plan' and 'simulate' take one", true},
+                {"tensor_parallel",
+                 "--gpus without tensor_parallel; all ways to share them are tried",
+                 arguments_given(arguments, GPUS)},
+                {"replicas", "--gpus without replicas; all ways to share them are tried",
+                 arguments_given(arguments, GPUS)}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (keys[i].chosen && node_said(scenario->root, keys[i].key) != NULL) {
+            error_usage(why, "--set", 0, "'%s' is stated, but 'advise' chooses it", keys[i].key);
+            return error_expect(why, "%s", keys[i].expect);
+        }
+    }
+    return true;
+}
+
 /* ---- limits ---- */
 
 /* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
@@ -219,14 +244,26 @@ static void show_progress(const char *system, const char *machine, uint32_t runs
     progress_show("%s on %s: %u runs", system, machine, runs);
 }
 
+/* The first answers come within a round; later a system is decided now and then. */
+static void show_decided(uint32_t decided, uint32_t all, void *context)
+{
+    (void)context;
+    if (all > 1) {
+        progress_show("%u of %u systems", decided, all);
+    }
+}
+
 static bool print_answer(const struct arguments *arguments, const struct advice *advice,
                          const struct run_context *runs, struct error *why)
 {
     struct advise_verdict verdict;
     uint32_t operands;
-    return advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
-                               why) &&
-           (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
+    if (!advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
+                             why)) {
+        return false;
+    }
+    verdict.wide = arguments_given(arguments, WIDE);
+    return (arguments_given(arguments, JSON) ? advise_print_json : advise_report)(advice, &verdict,
                                                                                   stdout, why) &&
            output_flush(stdout, "standard output", why) &&
            (advice->best != PLANNING_NONE ||
@@ -264,7 +301,8 @@ static bool advise(const struct arguments *arguments, const struct scenario *sce
 static bool run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
-    struct advice_options with = {.runs = &runs, .on_progress = show_progress};
+    struct advice_options with = {
+        .runs = &runs, .on_progress = show_progress, .on_decided = show_decided};
     struct scenario scenario;
     with.candidates.to_serve = true;
     with.candidates.allow_paper = arguments_given(arguments, PAPER);
@@ -275,8 +313,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     }
     bool requests = scenario_serves(&scenario) || arguments_given(arguments, TTFT);
     bool good =
-        read_options(arguments, requests, &with, why) && advice_lay_context(&scenario, why) &&
-        (!requests || advice_lay_requests(&scenario, why)) &&
+        check_chosen(arguments, &scenario, why) && read_options(arguments, requests, &with, why) &&
+        advice_lay_context(&scenario, why) && (!requests || advice_lay_requests(&scenario, why)) &&
         database_open(arguments, DB, &with.store, why) &&
         question_begin(&runs, &scenario, with.jobs, false, why) &&
         question_cache(&runs, arguments, NO_CACHE) && advise(arguments, &scenario, &with, why);

@@ -44,13 +44,12 @@ static void say_best(const struct advice *advice, const struct quest *offloading
     bool tie = advice_ties(offloading, plain);
     bool more =
         advice_rate(advice, offloading, &advice->form) > advice_rate(advice, plain, &advice->form);
-    advise_times(advice, offloading, &advice->form, plain, &advice->form, phrase);
-    text_append(text, VERDICT_TEXT, "%s: %s, the best that offloads, makes %s as many",
+    text_append(text, VERDICT_TEXT, "%s: %s, the best that offloads, reaches %s",
                 tie                         ? "no gain"
                 : !more                     ? "no"
                 : advice_starts(offloading) ? "yes"
                                             : "only in research code",
-                name, phrase);
+                name, advise_reach(advice, offloading, phrase));
     if (!advice->serves) {
         text_append(text, VERDICT_TEXT, " with %s", advise_sequences(result, sequences));
     }
@@ -69,6 +68,59 @@ static void say_paper(const struct advice *advice, const struct quest *runs,
                 advise_rate(advice, paper, &advice->form, phrase));
 }
 
+/* What a lossy quest comes nearest with, if that falls short of the share of the mass; else NULL. */
+static const struct result *lossy_miss(const struct advice *advice, const struct quest *quest)
+{
+    const struct result *nearest =
+        quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : NULL;
+    const struct cell *lossless = nearest != NULL ? &nearest->cells[COLUMN_LOSSLESS] : NULL;
+    bool short_of = false;
+    if (lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < advice->targets.count; i++) {
+        const struct target *target = &advice->targets.all[i];
+        short_of = short_of ||
+                   (target->column == COLUMN_MASS_RECALL && target_shortfall(target, nearest) > 0);
+    }
+    return short_of ? nearest : NULL;
+}
+
+static bool is_lossy_answer(const struct quest *quest)
+{
+    const struct result *result = advice_result(quest);
+    const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
+    return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
+}
+
+/* Lossy systems were admitted, and none attends to enough of the mass. Returns whether it is so. */
+static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    const struct quest *most = NULL;
+    double mass = -1, bound = 0;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct quest *quest = &advice->systems.quests[i];
+        const struct result *miss = lossy_miss(advice, quest);
+        if (is_lossy_answer(quest)) {
+            return false;
+        }
+        if (miss != NULL && miss->cells[COLUMN_MASS_RECALL].real > mass) {
+            mass = miss->cells[COLUMN_MASS_RECALL].real;
+            most = quest;
+        }
+    }
+    for (uint32_t i = 0; i < advice->targets.count; i++) {
+        const struct target *target = &advice->targets.all[i];
+        bound = target->column == COLUMN_MASS_RECALL ? target->bound : bound;
+    }
+    if (most != NULL) {
+        text_append(text, VERDICT_TEXT,
+                    " Lossy: none reaches %g %% with its default settings; nearest: %s, %.1f %%.",
+                    100 * bound, most->candidate->system, 100 * mass);
+    }
+    return most != NULL;
+}
+
 /* Host memory for prompts that begin alike. */
 static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
 {
@@ -79,8 +131,7 @@ static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
     }
     if (!advice->serves) {
         text_append(text, VERDICT_TEXT,
-                    " What vLLM and SGLang offload serves prompts that begin alike, not decode: "
-                    "--workload weighs it.");
+                    " Host memory for prompts that begin alike: --workload weighs it.");
     } else if (advice_result(plain) != NULL) {
         text_append(text, VERDICT_TEXT, " KV in host memory for prompts that begin alike (%s): %s.",
                     tiers->candidate->system,
@@ -94,13 +145,16 @@ void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
     if (runs != NULL) {
         say_best(advice, runs, text);
     } else {
-        text_append(text, VERDICT_TEXT,
-                    "no system that one can run offloads decode within the "
-                    "limits here");
+        text_append(text, VERDICT_TEXT, "%s",
+                    advice->serves ? "no system that serves requests offloads decode within the "
+                                     "limits here"
+                                   : "no system that one can run offloads decode within the "
+                                     "limits here");
     }
     say_paper(advice, runs, text);
     text_append(text, VERDICT_TEXT, ".");
-    if (advice->serves || runs == NULL || !advice_starts(runs)) {
+    bool lossy = say_lossy(advice, text);
+    if (advice->serves || (!lossy && (runs == NULL || !advice_starts(runs)))) {
         say_tiers(advice, text);
     }
 }
@@ -112,6 +166,7 @@ static void name_change(const struct advice *advice, enum advice_change change,
 {
     const struct advice_trial *trial = &advice->changes[change];
     char number[ADVISE_NUMBER];
+    uint32_t gpus;
     switch (change) {
     case ADVICE_FP8_KV:
         snprintf(text, ADVISE_PHRASE, "KV in fp8 (it rounds)");
@@ -120,7 +175,8 @@ static void name_change(const struct advice *advice, enum advice_change change,
         snprintf(text, ADVISE_PHRASE, "weights in fp8 (it rounds)");
         break;
     case ADVICE_MORE_GPUS:
-        snprintf(text, ADVISE_PHRASE, "%u GPUs a server", trial->form.gpus);
+        gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+        snprintf(text, ADVISE_PHRASE, "with %u GPU%s more", gpus, gpus > 1 ? "s" : "");
         break;
     case ADVICE_SHORTER:
         snprintf(text, ADVISE_PHRASE, "%s of context", advise_tokens(trial->context, number));
@@ -139,8 +195,8 @@ static void say_rescue(const struct advice *advice, enum advice_change change,
     char name[ADVISE_PHRASE], rate[ADVISE_PHRASE];
     name_change(advice, change, name);
     if (advice_result(quest) != NULL) {
-        text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "it fits with " : "; with ",
-                    name, advise_rate(advice, quest, &trial->form, rate));
+        text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "it fits: " : "; ", name,
+                    advise_rate(advice, quest, &trial->form, rate));
     }
 }
 
@@ -174,7 +230,8 @@ static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
     for (int i = 0; i < ADVICE_CHANGES; i++) {
         if (advice->changes[i].tried) {
             name_change(advice, (enum advice_change)i, name);
-            text_append(text, VERDICT_TEXT, "%s%s", text[0] == '\0' ? "no help: " : ", ", name);
+            text_append(text, VERDICT_TEXT, "%s%s", text[0] == '\0' ? "none alone helps: " : ", ",
+                        name);
         }
     }
 }

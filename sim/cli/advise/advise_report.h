@@ -10,7 +10,7 @@ bool advise_report(const struct advice *advice, const struct advise_verdict *ver
 
 /* The table alone: systems by their rate, alike ones in one row, then what was tried with plain
  * vLLM. */
-bool advise_table_print(const struct advice *advice, FILE *out, struct error *why);
+bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struct error *why);
 
 /* Print JSON objects, each on its own line: first the verdict, then one per system, form and change
  * that was tried:

@@ -100,23 +100,50 @@ static void say_better(const struct advice *advice, const struct quest *best,
     }
 }
 
-static void say_nothing_fits(const struct advice *advice, char text[VERDICT_TEXT])
+/* A target that a request misses although it has the server alone. */
+static void say_idle_miss(const struct advice *advice, const struct target *target,
+                          const struct result *result, char text[VERDICT_TEXT])
+{
+    char number[ADVISE_NUMBER], form[ADVISE_PHRASE];
+    const char *bound = strpbrk(target->text, "=") + 1;
+    double time = result_number(result, target->column);
+    bool first = target->column == COLUMN_TTFT_P99, seconds = time >= 1000;
+    text_append(text, VERDICT_TEXT,
+                "nothing: %s cannot be met at any rate: %s alone takes %s %s%s with %s as %s",
+                bound, first ? "one prompt" : "a request",
+                advise_number(seconds ? time / 1000 : time, number), seconds ? "s" : "ms",
+                first ? "" : " a token", ADVICE_PLAIN, advise_form(&advice->form, form));
+}
+
+/* The first target that the nearest run of plain vLLM misses. */
+static void say_missed(const struct advice *advice, char text[VERDICT_TEXT])
 {
     const struct quest *plain = advice_plain(advice);
-    bool missed = plain->nearest != PLANNING_NONE;
-    text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang %s",
-                missed ? "meets the limits" : "fits");
-    if (missed) {
-        const struct result *result = &plain->results[plain->nearest];
-        for (uint32_t i = 0; i < advice->targets.count; i++) {
-            char value[TARGET_TEXT];
-            if (target_shortfall(&advice->targets.all[i], result) > 0) {
-                text_append(text, VERDICT_TEXT, ": %s comes nearest, with %s instead of %s",
-                            ADVICE_PLAIN, target_format(&advice->targets.all[i], result, value),
-                            advice->targets.all[i].text);
-                break;
-            }
-        }
+    const struct result *result = &plain->results[plain->nearest];
+    const struct target *target = advice->targets.all, *end = target + advice->targets.count;
+    char value[TARGET_TEXT];
+    while (target < end && target_shortfall(target, result) <= 0) {
+        target++;
+    }
+    bool timed =
+        target < end && (target->column == COLUMN_TTFT_P99 || target->column == COLUMN_TPOT_P99);
+    if (timed && advice_is_idle(plain)) {
+        say_idle_miss(advice, target, result, text);
+        return;
+    }
+    text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang meets the limits");
+    if (target < end) {
+        text_append(text, VERDICT_TEXT, ": %s comes nearest, with %s instead of %s", ADVICE_PLAIN,
+                    target_format(target, result, value), target->text);
+    }
+}
+
+static void say_nothing_fits(const struct advice *advice, char text[VERDICT_TEXT])
+{
+    if (advice_plain(advice)->nearest != PLANNING_NONE) {
+        say_missed(advice, text);
+    } else {
+        text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang fits");
     }
     text_append(text, VERDICT_TEXT, ".");
 }
@@ -176,15 +203,16 @@ static void say_room(const struct advice *advice, const struct result *result,
     const struct cell *cells = result->cells;
     units_format(hbm, UNIT_BYTES, all, FIGURE);
     units_format(hbm * usable, UNIT_BYTES, may, FIGURE);
-    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s may be used", may, all,
+    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s usable", may, all,
                 advice->form.gpus > 1 ? " a GPU" : "");
     if (figure_bytes(&cells[COLUMN_HBM_WEIGHTS], weights) != NULL) {
         text_append(text, VERDICT_TEXT, ": weights %s", weights);
     }
     if (cells[COLUMN_HBM_KV].set && cells[COLUMN_BATCH].set && cells[COLUMN_HBM_KV].integer > 0) {
         double each = (double)cells[COLUMN_HBM_KV].integer / (double)cells[COLUMN_BATCH].integer;
-        text_append(text, VERDICT_TEXT, ", KV %s a sequence",
-                    units_format(each, UNIT_BYTES, kv, FIGURE));
+        text_append(text, VERDICT_TEXT, ", KV %s a sequence%s",
+                    units_format(each, UNIT_BYTES, kv, FIGURE),
+                    advice->form.gpus > 1 ? " a GPU" : "");
     }
     if (advice->serves && cells[COLUMN_KV_BLOCKS].set) {
         double tokens = (double)cells[COLUMN_KV_BLOCKS].integer * (double)block_tokens;

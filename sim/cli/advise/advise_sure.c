@@ -120,6 +120,21 @@ static void say_basis(const struct result *result, char text[VERDICT_TEXT])
     }
 }
 
+/* How well attention uses the bandwidth rules the time of long contexts: where its figure is from. */
+static void say_attention(const struct explanation *explanation, const struct point *point,
+                          char text[VERDICT_TEXT])
+{
+    const struct curve *share = &point->setup.profile.curves[CURVE_GPU_ATTENTION_SHARE];
+    double effect = 0;
+    for (uint32_t t = 0; t < explanation->count; t++) {
+        effect = fmax(effect, effect_of(&explanation->times[t], "gpu.attention_share"));
+    }
+    if (effect >= 0.05 && share->source != NULL) {
+        text_append(text, VERDICT_TEXT, " gpu.attention_share: %s (%.*s).",
+                    basis_name(share->basis), (int)strcspn(share->source, ",;:"), share->source);
+    }
+}
+
 void advise_say_sure(const struct explanation *explanation, const struct point *point,
                      char text[VERDICT_TEXT])
 {
@@ -141,4 +156,5 @@ void advise_say_sure(const struct explanation *explanation, const struct point *
         text_append(text, VERDICT_TEXT, "%s", first);
         free(first);
     }
+    say_attention(explanation, point, text);
 }

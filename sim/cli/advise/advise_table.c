@@ -151,7 +151,8 @@ static uint32_t add_trials(const struct advice *advice, struct row *rows)
                  : i == ADVICE_FP8_WEIGHTS ? "weights in fp8"
                                            : "");
         if (i == ADVICE_MORE_GPUS) {
-            snprintf(text, sizeof text, "%u GPUs a server", trial->form.gpus);
+            uint32_t more = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+            snprintf(text, sizeof text, "%u GPU%s more", more, more > 1 ? "s" : "");
         } else if (i == ADVICE_SHORTER) {
             snprintf(text, sizeof text, "context %s", advise_tokens(trial->context, number));
         }
@@ -228,7 +229,7 @@ static struct table *make_table(const struct advice *advice, struct error *why)
     return table_create(columns, COLUMNS, why);
 }
 
-bool advise_table_print(const struct advice *advice, FILE *out, struct error *why)
+bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struct error *why)
 {
     uint32_t most = advice->systems.count + ADVICE_FORMS + ADVICE_CHANGES;
     struct row *rows = array_zeroed(most, sizeof *rows, why);
@@ -246,7 +247,8 @@ bool advise_table_print(const struct advice *advice, FILE *out, struct error *wh
                 print_alike(advice, i, out);
             }
         }
-        left_out_print(advice->systems.candidates, advice->systems.count, out);
+        (wide ? left_out_print : left_out_print_counts)(advice->systems.candidates,
+                                                        advice->systems.count, out);
     }
     table_destroy(table);
     free(rows);
@@ -255,12 +257,18 @@ bool advise_table_print(const struct advice *advice, FILE *out, struct error *wh
 
 /* ---- all of it ---- */
 
-static bool take_notes(const struct advice *advice, struct runs_notes *notes, struct error *why)
+/* Systems without an answer count as well for what the figures rest on: their misses are shown. */
+static bool take_notes(const struct advice *advice, struct runs_notes *notes,
+                       struct runs_notes *sources, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < advice->systems.count; i++) {
-        const struct result *result = advice_result(&advice->systems.quests[i]);
-        good = result == NULL || runs_notes_add(notes, result, why);
+        const struct quest *quest = &advice->systems.quests[i];
+        const struct result *result = advice_result(quest);
+        const struct result *nearest =
+            quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : result;
+        good = (result == NULL || runs_notes_add(notes, result, why)) &&
+               (nearest == NULL || runs_notes_add(sources, nearest, why));
     }
     return good;
 }
@@ -293,17 +301,19 @@ bool advise_report(const struct advice *advice, const struct advise_verdict *ver
                    struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
-    bool good = notes != NULL && take_notes(advice, notes, why);
+    struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
+    bool good = sources != NULL && take_notes(advice, notes, sources, why);
     if (good) {
         print_title(advice, verdict->model, out);
         advise_verdict_print(verdict, out);
         fputc('\n', out);
-        runs_notes_print_sources(notes, out);
-        good = advise_table_print(advice, out, why);
+        runs_notes_print_sources(sources, out);
+        good = advise_table_print(advice, verdict->wide, out, why);
     }
     if (good) {
-        runs_notes_print_below(notes, out);
+        runs_notes_print_remarks(notes, out);
     }
+    runs_notes_destroy(sources);
     runs_notes_destroy(notes);
     return good;
 }

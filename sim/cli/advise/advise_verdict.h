@@ -21,7 +21,8 @@ enum verdict_part {
 enum { VERDICT_TEXT = 2048 };
 
 struct advise_verdict {
-    const char *model;                       /* as it was typed; borrowed */
+    const char *model; /* as it was typed; borrowed */
+    bool wide; /* below the table, name the systems that were left out instead of counting them */
     char parts[VERDICT_PARTS][VERDICT_TEXT]; /* "": nothing to say */
 };
 

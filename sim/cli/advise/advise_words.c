@@ -78,6 +78,26 @@ const char *advise_times(const struct advice *advice, const struct quest *quest,
     return text;
 }
 
+const char *advise_reach(const struct advice *advice, const struct quest *quest,
+                         char text[ADVISE_PHRASE])
+{
+    const struct quest *plain = advice_plain(advice);
+    char number[ADVISE_NUMBER], least[ADVISE_NUMBER], most[ADVISE_NUMBER];
+    double share =
+        100 * advice_rate(advice, quest, &advice->form) / advice_rate(advice, plain, &advice->form);
+    double low, high, plain_low, plain_high;
+    snprintf(text, ADVISE_PHRASE, "%s %%", advise_number(share, number));
+    if (read_band(advice_result(quest), &low, &high) &&
+        read_band(advice_result(plain), &plain_low, &plain_high)) {
+        text_append(text, ADVISE_PHRASE, " (%s to %s %%)",
+                    advise_number(share * low / plain_high, least),
+                    advise_number(share * high / plain_low, most));
+    }
+    text_append(text, ADVISE_PHRASE, " of %s's tokens a second%s", ADVICE_PLAIN,
+                advice_ties(quest, plain) ? ", too close to call," : "");
+    return text;
+}
+
 const char *advise_sequences(const struct result *result, char text[ADVISE_NUMBER])
 {
     int64_t batch = result->cells[COLUMN_BATCH].integer;

@@ -19,6 +19,11 @@ const char *advise_times(const struct advice *advice, const struct quest *quest,
                          const struct advice_form *form, const struct quest *base,
                          const struct advice_form *base_form, char text[ADVISE_PHRASE]);
 
+/* "29 % (21 to 40 %) of vllm's tokens a second", in the form that is compared in. Both have a
+ * result. */
+const char *advise_reach(const struct advice *advice, const struct quest *quest,
+                         char text[ADVISE_PHRASE]);
+
 /* "one sequence", "12 sequences" */
 const char *advise_sequences(const struct result *result, char text[ADVISE_NUMBER]);
 

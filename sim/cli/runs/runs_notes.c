@@ -423,7 +423,7 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
     fputc('\n', out);
 }
 
-void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
+static void print_below(const struct runs_notes *notes, bool basis, FILE *out)
 {
     if (notes->timed == 0 && notes->messages.count == 0) {
         return;
@@ -434,9 +434,21 @@ void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
         return;
     }
     print_remarks(notes, "error band by published figures: ", &notes->bands, out);
-    print_basis(notes, out);
+    if (basis) {
+        print_basis(notes, out);
+    }
     if (notes->extrapolated > 0) {
         fprintf(out, "extrapolated past the recording or a curve: %u of %u %s\n",
                 notes->extrapolated, notes->timed, runs_or_run(notes->timed));
     }
+}
+
+void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
+{
+    print_below(notes, true, out);
+}
+
+void runs_notes_print_remarks(const struct runs_notes *notes, FILE *out)
+{
+    print_below(notes, false, out);
 }

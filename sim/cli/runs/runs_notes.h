@@ -20,4 +20,7 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_below(const struct runs_notes *notes, FILE *out);
 
+/* The lines below a table without what the time rests on. */
+void runs_notes_print_remarks(const struct runs_notes *notes, FILE *out);
+
 #endif

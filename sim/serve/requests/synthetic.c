@@ -17,7 +17,7 @@
 
 static const char start[] = "synthetic:";
 
-enum { CHUNK_TOKENS = 16, REQUESTS = 1000, MOST_REQUESTS = 1 << 28, MOST_TURNS = 10000 };
+enum { CHUNK_TOKENS = 16, MOST_REQUESTS = 1 << 28, MOST_TURNS = 10000 };
 
 #define MOST_THINK_NS 86400000000000u /* a day */
 
@@ -107,7 +107,8 @@ static bool read_text(const char *name, struct synthetic *out, struct error *why
 {
     const char *rest = name + sizeof start - 1, *item;
     size_t length;
-    *out = (struct synthetic){.number = {[PREFIXES] = 1, [TURNS] = 1, [COUNT] = REQUESTS}};
+    *out =
+        (struct synthetic){.number = {[PREFIXES] = 1, [TURNS] = 1, [COUNT] = SYNTHETIC_REQUESTS}};
     while (text_item(&rest, &item, &length)) {
         if (!read_item(out, item, length, why)) {
             return false;

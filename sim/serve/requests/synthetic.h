@@ -24,6 +24,9 @@
 
 #include <stdbool.h>
 
+/* As many as there are by default. */
+enum { SYNTHETIC_REQUESTS = 1000 };
+
 /* Does a workload's name ask for made-up requests? */
 bool synthetic_is(const char *name);
 

@@ -15,14 +15,6 @@ enum { USUAL_CONTEXT = 131072 };
 
 /* ---- the context ---- */
 
-static bool lay_number(struct scenario *scenario, const char *key, uint64_t number,
-                       struct error *why)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    return node_set(scenario->root, key, text, why);
-}
-
 /* Resolve the scenario with plain vLLM: it needs no trace, and the system does not matter here. */
 static bool resolve_plain(const struct scenario *scenario, struct point *out, struct error *why)
 {
@@ -43,14 +35,14 @@ bool advice_lay_context(struct scenario *scenario, struct error *why)
             return true;
         }
     }
-    if (!lay_number(scenario, "context", USUAL_CONTEXT, why) ||
+    if (!advice_lay_number(scenario, "context", USUAL_CONTEXT, why) ||
         !resolve_plain(scenario, &point, why)) {
         return false;
     }
     uint64_t trained = point.setup.model.trained_context;
     point_release(&point);
     return trained == 0 || trained >= USUAL_CONTEXT ||
-           lay_number(scenario, "context", trained, why);
+           advice_lay_number(scenario, "context", trained, why);
 }
 
 bool advice_lay_requests(struct scenario *scenario, struct error *why)
@@ -165,6 +157,7 @@ static bool run_systems(const struct scenario *scenario, const struct advice_opt
     bool good =
         scenario_copy(scenario, &laid, why) &&
         (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
+        advice_lay_count(&laid, out->forms[out->plain].planning.requests, why) &&
         advice_search(&laid, options, options->candidates.systems, &out->systems, interrupted, why);
     scenario_release(&laid);
     return good;

@@ -50,6 +50,7 @@ struct advice_options {
     uint32_t jobs;       /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
+    void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* systems of a search */
     void *context;
 };
 
@@ -92,6 +93,10 @@ const struct result *advice_result(const struct quest *quest);
 /* Tokens a second of all servers together. NaN without a result. */
 double advice_rate(const struct advice *advice, const struct quest *quest,
                    const struct advice_form *form);
+
+/* Was only a server tried that has one request at a time? Then a target that it misses is met at no
+ * rate. */
+bool advice_is_idle(const struct quest *quest);
 
 /* Can one start the system as a server: does vLLM or SGLang have it, and for this model? */
 bool advice_starts(const struct quest *quest);

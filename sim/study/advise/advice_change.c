@@ -17,6 +17,7 @@ struct before {
     uint64_t context; /* 0: of requests, or of several contexts */
     struct advice_form form;
     uint32_t most_gpus; /* of a server */
+    uint64_t requests;  /* of plain vLLM's search; 0: as stated */
 };
 
 static bool read_before(const struct advice *advice, struct before *out, struct error *why)
@@ -34,7 +35,8 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,
                            .form = {advice->form.servers, setup->model.tensor_parallel},
-                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS)};
+                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS),
+                           .requests = advice->forms[advice->plain].planning.requests};
     point_release(&point);
     return true;
 }
@@ -81,6 +83,7 @@ static bool lay_change(const struct scenario *scenario, const struct advice_opti
 {
     return scenario_copy(scenario, out, why) &&
            (options->gpus == 0 || advice_lay_form(out, &before->form, why)) &&
+           advice_lay_count(out, before->requests, why) &&
            node_set(out->root, change->key, change->value, why);
 }
 
@@ -130,7 +133,8 @@ bool advice_try_changes(const struct scenario *scenario, const struct advice_opt
     bool fits = advice_result(advice_plain(out)) != NULL;
     for (int i = 0; good && !*interrupted && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
-        if (change != ADVICE_FP8_WEIGHTS || !fits) {
+        bool enough = fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
+        if (!(change == ADVICE_FP8_WEIGHTS && fits) && !(change == ADVICE_MORE_GPUS && enough)) {
             try_change(scenario, options, &before, change, out, interrupted);
         }
     }

@@ -9,12 +9,23 @@
  * meet every other target if there are few of them. */
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
 
+/* Set a key of the scenario to a number. */
+bool advice_lay_number(struct scenario *scenario, const char *key, uint64_t number,
+                       struct error *why);
+
 /* Lay a form over a scenario: GPUs of a server, and with requests the number of servers. */
 bool advice_lay_form(struct scenario *scenario, const struct advice_form *form, struct error *why);
 
-/* Search `systems` (NULL: the scenario's; if it names none, all). */
+/* Search `systems` (NULL: the scenario's; if it names none, all). With made-up requests that share
+ * nothing, requests that each have the server alone come first: if no system meets the targets with
+ * these, none does at any rate, and they are the answer (advice_is_idle()). With requests only
+ * systems of engines are searched unless the scenario names one. */
 bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                    const char *systems, struct planning *out, bool *interrupted, struct error *why);
+
+/* Fix the number of made-up requests that share nothing, so that all searches serve the same ones
+ * (0: the default). A number that was stated stays. */
+bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why);
 
 /* Search plain vLLM into a trial whose form is set. */
 bool advice_try(const struct scenario *scenario, const struct advice_options *options,

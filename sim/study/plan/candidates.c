@@ -177,6 +177,10 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         snprintf(candidate->left_out, sizeof candidate->left_out, "to compare with, not to serve");
     } else if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
+    } else if (options->engines && strcmp(info.available, "code") == 0) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "research code, no server");
+    } else if (options->unshared && mechanisms.prefix != PREFIX_GPU && !candidate->facts.offloads) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "no prompts begin alike here");
     } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "lossy");
     }

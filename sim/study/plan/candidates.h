@@ -15,6 +15,9 @@ struct candidate_options {
     const char *prices;             /* of the machines (prices.h); NULL: as their files say */
     bool allow_lossy, allow_paper;
     bool to_serve; /* leave out systems that papers only compare with */
+    bool engines;  /* leave out research code, which serves no requests */
+    bool
+        unshared; /* no two prompts begin alike: leave out what differs only in how it keeps them */
 };
 
 /* What a system is, whatever the scenario. */

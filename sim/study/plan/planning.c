@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tries of a candidate in a round. Three rounds reduce an axis of 256 values to one. */
+/* The most tries of a candidate in a round. Three rounds reduce an axis of 256 values to one. */
 enum { A_ROUND = 9 };
 
 /* Bytes of generated frames that are remembered, because each round reads them again. */
@@ -197,8 +197,9 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
 
 static void add_tries(struct round *round, struct quest *quest)
 {
-    uint32_t values[A_ROUND];
-    uint32_t count = quest->search.count > 0 ? search_next(&quest->search, A_ROUND, values) : 0;
+    uint32_t values[A_ROUND], tries = round->options->tries;
+    uint32_t most = tries > 0 ? tries : A_ROUND;
+    uint32_t count = quest->search.count > 0 ? search_next(&quest->search, most, values) : 0;
     for (uint32_t i = 0; i < count; i++) {
         round->tries[round->count++] = (struct try){quest, values[i]};
     }

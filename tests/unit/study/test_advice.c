@@ -119,8 +119,7 @@ static void only_what_one_can_start_is_advised(void **state)
                        .allow_paper = true}};
     struct asked asked;
     (void)state;
-    ask("llama-3-8b", "a40", "context=32K", NULL, options,
-        &asked);
+    ask("llama-3-8b", "a40", "context=32K", NULL, options, &asked);
     const struct advice *advice = &asked.advice;
     const struct quest *vllm = find(advice, "vllm");
     double rate = advice_rate(advice, vllm, &advice->form);
@@ -203,6 +202,21 @@ static void the_context_is_what_the_model_was_trained_to_at_most(void **state)
     check_context("qwen2.5-7b", "workload=conversations", NULL);
 }
 
+/* A prompt of 64K tokens takes seconds by itself: no rate is searched. */
+static void one_idle_request_rules_a_limit_out(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm"}};
+    struct asked asked;
+    (void)state;
+    ask("llama-3-8b", "a40", "workload=\"synthetic:prompt=64000,output=16\"", "ttft_p99_ms<=500",
+        options, &asked);
+    const struct quest *plain = advice_plain(&asked.advice);
+    assert_int_equal(asked.advice.best, PLANNING_NONE);
+    assert_true(advice_is_idle(plain));
+    assert_true(plain->nearest != PLANNING_NONE);
+    release(&asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +225,7 @@ int main(void)
         cmocka_unit_test(gpus_are_tried_in_every_form),
         cmocka_unit_test(what_would_fit_is_found_where_nothing_does),
         cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
+        cmocka_unit_test(one_idle_request_rules_a_limit_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
