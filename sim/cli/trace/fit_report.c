@@ -206,8 +206,8 @@ static void print_judgement(const struct fit_report *report, uint32_t marked)
         printf("%u of %u figures exceed their promised limits%s\n\n", marked, judged,
                marked > 0 ? " (!)" : "");
     } else if (judged > 0) {
-        printf("%u of %u figures outside%s;\nbands of %g %% let about %.0f of %u be\n\n", marked,
-               judged, marked > 0 ? " their bands (!)" : " their bands", 100 * TWIN_CHANCE,
+        printf("%u of %u figures outside%s;\nbands of %g %% leave about %.0f of %u outside\n\n",
+               marked, judged, marked > 0 ? " their bands (!)" : " their bands", 100 * TWIN_CHANCE,
                (1 - TWIN_CHANCE) * judged, judged);
     } else {
         printf("%s\n\n", report->bands->known[0] ? "not judged" : "no bands");
