@@ -236,23 +236,6 @@ static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
     }
 }
 
-/* The forms that were not chosen. */
-static void say_forms(const struct advice *advice, char text[VERDICT_TEXT])
-{
-    char form[ADVISE_PHRASE], times[ADVISE_PHRASE];
-    for (uint32_t i = 0; i < advice->form_count; i++) {
-        const struct advice_trial *trial = &advice->forms[i];
-        const struct quest *quest = advice_trial_quest(trial);
-        if (i == advice->plain || advice_result(quest) == NULL) {
-            continue;
-        }
-        text_append(
-            text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "" : "; ",
-            advise_form(&trial->form, form),
-            advise_times(advice, quest, &trial->form, advice_plain(advice), &advice->form, times));
-    }
-}
-
 void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
 {
     bool fits = advice_result(advice_plain(advice)) != NULL;
@@ -261,9 +244,7 @@ void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
             (fits ? say_change : say_rescue)(advice, (enum advice_change)i, text);
         }
     }
-    if (fits) {
-        say_forms(advice, text);
-    } else if (text[0] == '\0') {
+    if (!fits && text[0] == '\0') {
         say_none(advice, text);
     }
     if (text[0] != '\0') {

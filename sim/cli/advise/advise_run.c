@@ -178,7 +178,6 @@ void advise_say_run(const struct advice *advice, char text[VERDICT_TEXT])
 static void say_most(const struct advice *advice, const struct cell *cells,
                      const struct setup *setup, char text[VERDICT_TEXT])
 {
-    char context[ADVISE_NUMBER];
     if (!cells[COLUMN_MAX_BATCH].set) {
         return;
     }
@@ -186,9 +185,7 @@ static void say_most(const struct advice *advice, const struct cell *cells,
     text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
     if (!advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0) {
         text_append(text, VERDICT_TEXT,
-                    " without the engine's buffers (--workload synthetic:prompt=%s,output=200 "
-                    "counts them)",
-                    advise_tokens(setup->context, context));
+                    " without the engine's own buffers (--workload counts them)");
     }
 }
 
