@@ -20,7 +20,9 @@ struct demand replay_fill(const struct demand *first, const struct demand_shape 
             units[count++] = unit;
         }
     }
-    memcpy(mass, first->mass, first->recorded);
+    if (first->recorded > 0) {
+        memcpy(mass, first->mass, first->recorded);
+    }
     memset(mass + first->recorded, LEAST_MASS, count - first->recorded);
     fill.units = units;
     fill.mass = mass;

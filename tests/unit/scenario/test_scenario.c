@@ -725,7 +725,7 @@ static const struct {
     {"trace=assumed:hit=93%,spread=5% x", "--set 'assumed:hit=93%,spread=5% x'"},
     {"trace=assumed:spread=5%,hit=93%", "--set 'assumed:spread=5%,hit=93%'"},
     {"trace=assumed:hit=101%", "--set '101%'"},
-    {"trace=assumed:hit=93", "--set 'hit' '93'"},
+    {"trace=assumed:hit=93", "--set 'hit' '93' nearest '93%'"},
     {"trace=assumed:hit=-1%", "--set 'hit' '-1%'"},
     {"trace=assumed:hit=0000000000000000000000000000000000000000000093%",
      "--set 'assumed:hit=0000000000000000000000000000000000000000000093%'"},
