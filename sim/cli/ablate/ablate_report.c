@@ -2,6 +2,7 @@
 
 #include "cli/ablate/ablate_text.h"
 #include "cli/ablate/ablate_trades.h"
+#include "cli/frame/figure_columns.h"
 #include "cli/frame/table.h"
 #include "cli/runs/runs_notes.h"
 
@@ -31,12 +32,8 @@ static bool is_of_mechanism(const struct ablation_row *row)
 enum { ROW, STEP, RATE, SAVES, RANGE, GAIN, KV, HBM, LINK, HIT, MASS, OTHERS, COLUMNS };
 static const struct table_column columns[COLUMNS] = {
     [ROW] = {.title = ""},
-    [STEP] = {.title = "step ms", .right = true, .name = "step", .what = "one decode step"},
-    [RATE] = {.title = "tok/s",
-              .right = true,
-              .drop = 3,
-              .name = "rate",
-              .what = "tokens a second, all sequences"},
+    [STEP] = {STEP_COLUMN},
+    [RATE] = {RATE_COLUMN, .drop = 3},
     [SAVES] = {.title = "saves ms",
                .right = true,
                .name = "saves",
@@ -51,32 +48,11 @@ static const struct table_column columns[COLUMNS] = {
               .drop = 1,
               .name = "gain",
               .what = "the step without the mechanism over the step with it"},
-    [KV] = {.title = "KV in HBM",
-            .right = true,
-            .extra = true,
-            .name = "kv",
-            .what = "HBM of a GPU that KV takes: the cache, resident heads, recent tokens"},
-    [HBM] = {.title = "HBM",
-             .right = true,
-             .extra = true,
-             .name = "hbm",
-             .what = "HBM of a GPU in all"},
-    [LINK] = {.title = "link/step",
-              .right = true,
-              .extra = true,
-              .name = "link",
-              .what = "bytes over the link to the GPU in a step"},
-    [HIT] = {.title = "hit %",
-             .right = true,
-             .optional = true,
-             .drop = 2,
-             .name = "hit",
-             .what = "share of the wanted KV that need not cross the link"},
-    [MASS] = {.title = "mass %",
-              .right = true,
-              .optional = true,
-              .name = "mass",
-              .what = "share of the attention mass that the system attends to"},
+    [KV] = {KV_COLUMN, .extra = true},
+    [HBM] = {HBM_COLUMN, .extra = true},
+    [LINK] = {LINK_COLUMN, .extra = true},
+    [HIT] = {HIT_COLUMN, .optional = true, .drop = 2},
+    [MASS] = {MASS_COLUMN, .optional = true},
     [OTHERS] = {.title = "",
                 .wrap = true,
                 .name = "others",

@@ -2,6 +2,7 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/units.h"
+#include "cli/frame/figure_columns.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
 #include "cli/frame/ranges.h"
@@ -23,40 +24,14 @@ static const struct table_column columns[COLUMNS] = {
                 .name = "budget",
                 .what = "share of the context that the cache holds"},
     [BATCH] = {.title = "batch", .right = true, .name = "batch", .what = "sequences"},
-    [KV] = {.title = "KV in HBM",
-            .right = true,
-            .optional = true,
-            .drop = 1,
-            .name = "kv",
-            .what = "HBM of a GPU that KV takes: the cache, resident heads, recent tokens"},
-    [CACHE] = {.title = "cache",
-               .right = true,
-               .optional = true,
-               .extra = true,
-               .name = "cache",
-               .what = "the part of it that the cache takes, which the budget grants"},
-    [HBM] = {.title = "HBM", .right = true, .name = "hbm", .what = "HBM of a GPU in all"},
-    [HIT] = {.title = "hit %",
-             .right = true,
-             .optional = true,
-             .drop = 2,
-             .name = "hit",
-             .what = "share of the wanted KV that need not cross the link"},
-    [MASS] = {.title = "mass %",
-              .right = true,
-              .optional = true,
-              .name = "mass",
-              .what = "share of the attention mass that the system attends to"},
-    [TPOT] = {.title = "tpot ms", .right = true, .name = "tpot", .what = "time per output token"},
-    [RATE] = {.title = "tok/s",
-              .right = true,
-              .name = "rate",
-              .what = "tokens a second, all sequences"},
-    [COST] = {.title = "$/M tok",
-              .right = true,
-              .optional = true,
-              .name = "cost",
-              .what = "dollars per million output tokens"},
+    [KV] = {KV_COLUMN, .optional = true, .drop = 1},
+    [CACHE] = {CACHE_COLUMN, .optional = true, .extra = true},
+    [HBM] = {HBM_COLUMN},
+    [HIT] = {HIT_COLUMN, .optional = true, .drop = 2},
+    [MASS] = {MASS_COLUMN, .optional = true},
+    [TPOT] = {TPOT_COLUMN},
+    [RATE] = {RATE_COLUMN},
+    [COST] = {COST_COLUMN, .optional = true},
 };
 
 /* The budget of a run, if its study varied the budget. */
@@ -132,11 +107,7 @@ static const struct table_column served[SERVED] = {
                   .right = true,
                   .name = "gpu_rate",
                   .what = "output tokens a second of one GPU"},
-    [SERVED_COST] = {.title = "$/M tok",
-                     .right = true,
-                     .optional = true,
-                     .name = "cost",
-                     .what = "dollars per million output tokens"},
+    [SERVED_COST] = {COST_COLUMN, .optional = true},
 };
 
 const struct table_column *tradeoff_columns(bool serves, uint32_t *count)

@@ -1,6 +1,7 @@
 /* A column is a title and how its figure is written. */
 #include "cli/runs/runs_served.h"
 
+#include "cli/frame/figure_columns.h"
 #include "cli/frame/figures.h"
 
 #include <inttypes.h>
@@ -63,11 +64,7 @@ const struct table_column served_columns[SERVED_FIGURES] = {
                      .optional = true,
                      .name = "good",
                      .what = "requests a second that meet the objectives"},
-    [SERVED_COST] = {.title = "$/M tok",
-                     .right = true,
-                     .optional = true,
-                     .name = "cost",
-                     .what = "dollars per million output tokens"},
+    [SERVED_COST] = {COST_COLUMN, .optional = true},
     [SERVED_PUT_BACK] = {.title = "put back",
                          .right = true,
                          .optional = true,
