@@ -8,6 +8,7 @@
 #include "decode/plan/residency.h"
 #include "decode/plan/resident.h"
 #include "decode/plan/retrieval_error.h"
+#include "decode/replay/replay_fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -331,38 +332,12 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
 /* The hash of all fields but heads and policy, whose hash is given. */
 static uint64_t hash_common(const struct replay_plan *replay, uint64_t policy)
 {
-    const double shares[] = {replay->selection, replay->margin, replay->capacity,
-                             replay->manager_unit};
-    const uint64_t numbers[] = {
-        replay->layers,
-        replay->kv_heads,
-        replay->batch,
-        replay->context,
-        (uint64_t)replay->order,
-        replay->sinks,
-        replay->recent,
-        replay->warmup,
-        replay->steps,
-        replay->whole_layers,
-        replay->speculates,
-        replay->recomputed,
-        replay->seed,
-        replay->cpu_threads,
-        (uint64_t)replay->block_span,
-        replay->block_candidates,
-        replay->recent_scales,
-        replay->starts_full,
-        replay->asks_recorded,
-        replay->before,
-        replay->behind,
-    };
-    uint64_t hash = XXH64(shares, sizeof shares, policy);
+    struct replay_fields fields = replay_fields(replay);
+    uint64_t hash = XXH64(fields.shares, sizeof fields.shares, policy);
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
-        const struct retrieval_error *error = &replay->errors[i];
-        const double fields[] = {error->page, error->noise, error->lasting};
-        hash = XXH64(fields, sizeof fields, hash);
+        hash = XXH64(fields.errors[i], sizeof fields.errors[i], hash);
     }
-    return XXH64(numbers, sizeof numbers, hash);
+    return XXH64(fields.numbers, sizeof fields.numbers, hash);
 }
 
 static uint64_t hash_policy(const struct replay_plan *replay)

@@ -3,9 +3,9 @@
 #include "base/array.h"
 #include "base/meter.h"
 #include "decode/replay/ledger_bytes.h"
+#include "decode/replay/replay_fields.h"
 #include "trace/stats.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,6 @@
 #endif
 
 /* ---- keys ---- */
-
-static_assert(sizeof(struct replay_plan) == 232, "every field is part of the key");
 
 static void write_heads(const struct replay_plan *plan, FILE *out)
 {
@@ -39,37 +37,8 @@ static void write_policy(const struct replay_plan *plan, FILE *out)
 
 static void write_plan(const struct replay_plan *plan, FILE *out)
 {
-    const double shares[] = {plan->selection, plan->margin, plan->capacity, plan->manager_unit};
-    const uint64_t numbers[] = {
-        plan->layers,
-        plan->kv_heads,
-        plan->batch,
-        plan->before,
-        plan->behind,
-        plan->context,
-        plan->seed,
-        (uint64_t)plan->order,
-        plan->sinks,
-        plan->recent,
-        plan->recent_scales,
-        plan->starts_full,
-        (uint64_t)plan->block_span,
-        plan->block_candidates,
-        plan->warmup,
-        plan->steps,
-        plan->cpu_threads,
-        plan->whole_layers,
-        plan->recomputed,
-        plan->speculates,
-        plan->asks_recorded,
-    };
-    fwrite(shares, sizeof shares, 1, out);
-    fwrite(numbers, sizeof numbers, 1, out);
-    for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
-        const struct retrieval_error *error = &plan->errors[i];
-        const double fields[] = {error->page, error->noise, error->lasting};
-        fwrite(fields, sizeof fields, 1, out);
-    }
+    struct replay_fields fields = replay_fields(plan);
+    fwrite(&fields, sizeof fields, 1, out);
     write_policy(plan, out);
     write_heads(plan, out);
 }
