@@ -1,5 +1,5 @@
 /* The columns of a run's figures that several tables have: title, name and meaning are the same
- * everywhere; a table adds when it shows the column. For the initialiser of a struct table_column. */
+ * everywhere; a table adds when it shows the column. For initialisers of struct table_column. */
 #ifndef CLI_FRAME_FIGURE_COLUMNS_H
 #define CLI_FRAME_FIGURE_COLUMNS_H
 

@@ -1,5 +1,5 @@
-/* All that decides a replay's ledger beside the trace, the policy and the heads, as plain numbers: what the hash of
- * a plan and the key of a kept ledger are made of. */
+/* All that decides a replay's ledger beside the trace, the policy and the heads, as plain numbers:
+ * what the hash of a plan and the key of a kept ledger are made of. */
 #ifndef DECODE_REPLAY_REPLAY_FIELDS_H
 #define DECODE_REPLAY_REPLAY_FIELDS_H
 
