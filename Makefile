@@ -84,7 +84,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 
 .PHONY: all calibrate bundle demo test test-slurm test-deb kills bench fuzz capture study papers host-example
 .PHONY: install deb compile_commands.json help clean
-.PHONY: packages units kernel-tests fuzzers toolkit
+.PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -260,6 +260,15 @@ REPLAYING := $(sort $(wildcard sim/base/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[c
                                sim/decode/replay/*.[ch]))
 $(OUT)/sim/decode/replay/replay_kept.o: CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
 $(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
+
+# What the program says that it is, in files that change only when it does.
+$(OUT)/sources $(OUT)/commit: FORCE
+	@mkdir -p $(@D) && tools/identity.sh $(@F) >$@.new && \
+	    if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(OUT)/sim/base/version.o: $(OUT)/sources
+$(OUT)/sim/base/version.o: CPPFLAGS += -DSPILLWAY_SOURCES='"$(shell cat $(OUT)/sources)"'
+$(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: $(OUT)/commit
+$(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: CPPFLAGS += -DSPILLWAY_COMMIT='"$(shell cat $(OUT)/commit)"'
 
 # The loops of generated traces are worth vectorising at any length.
 $(OUT)/sim/trace/generate/scores.o: OPTIMIZE += $(if $(SANITIZE),,-O3)

@@ -34,5 +34,6 @@ static const struct command *const commands[] = {
 
 int main(int argc, char **argv)
 {
-    return program_run(commands, argc, argv);
+    const struct program program = {commands, SPILLWAY_COMMIT};
+    return program_run(&program, argc, argv);
 }

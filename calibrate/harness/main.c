@@ -321,5 +321,6 @@ int main(int argc, char **argv)
     static const struct command *const commands[] = {&calibrate, &command_mini, NULL};
     calibrate = command_calibrate;
     calibrate.run = run;
-    return program_run(commands, argc, argv);
+    const struct program program = {commands, SPILLWAY_COMMIT};
+    return program_run(&program, argc, argv);
 }

@@ -2,6 +2,7 @@
 #include "cli/compare_measured.h"
 
 #include "base/array.h"
+#include "cli/frame/database.h"
 #include "cli/frame/table.h"
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
@@ -163,7 +164,9 @@ bool compare_measured(const char *database, const char *path, struct error *why)
     if (!measured_read(path, &measured, why)) {
         return false;
     }
-    struct store *store = store_open(database, false, why);
+    char note[DATABASE_NOTE] = "";
+    struct store *store = database_show(database, note, why);
+    database_print_note(note);
     bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);
     measured_release(&measured);

@@ -2,6 +2,7 @@
  * predictions. */
 #include "base/named.h"
 #include "base/units.h"
+#include "base/version.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
@@ -259,6 +260,7 @@ static bool store_rows(const struct subject *subject, const struct validation *v
     write_hash(hash, trace);
     profile_hash(&subject->profile, profile);
     hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, hash));
+    hash = XXH64(spillway_program, strlen(spillway_program), hash);
     write_hash(XXH64(subject->model.name, strlen(subject->model.name), hash), name);
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         const struct validation_row *row = &validation->rows[id];

@@ -133,7 +133,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     uint64_t named = hash_text(setup->model.name, setup->model.tensor_parallel);
     const uint64_t all[] = {scenario, hash_model(&setup->model, named), profile, trace};
     uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
-    run = hash_text(SPILLWAY_VERSION, run);
+    run = hash_text(spillway_program, run);
     run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
     for (int i = 0; i < BAND_FIGURE_COUNT; i++) { /* a rate's alone is hashed from `run` itself */

@@ -11,7 +11,7 @@
 /* 16 hex digits each. `scenario` is of the resolved text, `model` of the sizes that a GPU computes
  * with, `profile` of the machine's curves. `trace` is "" if no recording is replayed, `requests` if
  * no server is asked about. No file name is hashed, except where the scenario's text names one.
- * `run` covers all of them and the program's version. */
+ * `run` covers all of them and the program (base/version.h). */
 struct run_hashes {
     char run[17], scenario[17], model[17], profile[17], trace[17], requests[17];
 };

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/named.h"
+#include "base/version.h"
 #include "scenario/machine_places.h"
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
@@ -424,6 +425,7 @@ bool scenario_hash(const struct scenario *scenario, char hash[17], struct error 
         return false;
     }
     uint64_t all = XXH64(text, strlen(text), 0);
+    all = XXH64(spillway_program, strlen(spillway_program), all);
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const char *key = scenario->sweep->children[i]->key;
         all = XXH64(key, strlen(key) + 1, all);

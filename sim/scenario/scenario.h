@@ -72,7 +72,7 @@ void scenario_release(struct scenario *scenario);
  * `out` can be released like any other. */
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
 
-/* A hash of the whole scenario, including the sweep and its order, as 16 hex digits. Names of files
+/* A hash of the program and of the whole scenario, with the sweep and its order: 16 hex digits. Names of files
  * are part of the hash, their contents are not. */
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
 

@@ -216,9 +216,11 @@ static bool check_shards(const struct merge *merge, struct error *why)
         first = first == NULL && part->is_shard ? part : first;
         if (part->is_shard && (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
                                first->shard.count != part->shard.count)) {
-            error_set(why, part->store->path, 0, "holds shard %u/%u of another sweep than '%s'",
-                      part->shard.number, part->shard.count, first->store->path);
-            return error_expect(why, "shards of one scenario, cut into the same number of parts");
+            error_set(why, part->store->path, 0,
+                      "holds shard %u/%u of another sweep or program than '%s'", part->shard.number,
+                      part->shard.count, first->store->path);
+            return error_expect(
+                why, "shards of one scenario, by one program, cut into the same number of parts");
         }
     }
     return true;

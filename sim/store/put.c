@@ -59,7 +59,7 @@ static bool bind_run(sqlite3_stmt *statement, const struct result *result)
             return false;
         }
     }
-    return sqlite3_bind_text(statement, at, SPILLWAY_VERSION, -1, SQLITE_STATIC) == SQLITE_OK;
+    return sqlite3_bind_text(statement, at, spillway_program, -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
 /* "INSERT OR IGNORE INTO runs VALUES (?,?,...)" */

@@ -22,7 +22,7 @@ static void bind_plan(sqlite3_stmt *statement, const void *rows, uint32_t index)
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
 #include "store/plans.def"
 #undef COLUMN
-    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+    bind_TEXT(statement, ++at, spillway_program);
 }
 
 static void bind_point(sqlite3_stmt *statement, const void *rows, uint32_t index)
@@ -32,7 +32,7 @@ static void bind_point(sqlite3_stmt *statement, const void *rows, uint32_t index
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
 #include "store/plan_points.def"
 #undef COLUMN
-    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+    bind_TEXT(statement, ++at, spillway_program);
 }
 
 bool store_put_plan(struct store *store, const struct store_plan *rows, uint32_t count,

@@ -16,7 +16,7 @@ static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
 #include "store/validations.def"
 #undef COLUMN
-    bind_TEXT(statement, ++at, SPILLWAY_VERSION);
+    bind_TEXT(statement, ++at, spillway_program);
 }
 
 bool store_put_validations(struct store *store, const struct store_validation *rows, uint32_t count,

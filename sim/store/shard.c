@@ -53,7 +53,8 @@ bool store_put_shard(struct store *store, const struct store_shard *shard, struc
         return store_insert_shard(store, shard, why);
     }
     if (strcmp(held.scenario, shard->scenario) != 0) {
-        return error_set(why, store->path, 0, "holds a shard of another sweep");
+        return error_set(why, store->path, 0,
+                         "holds a shard of another sweep, or of another program");
     }
     if (held.number != shard->number || held.count != shard->count) {
         error_set(why, store->path, 0, "holds shard %u/%u of this sweep, not %u/%u", held.number,

@@ -8,7 +8,8 @@
  * curve_points (curve, size, misses), shards, and validations, ablations, plans and plan_points
  * (the .def file of that name).
  *
- * A run's identity is its hash: a run that is already stored is not stored twice. A killed process
+ * A run's identity is its hash, in which the program has a part: a run that is already stored is not
+ * stored twice, and a changed program stores a run of its own (store_program.h). A killed process
  * leaves only whole runs. No column holds the wall clock, so an interrupted and resumed sweep gives
  * the rows of an uninterrupted one.
  *
@@ -45,18 +46,19 @@ bool store_put(struct store *store, const struct result *result, struct error *w
 
 /* The part of a sweep over several machines that a file holds. */
 struct store_shard {
-    char scenario[17]; /* hash of the whole, its sweep included */
+    char scenario[17]; /* hash of the program and of the whole sweep */
     uint32_t points, number, count;
 };
 
-/* Write the shard into the file, before its runs. A file that holds another sweep's shard, or
- * another shard of this sweep, is refused. */
+/* Write the shard into the file, before its runs. A file that holds another sweep's or
+ * program's shard, or another shard of this sweep, is refused. */
 bool store_put_shard(struct store *store, const struct store_shard *shard, struct error *why);
 
 /* Put the contents of the files at `paths` into `into`, in one transaction; `*added` counts the new
  * runs. Shards of one sweep are interleaved, so that together they give the file that a single
  * machine would have written; other files follow each other. Rows that are there twice must be
- * equal. Files of another version, and shards of different sweeps, are refused. */
+ * equal. Files of another schema, and shards of different sweeps or programs, are
+ * refused. */
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
                  struct error *why);
 

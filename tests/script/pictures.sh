@@ -17,10 +17,10 @@ export SPILLWAY_DATA=$PWD
 elsewhere=${ELSEWHERE:+$(realpath "$ELSEWHERE")}
 examples=$PWD/plots/examples
 
-# A gnuplot that keeps its rows: `gnuplot -c SCRIPT ROWS PICTURE FORMAT FOLDER`.
+# A gnuplot that keeps its rows, without names that have the program in them: `gnuplot -c SCRIPT ROWS PICTURE FORMAT FOLDER`.
 gnuplot=$(command -v gnuplot)
 mkdir "$scratch/bin"
-printf '#!/bin/sh\ncat "$3" >"%s/rows"\nexec "%s" "$@"\n' "$scratch" "$gnuplot" >"$scratch/bin/gnuplot"
+printf '#!/bin/sh\nsed "s/\\t[0-9a-f]\\{16\\}\\t/\\tRUN\\t/" "$3" >"%s/rows"\nexec "%s" "$@"\n' "$scratch" "$gnuplot" >"$scratch/bin/gnuplot"
 chmod +x "$scratch/bin/gnuplot"
 version="Produced by GNUPLOT $(gnuplot --version | sed 's/gnuplot \([0-9.]*\) patchlevel \([^ ]*\).*/\1 patchlevel \2/') "
 

@@ -2,6 +2,8 @@
  * names if none of them fits. */
 #include "cli/frame/help.h"
 
+#include "cli/frame/program.h"
+
 #include <string.h>
 
 /* Length of the group's name, or of the whole name of a command without a group. */
@@ -70,8 +72,9 @@ static void print_first_words(const struct command *const *commands, FILE *out)
     fputs("' ;;\n", out);
 }
 
-void completion_bash(const struct command *const *commands, FILE *out)
+void completion_bash(const struct program *program, FILE *out)
 {
+    const struct command *const *commands = program->commands;
     fputs("# bash completion for spillway; `spillway --completion` prints it.\n"
           "_spillway() {\n"
           "    local words='' before\n"

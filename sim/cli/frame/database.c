@@ -1,9 +1,52 @@
 #include "cli/frame/database.h"
 
+#include "base/text.h"
+#include "base/version.h"
+#include "store/store_program.h"
+
+#include <inttypes.h>
+
 bool database_open(const struct arguments *arguments, int option, struct store **out,
                    struct error *why)
 {
     const char *path = arguments_text(arguments, option);
     *out = path != NULL ? store_open(path, true, why) : NULL;
     return path == NULL || *out != NULL;
+}
+
+static void note_program(const struct store_program *program, char note[DATABASE_NOTE])
+{
+    note[0] = '\0';
+    if (!program->own && program->name[0] != '\0') {
+        text_append(note, DATABASE_NOTE,
+                    "computed by another program, spillway %s; this one, %s, may compute other "
+                    "figures",
+                    program->name, spillway_program);
+    }
+    if (program->hidden > 0) {
+        text_append(note, DATABASE_NOTE, "%s%" PRIu64 " result%s of other programs %s left out",
+                    note[0] != '\0' ? "; " : "", program->hidden, program->hidden == 1 ? "" : "s",
+                    program->hidden == 1 ? "is" : "are");
+    }
+}
+
+struct store *database_show(const char *path, char note[DATABASE_NOTE], struct error *why)
+{
+    struct store_program program;
+    struct store *store = store_open(path, false, why);
+    if (store != NULL && !store_show_program(store, &program, why)) {
+        store_close(store);
+        return NULL;
+    }
+    if (store != NULL) {
+        note_program(&program, note);
+    }
+    return store;
+}
+
+void database_print_note(const char *note)
+{
+    if (note[0] != '\0') {
+        fprintf(stderr, "note: %s\n", note);
+    }
 }

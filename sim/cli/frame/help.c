@@ -1,6 +1,7 @@
 #include "cli/frame/help.h"
 
 #include "base/version.h"
+#include "cli/frame/program.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ const char program_summary[] =
 
 const struct program_switch program_switches[] = {
     {"--help", "print this help", help_program},
-    {"--version", "print the version", help_version},
+    {"--version", "print the version, a hash of what computes, and the commit", help_version},
     {"--man", "print the man page", man_page},
     {"--completion", "print the completion for bash", completion_bash},
     {NULL, NULL, NULL},
@@ -120,11 +121,11 @@ void help_group(const struct command *const *commands, const char *group, FILE *
     fprintf(out, "\n'spillway %s COMMAND --help' shows the options of a command.\n", group);
 }
 
-void help_program(const struct command *const *commands, FILE *out)
+void help_program(const struct program *program, FILE *out)
 {
     fprintf(out, "spillway %s\n\nusage: spillway COMMAND\n\ncommands:\n", program_summary);
-    for (; *commands != NULL; commands++) {
-        fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+    for (const struct command *const *row = program->commands; *row != NULL; row++) {
+        fprintf(out, "  %-14s %s\n", (*row)->name, (*row)->summary);
     }
     fputs("\noptions:\n", out);
     for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
@@ -133,8 +134,8 @@ void help_program(const struct command *const *commands, FILE *out)
     fputs("\n'spillway COMMAND --help' shows the options of a command.\n", out);
 }
 
-void help_version(const struct command *const *commands, FILE *out)
+void help_version(const struct program *program, FILE *out)
 {
-    (void)commands;
-    fprintf(out, "spillway %s\n", SPILLWAY_VERSION);
+    fprintf(out, "spillway %s%s%s\n", spillway_program,
+            program->commit[0] != '\0' ? ", commit " : "", program->commit);
 }

@@ -7,11 +7,12 @@
 /* The table of commands ends with NULL. The caller checks `out` for write errors. */
 void help_command(const struct command *command, FILE *out);
 void help_group(const struct command *const *commands, const char *group, FILE *out);
-void help_program(const struct command *const *commands, FILE *out);
 
-void help_version(const struct command *const *commands, FILE *out);
-void man_page(const struct command *const *commands, FILE *out);
-void completion_bash(const struct command *const *commands, FILE *out);
+struct program; /* program.h */
+void help_program(const struct program *program, FILE *out);
+void help_version(const struct program *program, FILE *out);
+void man_page(const struct program *program, FILE *out);
+void completion_bash(const struct program *program, FILE *out);
 
 /* Is `command` in `group`: "trace info" is in "trace"? */
 bool command_in_group(const struct command *command, const char *group);
@@ -28,7 +29,7 @@ extern const char program_summary[];
 struct program_switch {
     const char *name; /* "--version" */
     const char *summary;
-    void (*print)(const struct command *const *commands, FILE *out);
+    void (*print)(const struct program *program, FILE *out);
 };
 extern const struct program_switch program_switches[]; /* ends with name NULL */
 

@@ -2,6 +2,7 @@
 #include "cli/frame/help.h"
 
 #include "base/version.h"
+#include "cli/frame/program.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void print_command(const struct command *command, FILE *out)
     }
 }
 
-void man_page(const struct command *const *commands, FILE *out)
+void man_page(const struct program *program, FILE *out)
 {
     fprintf(out, ".TH SPILLWAY 1 \"\" \"spillway %s\"\n", SPILLWAY_VERSION);
     fputs(".SH NAME\nspillway \\- ", out);
@@ -70,8 +71,8 @@ void man_page(const struct command *const *commands, FILE *out)
         print_item(row->name, row->summary, out);
     }
     fputs(".SH COMMANDS\n", out);
-    for (; *commands != NULL; commands++) {
-        print_command(*commands, out);
+    for (const struct command *const *row = program->commands; *row != NULL; row++) {
+        print_command(*row, out);
     }
     fputs(".SH EXIT STATUS\n"
           "0: success; 1: failure; 2: invalid request.\n"

@@ -103,32 +103,31 @@ static bool run_command(const struct command *command, int count, char *const *a
     return ok;
 }
 
-static bool run_switch(const struct command *const *commands, const char *name)
+static bool run_switch(const struct program *program, const char *name)
 {
     for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
         if (strcmp(row->name, name) == 0) {
-            row->print(commands, stdout);
+            row->print(program, stdout);
             return true;
         }
     }
     return false;
 }
 
-static bool run_help(const struct command *const *commands, int argc, char *const *argv,
-                     struct error *why);
+static bool run_help(const struct program *program, int argc, char *const *argv, struct error *why);
 
-static bool run_words(const struct command *const *commands, int argc, char *const *argv,
-                      struct error *why)
+static bool run_words(const struct program *program, int argc, char *const *argv, struct error *why)
 {
+    const struct command *const *commands = program->commands;
     if (argc < 2) {
         return unknown_command(commands, NULL, NULL, why);
     }
     if (arguments_ask_help(argv[1])) {
-        help_program(commands, stdout);
+        help_program(program, stdout);
         return true;
     }
     if (strcmp(argv[1], "help") == 0) {
-        return run_help(commands, argc, argv, why);
+        return run_help(program, argc, argv, why);
     }
     const char *second = argc > 2 ? argv[2] : NULL;
     bool group = false;
@@ -148,7 +147,7 @@ static bool run_words(const struct command *const *commands, int argc, char *con
         return true;
     }
     return group ? unknown_command(commands, argv[1], second, why)
-                 : run_switch(commands, argv[1]) || unknown_command(commands, NULL, argv[1], why);
+                 : run_switch(program, argv[1]) || unknown_command(commands, NULL, argv[1], why);
 }
 
 /* Has the reader of standard output closed its pipe, as `| head` does? */
@@ -168,8 +167,7 @@ static void keep_freed_memory(void)
 }
 
 /* `help WORD...` is `WORD... --help`; alone, --help. */
-static bool run_help(const struct command *const *commands, int argc, char *const *argv,
-                     struct error *why)
+static bool run_help(const struct program *program, int argc, char *const *argv, struct error *why)
 {
     char **words = array_zeroed((size_t)argc + 1, sizeof *words, why);
     if (words == NULL) {
@@ -178,18 +176,18 @@ static bool run_help(const struct command *const *commands, int argc, char *cons
     words[0] = argv[0];
     memcpy(words + 1, argv + 2, (size_t)(argc - 2) * sizeof *words);
     words[argc - 1] = (char *)command_help.name;
-    bool ok = run_words(commands, argc, words, why);
+    bool ok = run_words(program, argc, words, why);
     free(words);
     return ok;
 }
 
-int program_run(const struct command *const *commands, int argc, char *const *argv)
+int program_run(const struct program *program, int argc, char *const *argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
     keep_freed_memory();
-    bool ok = run_words(commands, argc, argv, &why);
+    bool ok = run_words(program, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;
         ok = false;

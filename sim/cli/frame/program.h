@@ -4,9 +4,14 @@
 
 #include "cli/frame/command.h"
 
-/* Run the command that argv names. The table ends with NULL, and the commands of a group are
- * adjacent. Returns the exit status: 0, or the kind of the error, which it prints. A failed write
+/* The commit is stated by main(): the library need not be linked anew for each commit. */
+struct program {
+    const struct command *const *commands; /* end with NULL; those of a group are adjacent */
+    const char *commit;                    /* "" if unknown */
+};
+
+/* Run the command that argv names. Returns the exit status: 0, or the kind of the error, which it prints. A failed write
  * to standard output is an error. */
-int program_run(const struct command *const *commands, int argc, char *const *argv);
+int program_run(const struct program *program, int argc, char *const *argv);
 
 #endif

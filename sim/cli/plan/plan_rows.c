@@ -71,7 +71,7 @@ static bool say(const struct planning *planning, const struct targets *targets, 
     plan_goal(planning, out->goal);
     plan_answer(planning, targets, out->answer);
     targets_text(targets, out->targets);
-    uint64_t hash = add_text(out->targets, add_text(out->goal, add_text(SPILLWAY_VERSION, 0)));
+    uint64_t hash = add_text(out->targets, add_text(out->goal, add_text(spillway_program, 0)));
     for (uint32_t i = 0; good && i < planning->count; i++) {
         good = add_candidate(&planning->quests[i], &hash, why);
     }

@@ -25,7 +25,7 @@ static void say(const struct tradeoff *tradeoff, const struct targets *targets, 
 {
     targets_text(targets, out->targets);
     uint64_t hash = XXH64(out->targets, strlen(out->targets), 0);
-    hash = XXH64(SPILLWAY_VERSION, sizeof SPILLWAY_VERSION, hash);
+    hash = XXH64(spillway_program, strlen(spillway_program), hash);
     for (uint32_t i = 0; i < tradeoff->count; i++) {
         for (uint32_t point = 0; point < tradeoff->studies[i].count; point++) {
             const struct cell *run = &tradeoff->studies[i].results[point].cells[COLUMN_RUN];

@@ -1,6 +1,7 @@
 /* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
+#include "cli/frame/database.h"
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
 #include "cli/report/picture.h"
@@ -86,7 +87,8 @@ static bool run(const struct arguments *arguments, struct error *why)
         error_usage(why, NULL, 0, "'--measured' applies to 'requests', not to '%s'", operands[0]);
         return error_expect(why, "spillway plot requests");
     }
-    struct store *store = named ? store_open(operands[1], false, why) : NULL;
+    char note[DATABASE_NOTE] = "";
+    struct store *store = named ? database_show(operands[1], note, why) : NULL;
     struct picture picture;
     bool ok =
         store != NULL && picture_read(store, kind_named(operands[0]), only, count, &picture, why);
@@ -94,6 +96,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     if (!ok) {
         return false;
     }
+    database_print_note(note);
     ok = check_count(operands[1], &picture, count > 0, why) &&
          (measured == NULL || add_measured(&picture, measured, why)) &&
          drawing_save(picture.kind->name, picture.rows, path, why);

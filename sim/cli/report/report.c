@@ -182,6 +182,9 @@ static bool write_question(const struct report *report, struct error *why)
     if (*missing != '\0') {
         html_print(report->out, "<p>%s</p>\n", missing);
     }
+    if (report->note[0] != '\0') {
+        html_print(report->out, "<p>Note: %s.</p>\n", report->note);
+    }
     report_table_release(&table);
     return ok;
 }
@@ -256,7 +259,7 @@ static bool write_page(const struct report *report, struct error *why)
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
                "</footer>\n</body>\n</html>\n",
-               SPILLWAY_VERSION);
+               spillway_program);
     return ok;
 }
 
@@ -303,7 +306,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct report report = {.database = arguments_operands(arguments, &count)[0],
                             .path = arguments_text(arguments, OUTPUT),
                             .pictures = !arguments_given(arguments, NO_PICTURES)};
-    report.store = store_open(report.database, false, why);
+    report.store = database_show(report.database, report.note, why);
     bool ok = report.store != NULL && write_report(&report, why);
     store_close(report.store);
     return ok;

@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_REPORT_H
 #define CLI_REPORT_REPORT_H
 
+#include "cli/frame/database.h"
 #include "cli/report/report_table.h"
 
 /* The inputs of the page's parts. */
@@ -11,6 +12,7 @@ struct report {
     const char *path;     /* of the page */
     size_t heading;       /* which of the page's */
     bool pictures;
+    char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
     struct report_table best;
     FILE *out;
 };

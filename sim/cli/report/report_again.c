@@ -36,7 +36,7 @@ static void write_way(const struct report *report)
     html_word(report->database, report->out);
     fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml\n"
           "spillway simulate run.yaml --json</pre>\n"
-          "<p>prints that run again, under the same name if the program's version and the "
+          "<p>prints that run again, under the same name if the program and the "
           "contents of model, machine and trace are those above. Save one of these as run.yaml "
           "for ",
           report->out);
