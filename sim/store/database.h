@@ -8,10 +8,11 @@
 
 struct store {
     sqlite3 *database;
-    char *path; /* as the user wrote it */
+    char *path;                   /* as the user wrote it */
+    const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
 };
 
-/* Fill `why` with SQLite's last error. Returns false. */
+/* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */
 bool database_error(const struct store *store, struct error *why);
 
 /* Run statements that return no rows. */

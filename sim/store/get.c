@@ -5,6 +5,7 @@
 #include "result/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
+#include "store/values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,6 +113,11 @@ static double read_share(sqlite3_stmt *row, int column)
 
 static bool read_detail(sqlite3_stmt *row, struct result_step *out)
 {
+    for (int i = 0; i < sqlite3_column_count(row); i++) {
+        if (values_fault(row, i) != NULL) {
+            return false;
+        }
+    }
     out->hit_ratio = read_share(row, 1);
     out->h2d_bytes = sqlite3_column_int64(row, 2);
     out->mass_recall = read_share(row, 3);
@@ -132,7 +138,7 @@ static bool get_detail(struct store *store, const char *sql, const char *run,
     while (ok && (ok = database_step(store, statement, &row, why)) && row) {
         ok = array_reserve(rows, &capacity, *count + 1U, sizeof **rows, why) &&
              (read_detail(statement, &(*rows)[*count]) ||
-              damaged(store, run, "a time of its layers or steps", why));
+              damaged(store, run, "its layers or steps", why));
         *count += ok;
     }
     sqlite3_finalize(statement);

@@ -1,4 +1,4 @@
-/* SQLite keeps the statement that created a table as it was written, from the table's name on. */
+/* Each table is the end of a statement, from its name on. */
 #include "store/later.h"
 
 #include "store/database.h"
@@ -24,24 +24,20 @@ static const char *const tables[] = {
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
-/* Does the file have this table, with the present columns? */
+const char *later_table(size_t index)
+{
+    return index < TABLES ? tables[index] : NULL;
+}
+
+/* Does the file have this table? */
 static bool look(struct store *store, const char *table, bool *there, struct error *why)
 {
-    static const char find[] = "SELECT sql FROM main.sqlite_schema WHERE name = ?";
-    static const char made[] = "CREATE TABLE ";
+    static const char find[] = "SELECT 1 FROM main.sqlite_schema WHERE name = ? COLLATE NOCASE";
     sqlite3_stmt *statement = NULL;
     bool good = database_prepare(store, find, &statement, why);
     if (good) {
         sqlite3_bind_text(statement, 1, table, (int)strcspn(table, " "), SQLITE_STATIC);
         good = database_step(store, statement, there, why);
-    }
-    if (good && *there) {
-        const char *sql = (const char *)sqlite3_column_text(statement, 0);
-        good = (sql != NULL && strncmp(sql, made, strlen(made)) == 0 &&
-                strcmp(sql + strlen(made), table) == 0) ||
-               error_set(why, store->path, 0,
-                         "holds results of another version of spillway (table '%.*s')",
-                         (int)strcspn(table, " "), table);
     }
     sqlite3_finalize(statement);
     return good;

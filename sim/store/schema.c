@@ -1,7 +1,9 @@
 #include "store/schema.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -122,9 +124,29 @@ bool store_is_database(const char *path)
     return whole && memcmp(begin, header_magic, sizeof begin) == 0;
 }
 
+/* SQLite opens what has these names beside a file before it reads the file, and would wait for a
+ * FIFO's other end. */
+static bool check_beside(const char *path, struct error *why)
+{
+    static const char *const ends[] = {"-journal", "-wal", "-shm"};
+    char *real = realpath(path, NULL), beside[PATH_MAX];
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof ends / sizeof ends[0]; i++) {
+        struct stat info;
+        snprintf(beside, sizeof beside, "%s%s", real != NULL ? real : path, ends[i]);
+        good = lstat(beside, &info) != 0 || S_ISREG(info.st_mode) ||
+               error_set(why, beside, 0, "is not a regular file");
+    }
+    free(real);
+    return good;
+}
+
 bool schema_check_file(const char *path, bool writable, struct error *why)
 {
     struct stat info;
+    if (!check_beside(path, why)) {
+        return false;
+    }
     if (stat(path, &info) != 0) {
         return (errno == ENOENT && writable) ||
                error_set(why, path, 0, "cannot be opened: %s", strerror(errno));

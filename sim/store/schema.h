@@ -31,7 +31,8 @@ struct schema_text {
 extern const struct schema_text schema_texts[SCHEMA_TEXTS];
 
 /* Look at the file without opening it as a database, so that a foreign file is not changed. True
- * for a results file of this schema and, for writing, for a missing or empty file. */
+ * for a results file of this schema and, for writing, for a missing or empty file. False, too, if
+ * SQLite would take something beside it that is no regular file for its journal. */
 bool schema_check_file(const char *path, bool writable, struct error *why);
 
 #endif

@@ -4,18 +4,23 @@
  * run from it. */
 #include "store/store.h"
 
+#include "base/stop_flag.h"
 #include "store/database.h"
+#include "store/guard.h"
 #include "store/later.h"
 #include "store/quantity.h"
 #include "store/ranged.h"
 #include "store/schema.h"
 #include "store/tied.h"
+#include "store/values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_MS = 10000 };
+/* How long a file is awaited that another program writes, also after Ctrl-C; how often its state,
+ * and in a long statement the stop flag, is looked at. */
+enum { BUSY_MS = 10000, STOPPED_MS = 500, LOOK_MS = 20, LOOK_STEPS = 10000 };
 
 /* The meaning of SQLite's result codes for the user, extended codes before their own class. Other
  * codes use SQLite's own words. */
@@ -33,6 +38,9 @@ static const struct {
 
 bool database_error(const struct store *store, struct error *why)
 {
+    if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
+        return false;
+    }
     int extended = sqlite3_extended_errcode(store->database);
     int code = extended & 0xff;
     for (size_t i = 0; i < sizeof complaints / sizeof complaints[0]; i++) {
@@ -121,16 +129,41 @@ static bool create_tables(struct store *store, struct error *why)
            database_run(store, "COMMIT", why);
 }
 
+static bool stopped(const struct store *store)
+{
+    return store->stop != NULL && atomic_load(&store->stop->raised);
+}
+
+/* SQLite asks whether to abandon a statement that runs long. A run that is being stored is put
+ * whole. */
+static int abandons(void *opaque)
+{
+    const struct store *store = opaque;
+    return stopped(store) && sqlite3_get_autocommit(store->database);
+}
+
+/* SQLite asks whether to try again after it found the file in use for the `tries`th time. */
+static int waits(void *opaque, int tries)
+{
+    if (tries >= (stopped(opaque) ? STOPPED_MS : BUSY_MS) / LOOK_MS) {
+        return 0;
+    }
+    sqlite3_sleep(LOOK_MS);
+    return 1;
+}
+
 static bool prepare_file(struct store *store, bool writable, struct error *why)
 {
     int version;
-    sqlite3_busy_timeout(store->database, BUSY_MS);
-    if (!read_version(store, &version, why)) {
+    sqlite3_busy_handler(store->database, waits, store);
+    sqlite3_progress_handler(store->database, LOOK_STEPS, abandons, store);
+    guard_begin(store);
+    if (!read_version(store, &version, why) || (version != 0 && !guard_check(store, why))) {
         return false;
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
-               later_tables_open(store, false, why) &&
+               later_tables_open(store, false, why) && values_check(store, why) &&
                database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
@@ -186,6 +219,11 @@ void store_close(struct store *store)
         free(store->path);
         free(store);
     }
+}
+
+void store_watch(struct store *store, const struct stop_flag *stop)
+{
+    store->stop = stop;
 }
 
 bool store_has(struct store *store, const char *run, bool *found, struct error *why)

@@ -13,8 +13,9 @@
  * leaves only whole runs. No column holds the wall clock, so an interrupted and resumed sweep gives
  * the rows of an uninterrupted one.
  *
- * A file that is no database, belongs to another program, or has another schema version is refused
- * and left as it is.
+ * A file that is no database, belongs to another program, has another schema version, or holds
+ * something that could run (guard.h) is refused and left as it is. A reader also refuses a file in
+ * which a value is not what its column holds (values.h).
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -24,11 +25,16 @@
 
 #include <stdbool.h>
 
+struct stop_flag;
 struct store;
 
 /* Open for writing (created when absent) or for reading only (must exist). */
 struct store *store_open(const char *path, bool writable, struct error *why);
 void store_close(struct store *store);
+
+/* Abandon statements, and the wait for a file in use, once the flag is raised; they then fail as
+ * interrupted. The flag outlives the store. */
+void store_watch(struct store *store, const struct stop_flag *stop);
 
 /* Does this file begin with SQLite's magic, whatever it holds? */
 bool store_is_database(const char *path);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "cli/frame/question.h"
 #include "store/store_program.h"
 
 #include <inttypes.h>
@@ -11,6 +12,9 @@ bool database_open(const struct arguments *arguments, int option, struct store *
 {
     const char *path = arguments_text(arguments, option);
     *out = path != NULL ? store_open(path, true, why) : NULL;
+    if (*out != NULL) {
+        store_watch(*out, question_stop());
+    }
     return path == NULL || *out != NULL;
 }
 

@@ -21,6 +21,11 @@ static void interrupt(int signal)
     atomic_store(&interrupted.raised, true);
 }
 
+const struct stop_flag *question_stop(void)
+{
+    return &interrupted;
+}
+
 int question_signal(void)
 {
     return interrupting;

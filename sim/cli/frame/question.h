@@ -27,6 +27,9 @@ bool question_begin(struct run_context *runs, const struct scenario *scenario, u
  * cannot be used. Always true. */
 bool question_cache(struct run_context *runs, const struct arguments *arguments, int no_cache);
 
+/* The flag that Ctrl-C and SIGTERM raise during a question. */
+const struct stop_flag *question_stop(void);
+
 /* The signal that ended the last question; 0 if none did. */
 int question_signal(void);
 

@@ -85,7 +85,7 @@ static void fill(struct result *result, const char *run, int salt)
     strcpy(result->families[1].name, "two");
     strcpy(result->scenario_hash, "0123456789abcdef");
     strcpy(result->plan_hash, "fedcba9876543210");
-    strcpy(result->scenario, "batch: 1\nmodel: x\n");
+    strcpy(result->scenario, "{\"batch\":1,\"model\":\"x\"}");
     strcpy(result->message, "short of 3 GiB");
 }
 

@@ -1,0 +1,144 @@
+/* SQLite keeps the statement that made an object as it was written, from its name on. A table's
+ * statement is "CREATE TABLE NAME ...", a virtual table's begins otherwise; the index of a PRIMARY
+ * KEY has no statement. */
+#include "store/guard.h"
+
+#include "store/database.h"
+#include "store/later.h"
+#include "store/schema.h"
+
+#include <string.h>
+
+#define LONGEST (1 << 26) /* bytes of a text: far more than the largest table of a report */
+
+static const char made[] = "CREATE TABLE ";
+enum { MADE = sizeof made - 1 };
+
+void guard_begin(struct store *store)
+{
+    static const struct {
+        int option, value;
+    } settings[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0}, {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_ENABLE_FKEY, 0},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        sqlite3_db_config(store->database, settings[i].option, settings[i].value, NULL);
+    }
+    sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, LONGEST);
+    sqlite3_limit(store->database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_exec(store->database, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
+}
+
+/* ---- spillway's own tables ---- */
+
+const char *guard_table(size_t index, size_t *length)
+{
+    const char *at = strstr(schema_tables, made);
+    for (; at != NULL && index > 0; index--) {
+        at = strstr(at + MADE, made);
+    }
+    const char *table = at != NULL ? at + MADE : later_table(index);
+    *length = table != NULL ? strcspn(table, ";") : 0;
+    return table;
+}
+
+static bool has_name(const char *table, const char *name)
+{
+    size_t length = strcspn(table, " ");
+    return strlen(name) == length && sqlite3_strnicmp(table, name, (int)length) == 0;
+}
+
+/* The statement of the own table of this name; NULL: the name is not one of spillway's. */
+static const char *find_own(const char *name, size_t *length)
+{
+    const char *table;
+    for (size_t i = 0; (table = guard_table(i, length)) != NULL && !has_name(table, name);) {
+        i++;
+    }
+    return table;
+}
+
+/* ---- what the file holds ---- */
+
+/* A row of sqlite_schema; "" for a null. */
+struct object {
+    const char *type, *name, *table, *sql;
+};
+
+static bool refuse(const struct store *store, const char *type, const struct object *object,
+                   struct error *why)
+{
+    bool on = strcmp(object->table, object->name) != 0;
+    error_set(why, store->path, 0, "holds the %s '%.60s'%s%.60s%s, which spillway did not make",
+              type, object->name, on ? " on '" : "", on ? object->table : "", on ? "'" : "");
+    return error_expect(why, "spillway's tables as it makes them, and plain tables beside them");
+}
+
+static bool check_table(const struct store *store, const struct object *object, struct error *why)
+{
+    size_t length;
+    const char *own = find_own(object->name, &length);
+    bool plain = strncmp(object->sql, made, MADE) == 0;
+    if (own == NULL) {
+        return plain || refuse(store, "virtual table", object, why);
+    }
+    bool same = plain && strncmp(object->sql + MADE, own, length) == 0 &&
+                object->sql[MADE + length] == '\0';
+    return same ||
+           error_set(why, store->path, 0,
+                     "holds results of another version of spillway (table '%.60s')", object->name);
+}
+
+static bool check_object(const struct store *store, const struct object *object, struct error *why)
+{
+    size_t length;
+    if (strcmp(object->type, "table") == 0) {
+        return check_table(store, object, why);
+    }
+    bool index = strcmp(object->type, "index") == 0;
+    bool harmless = index && (object->sql[0] == '\0' || find_own(object->table, &length) == NULL);
+    return harmless || refuse(store, object->type, object, why);
+}
+
+static const char *text_at(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return text != NULL ? text : "";
+}
+
+static bool check_objects(struct store *store, struct error *why)
+{
+    sqlite3_stmt *row = NULL;
+    bool more = true;
+    bool good = database_prepare(store, "SELECT type, name, tbl_name, sql FROM main.sqlite_schema",
+                                 &row, why);
+    while (good && (good = database_step(store, row, &more, why)) && more) {
+        struct object object = {text_at(row, 0), text_at(row, 1), text_at(row, 2), text_at(row, 3)};
+        good = check_object(store, &object, why);
+    }
+    sqlite3_finalize(row);
+    return good;
+}
+
+/* Tables that came later may be missing: later.h. */
+static bool check_missing(struct store *store, struct error *why)
+{
+    const char *table;
+    size_t length;
+    bool good = true;
+    for (size_t i = 0; good && (table = guard_table(i, &length)) != later_table(0); i++) {
+        char name[64];
+        sqlite3_snprintf(sizeof name, name, "%.*s", (int)strcspn(table, " "), table);
+        good = sqlite3_table_column_metadata(store->database, "main", name, NULL, NULL, NULL, NULL,
+                                             NULL, NULL) == SQLITE_OK ||
+               error_set(why, store->path, 0, "is damaged: the table '%s' is missing", name);
+    }
+    return good;
+}
+
+bool guard_check(struct store *store, struct error *why)
+{
+    return check_objects(store, why) && check_missing(store, why);
+}

@@ -1,0 +1,27 @@
+/* A results file from elsewhere is data: nothing in it may run. Private to this folder.
+ *
+ * A trigger or a view is a program that the file brings along; an index, a virtual table or a
+ * changed column of one of spillway's tables can make a stored row vanish. SQLite is told to run
+ * none of them (https://www.sqlite.org/security.html), and a file that holds one is refused by
+ * its name, so that nobody takes an empty answer for a stored one. Plain tables that the user
+ * made beside spillway's may stay: no statement of this program names them.
+ */
+#ifndef STORE_GUARD_H
+#define STORE_GUARD_H
+
+#include "store/store.h"
+
+#include <stddef.h>
+
+/* Table number `index` that spillway makes: `*length` bytes of its statement, from the name on.
+ * NULL after the last. */
+const char *guard_table(size_t index, size_t *length);
+
+/* Prepare an open connection before its first statement. Cannot fail. */
+void guard_begin(struct store *store);
+
+/* Compare what the file holds with what spillway makes: fails, naming the object, at the first one
+ * that is not spillway's and at a table that is missing. Changes nothing. */
+bool guard_check(struct store *store, struct error *why);
+
+#endif

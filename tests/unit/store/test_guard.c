@@ -1,0 +1,297 @@
+/* Results files from elsewhere: nothing in them runs, no value is taken for another, and none of
+ * them makes the program wait. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/stop_flag.h"
+#include "store/store.h"
+#include "store/store_curve.h"
+#include "unit/fixture/store_folder.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static struct error why;
+
+static void put_run(struct store *store, const char *run)
+{
+    struct result result;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_RUN, run, &why));
+    assert_true(result_text(&result, COLUMN_SYSTEM, "none", &why));
+    strcpy(result.scenario, "{}");
+    assert_true(store_put(store, &result, &why));
+    result_release(&result);
+}
+
+static void put_curve(struct store *store)
+{
+    const struct store_curve curve = {.source = "x",
+                                      .source_hash = "0",
+                                      .policy = "lru",
+                                      .step_order = "batch",
+                                      .parameters = "{}"};
+    assert_true(store_put_curves(store, &curve, 1, &why));
+}
+
+/* The bytes of a results file with a run and a curve. */
+static char *bytes;
+static size_t size;
+
+static int make_bytes(void **state)
+{
+    assert_int_equal(enter(state), 0);
+    struct store *store = store_open(path, true, &why);
+    assert_non_null(store);
+    put_run(store, "r1");
+    put_curve(store);
+    store_close(store);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    bytes = malloc(1 << 20);
+    size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return leave(state);
+}
+
+static int free_bytes(void **state)
+{
+    (void)state;
+    free(bytes);
+    return 0;
+}
+
+/* A copy of it, changed by `statements` behind the program's back. */
+static void make_file(const char *statements)
+{
+    sqlite3 *database;
+    char *message = NULL;
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+    sqlite3_exec(database, statements, NULL, NULL, &message);
+    if (message != NULL) {
+        fail_msg("%s: %s", statements, message);
+    }
+    sqlite3_close(database);
+}
+
+static void assert_refused(const char *statements, bool writable, const char *message)
+{
+    make_file(statements);
+    struct store *store = store_open(path, writable, &why);
+    if (store != NULL) {
+        fail_msg("opened: %s", statements);
+    }
+    assert_string_equal(why.found, message);
+    assert_string_equal(why.file, path);
+}
+
+/* ---- what could run ---- */
+
+#define SCHEMA(set)                                                                                \
+    "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET " set "; PRAGMA writable_schema = 0"
+
+static void what_spillway_did_not_make_is_refused_by_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statements, *message;
+    } cases[] = {
+        {"CREATE TRIGGER stop BEFORE INSERT ON runs BEGIN SELECT RAISE(IGNORE); END",
+         "holds the trigger 'stop' on 'runs', which spillway did not make"},
+        {"CREATE TABLE mine (a); CREATE TRIGGER t AFTER INSERT ON mine BEGIN SELECT 1; END",
+         "holds the trigger 't' on 'mine', which spillway did not make"},
+        {"CREATE VIEW mine AS SELECT 1", "holds the view 'mine', which spillway did not make"},
+        {"DROP TABLE stalls; CREATE VIEW stalls(run, name, us) AS WITH RECURSIVE n(i) AS (SELECT 1"
+         " UNION ALL SELECT i + 1 FROM n) SELECT i, i, i FROM n",
+         "holds the view 'stalls', which spillway did not make"},
+        {"CREATE VIRTUAL TABLE words USING fts5(word)",
+         "holds the virtual table 'words', which spillway did not make"},
+        {"CREATE INDEX quick ON runs(abs(batch))",
+         "holds the index 'quick' on 'runs', which spillway did not make"},
+        {"CREATE UNIQUE INDEX one ON runs(system)",
+         "holds the index 'one' on 'runs', which spillway did not make"},
+        {"ALTER TABLE runs ADD COLUMN big AS (zeroblob(1000000000))",
+         "holds results of another version of spillway (table 'runs')"},
+        {"DROP TABLE parts; CREATE TABLE parts (run TEXT, name TEXT, us REAL)",
+         "holds results of another version of spillway (table 'parts')"},
+        {SCHEMA("sql = replace(sql, 'us REAL,', 'us REAL CHECK(1),') WHERE name = 'parts'"),
+         "holds results of another version of spillway (table 'parts')"},
+        {"DROP TABLE plans; CREATE TABLE Plans (a)",
+         "holds results of another version of spillway (table 'Plans')"},
+        {"DROP TABLE shards", "is damaged: the table 'shards' is missing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_refused(cases[i].statements, false, cases[i].message);
+        assert_refused(cases[i].statements, true, cases[i].message);
+    }
+}
+
+static void plain_tables_of_a_user_may_stay(void **state)
+{
+    (void)state;
+    make_file("CREATE TABLE notes (run TEXT UNIQUE, note TEXT); CREATE INDEX n ON notes(note);"
+              "INSERT INTO notes VALUES ('r1', x'00'); ANALYZE");
+    for (int writable = 0; writable <= 1; writable++) {
+        struct store *store = store_open(path, writable, &why);
+        assert_non_null(store);
+        store_close(store);
+    }
+}
+
+/* ---- values ---- */
+
+static void a_value_that_its_column_does_not_hold_is_named(void **state)
+{
+    (void)state;
+#define LONG "printf('%.100000c', 'x')"
+    static const struct {
+        const char *statements, *message;
+    } cases[] = {
+        {"UPDATE runs SET step_us = " LONG,
+         "run r1 is damaged: 'step_us' in table 'runs' is a text"},
+        {"UPDATE runs SET batch = 1.5", "run r1 is damaged: 'batch' in table 'runs' is a number"},
+        {"UPDATE runs SET system = x'00'", "run r1 is damaged: 'system' in table 'runs' is a blob"},
+        {"UPDATE runs SET system = " LONG,
+         "run r1 is damaged: 'system' in table 'runs' is a text of more than 64 KiB"},
+        {"INSERT INTO series (run, bin, ms) VALUES ('r1', 1, 'many')",
+         "run r1 is damaged: 'ms' in table 'series' is a text"},
+        {"UPDATE runs SET parts_us = '{'",
+         "run r1 is damaged: 'parts_us' in table 'runs' is malformed JSON"},
+        {"UPDATE runs SET ttft_band = '[]'",
+         "run r1 is damaged: 'ttft_band' in table 'runs' is malformed JSON"},
+        {"UPDATE runs SET scenario = '{\"a\":'",
+         "run r1 is damaged: 'scenario' in table 'runs' is malformed JSON"},
+        {"UPDATE curves SET curve = 'c1', parameters = '{'",
+         "curve c1 is damaged: 'parameters' in table 'curves' is malformed JSON"},
+        {"INSERT INTO plans (plan, place, tried) VALUES ('p', 0, 'x')",
+         "plan p is damaged: 'tried' in table 'plans' is a text"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_refused(cases[i].statements, false, cases[i].message);
+    }
+}
+
+/* ---- waiting ---- */
+
+static bool take(uint32_t count, const char *const *names, const char *const *values, void *context,
+                 struct error *unused)
+{
+    (void)count, (void)names, (void)values, (void)context, (void)unused;
+    return true;
+}
+
+static const char endless[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                              " SELECT MAX(i) FROM n";
+
+static void a_statement_ends_once_the_flag_is_raised(void **state)
+{
+    (void)state;
+    struct stop_flag stop = {.raised = true};
+    make_file("");
+    struct store *store = store_open(path, false, &why);
+    assert_non_null(store);
+    store_watch(store, &stop);
+    assert_false(store_query(store, endless, take, NULL, &why));
+    assert_string_equal(why.found, "interrupted");
+    store_close(store);
+}
+
+static void a_run_is_stored_whole_once_the_flag_is_raised(void **state)
+{
+    (void)state;
+    struct stop_flag stop = {.raised = true};
+    bool found;
+    make_file("");
+    struct store *store = store_open(path, true, &why);
+    assert_non_null(store);
+    store_watch(store, &stop);
+    put_run(store, "r2");
+    assert_true(store_has(store, "r2", &found, &why) && found);
+    store_close(store);
+}
+
+static int slept_us;
+
+/* Stands in for the system's sleep, so that a wait costs nothing and is counted. */
+static int count_sleep(sqlite3_vfs *vfs, int us)
+{
+    (void)vfs;
+    slept_us += us;
+    return us;
+}
+
+static void a_file_in_use_is_not_awaited_once_the_flag_is_raised(void **state)
+{
+    (void)state;
+    struct stop_flag stop = {.raised = true};
+    struct result result;
+    sqlite3 *other;
+    sqlite3_vfs counting = *sqlite3_vfs_find(NULL);
+    counting.zName = "counting";
+    counting.xSleep = count_sleep;
+    make_file("");
+    sqlite3_vfs_register(&counting, true);
+    struct store *store = store_open(path, true, &why);
+    assert_non_null(store);
+    store_watch(store, &stop);
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_RUN, "r2", &why));
+    assert_false(store_put(store, &result, &why));
+    assert_string_equal(why.found, "interrupted");
+    assert_in_range(slept_us, 1, 1000000);
+    result_release(&result);
+    sqlite3_close(other);
+    store_close(store);
+    sqlite3_vfs_unregister(&counting);
+}
+
+static void a_journal_that_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"-journal", "-wal", "-shm"};
+    make_file("");
+    for (size_t i = 0; i < 2 * (sizeof ends / sizeof ends[0]); i++) {
+        char beside[128];
+        snprintf(beside, sizeof beside, "%s%s", path, ends[i / 2]);
+        assert_int_equal(mkfifo(beside, 0600), 0);
+        assert_null(store_open(path, i % 2 == 0, &why));
+        assert_string_equal(why.file, beside);
+        assert_string_equal(why.found, "is not a regular file");
+        unlink(beside);
+    }
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(what_spillway_did_not_make_is_refused_by_its_name),
+        IN_FOLDER(plain_tables_of_a_user_may_stay),
+        IN_FOLDER(a_value_that_its_column_does_not_hold_is_named),
+        IN_FOLDER(a_statement_ends_once_the_flag_is_raised),
+        IN_FOLDER(a_run_is_stored_whole_once_the_flag_is_raised),
+        IN_FOLDER(a_file_in_use_is_not_awaited_once_the_flag_is_raised),
+        IN_FOLDER(a_journal_that_is_no_file_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_bytes, free_bytes);
+}
