@@ -44,6 +44,9 @@ def _open(path):
     if mark != APPLICATION:
         database.close()
         raise ValueError(f"{path}: is no results file of spillway")
+    for kind, name in database.execute("SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"):
+        database.close()
+        raise ValueError(f"{path}: holds the {kind} {name!r}, which spillway did not make")
     return database
 
 

@@ -208,10 +208,18 @@ static bool name_gpu(const struct report *report, struct provenance *provenance,
     return true;
 }
 
+/* An export holds tables; a view in it would be a program that it brings along. */
+static void trust_nothing(sqlite3 *database)
+{
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+}
+
 static bool import_all(const struct report *report, struct findings *findings,
                        struct provenance *provenance, struct error *why)
 {
     bool found = false;
+    trust_nothing(report->database);
     if (!prepare(report, why)) {
         return false;
     }

@@ -2,6 +2,7 @@
 
 import doctest
 import json
+import shutil
 import sqlite3
 import sys
 
@@ -61,6 +62,11 @@ texts = {"inf": "inf", "nan": "nan", "1_000": "1_000", " 1": " 1", "0x10": "0x10
 check(all(repr(spillway.keys({"k": text})["k"]) == repr(value) for text, value in texts.items()),
       "numbers of a scenario are those of JSON, other texts names")
 check(raises(ValueError, spillway.runs, "other.txt"), "another file is refused")
+shutil.copy("results.db", "view.db")
+with sqlite3.connect("view.db") as database:
+    database.execute("DROP TABLE stalls")
+    database.execute("CREATE VIEW stalls AS SELECT 1 AS run")
+check(raises(ValueError, spillway.table, "view.db", "runs"), "a file with a view is refused")
 check(raises(KeyError, spillway.runs, "results.db", {"bacth": 1}), "a where that is no column is refused")
 check(raises(KeyError, spillway.table, "results.db", "part"), "a table that is none is refused")
 
