@@ -3,7 +3,7 @@
 #include "scenario/server_command.h"
 
 #include "base/name.h"
-#include "base/text.h"
+#include "scenario/server_option.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -73,33 +73,27 @@ static char *split_option(char *word)
 
 /* ---- options ----------------------------------------------------------------------------- */
 
-/* Put more words behind an unused option's; what has no room is cut. `text` may be NULL. */
-static void add_words(char *text, const char *words)
+/* Cut an option off behind its name: what follows may be a secret. */
+static void keep_name(char *option)
 {
-    enum { SIZE = sizeof((struct server_unused *)0)->texts[0] };
-    size_t used = text != NULL ? strlen(text) : 0, length = strlen(words);
-    if (text != NULL) {
-        length = length < SIZE - 1 - used ? length : SIZE - 1 - used;
-        memcpy(text + used, words, length);
-        text[used + length] = '\0';
-        text_drop_partial(text, used + length);
-    }
+    static const char name[] = "-_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    option[strspn(option, name)] = '\0';
 }
 
-/* A new text among those that are not used; NULL if there is no room. */
-static char *add_unused(struct server_said *said, int line, const char *text)
+/* Count an option as unused; one for which there is no room is only counted. */
+static void add_unused(struct server_said *said, int line, const char *name, bool harmless)
 {
     struct server_unused *unused = &said->unused;
     int index = unused->count++;
-    if (index >= SERVER_UNUSED) {
-        return NULL;
+    if (index < SERVER_UNUSED) {
+        struct server_unused_option *option = &unused->all[index];
+        snprintf(option->name, sizeof option->name, "%.63s", name);
+        option->line = line;
+        option->harmless = harmless;
     }
-    unused->lines[index] = line;
-    add_words(unused->texts[index], text);
-    return unused->texts[index];
 }
 
-/* An option that no setting has, with the words that are its values. */
+/* An option that no setting has; the words behind it are its values. */
 static bool read_unused(struct server_said *said, const char *typed, char *name, const char **rest,
                         struct error *why)
 {
@@ -112,26 +106,23 @@ static bool read_unused(struct server_said *said, const char *typed, char *name,
         for (char *at = option; *at != '\0'; at++) {
             *at = *at == '_' ? '-' : *at;
         }
-        error_usage(why, said->file, said->line, "unknown option '%.*s'", (int)strcspn(typed, "="),
-                    typed);
+        error_usage(why, said->file, said->line, "unknown option '%s'", typed);
         error_expect(why, "an option of vLLM or SGLang");
         return error_nearest(why, option);
     }
-    char *text = add_unused(said, said->line, typed);
+    add_unused(said, said->line, typed, server_option_harmless(name));
     while (next_value(rest, value, sizeof value)) {
-        add_words(text, " ");
-        add_words(text, value);
     }
     return true;
 }
 
-static bool read_option(struct server_said *said, const char *typed, const char **rest,
-                        struct error *why)
+static bool read_option(struct server_said *said, char *typed, const char **rest, struct error *why)
 {
     char word[WORD], value[WORD] = "true";
     bool used;
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
+    keep_name(typed);
     bool short_switch = said->maker == SERVER_VLLM && strcmp(word, "ep") == 0; /* SGLang: a count */
     const struct server_setting *setting =
         server_setting_find(short_switch ? "enable_expert_parallel" : word);
@@ -151,9 +142,7 @@ static bool read_option(struct server_said *said, const char *typed, const char 
         return false;
     }
     if (!used) {
-        char *text = add_unused(said, said->line, typed);
-        add_words(text, given == NULL ? " " : "");
-        add_words(text, given == NULL ? value : "");
+        add_unused(said, said->line, typed, false);
     }
     return true;
 }
@@ -176,7 +165,7 @@ static bool read_words(struct server_said *said, const char **rest, struct error
         } else if (first) {
             ok = server_setting_take(model, word, said, NULL, why);
         } else {
-            add_unused(said, said->line, word);
+            add_unused(said, said->line, "a word without an option", false);
         }
         if (!ok) {
             return false;
@@ -276,8 +265,6 @@ void server_command_end(struct server_said *said)
 {
     const struct server_fact *tokens = &said->all[SAID_BLOCK_TOKENS];
     if (tokens->typed && said->all[SAID_BLOCKS].value[0] == '\0') {
-        char text[sizeof tokens->value + 16];
-        snprintf(text, sizeof text, "--block-size %s", tokens->value);
-        add_unused(said, tokens->line, text);
+        add_unused(said, tokens->line, "--block-size", false);
     }
 }

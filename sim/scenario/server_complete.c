@@ -27,9 +27,15 @@ static bool says(const struct server_fact *fact, const char *value)
 }
 
 /* SGLang counts all GPUs in tp_size, and its dp_size are servers of their own, unless the ranks
- * share the layers outside attention. */
+ * share the layers outside attention: enable_dp_attention says so, and attn_dp_size, which counts
+ * these ranks apart. */
 static void complete_ranks(struct server_fact *all)
 {
+    if (number_of(&all[SAID_RANK_COUNT], 1) > 1) {
+        all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
+        all[FACT_DATA_PARALLEL] = all[SAID_RANK_COUNT];
+        snprintf(all[SAID_RANKS].value, sizeof all[SAID_RANKS].value, "yes");
+    }
     uint64_t tensor = number_of(&all[FACT_TENSOR_PARALLEL], 1);
     uint64_t data = number_of(&all[FACT_DATA_PARALLEL], 1);
     if (data <= 1) {

@@ -2,6 +2,7 @@
 #include "scenario/server_setting.h"
 
 #include "base/name.h"
+#include "scenario/server_option.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum kind { TEXT, NAME, WHOLE, LENGTH, SHARE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
+enum kind { TEXT, NAME, WHOLE, LENGTH, SHARE, DTYPE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
 
 /* The names of settings; those of the command line without dashes in front, with '_' for '-'. NAME
  * counts only if nothing else names the model. */
@@ -29,6 +30,8 @@ static const struct server_setting {
     {"data_parallel_size", FACT_DATA_PARALLEL, WHOLE},
     {"dp_size", FACT_DATA_PARALLEL, WHOLE},
     {"dp", FACT_DATA_PARALLEL, WHOLE},
+    {"attn_dp_size", SAID_RANK_COUNT, WHOLE},
+    {"attention_data_parallel_size", SAID_RANK_COUNT, WHOLE},
     {"pipeline_parallel_size", FACT_PIPELINE_PARALLEL, WHOLE},
     {"pp_size", FACT_PIPELINE_PARALLEL, WHOLE},
     {"pp", FACT_PIPELINE_PARALLEL, WHOLE},
@@ -37,6 +40,7 @@ static const struct server_setting {
     {"expert_parallel_size", FACT_EXPERT_PARALLEL, WHOLE},
     {"enable_expert_parallel", SAID_EXPERTS, SWITCH},
     {"no_enable_expert_parallel", SAID_EXPERTS, SWITCH_OFF},
+    {"disable_expert_parallel", SAID_EXPERTS, SWITCH_OFF},
     {"max_num_seqs", FACT_MAX_SEQUENCES, WHOLE},
     {"max_running_requests", FACT_MAX_SEQUENCES, WHOLE},
     {"max_num_batched_tokens", FACT_BATCHED_TOKENS, WHOLE},
@@ -46,7 +50,9 @@ static const struct server_setting {
     {"context_length", FACT_REQUEST_TOKENS, LENGTH},
     {"context_len", FACT_REQUEST_TOKENS, LENGTH},
     {"gpu_memory_utilization", FACT_HBM_USABLE, SHARE},
+    {"device_memory_utilization", FACT_HBM_USABLE, SHARE},
     {"mem_fraction_static", FACT_HBM_USABLE, SHARE},
+    {"dtype", SAID_DTYPE, DTYPE},
     {"kv_cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
     {"cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
     {"quantization", FACT_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
@@ -59,10 +65,13 @@ static const struct server_setting {
     {"block_size", SAID_BLOCK_TOKENS, WHOLE},
     {"enable_prefix_caching", SAID_PREFIX, SWITCH},
     {"no_enable_prefix_caching", SAID_PREFIX, SWITCH_OFF},
+    {"disable_prefix_caching", SAID_PREFIX, SWITCH_OFF},
     {"disable_radix_cache", SAID_PREFIX, SWITCH_OFF},
     {"enable_hierarchical_cache", SAID_TIERS, SWITCH},
+    {"enable_hicache", SAID_TIERS, SWITCH},
     {"enable_dp_attention", SAID_RANKS, SWITCH},
     {"enforce_eager", SAID_EAGER, SWITCH},
+    {"no_enforce_eager", SAID_EAGER, SWITCH_OFF},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -98,7 +107,8 @@ static const char *const expected[] = {
     [WHOLE] = "a whole number above 0",
     [LENGTH] = "a whole number above 0, or auto",
     [SHARE] = "a share above 0 and at most 1",
-    [KV_DTYPE] = "auto, bfloat16, or fp8 in one of its forms",
+    [DTYPE] = "auto, bfloat16, float16 or half; 4 bytes a weight are not modelled",
+    [KV_DTYPE] = "auto, bfloat16, float16, or a form of fp8, int8, int4, nvfp4 or fp4_e2m1",
     [WEIGHTS_DTYPE] = "a method of quantization",
     [SWITCH] = "true or false",
     [SWITCH_OFF] = "true or false",
@@ -110,37 +120,6 @@ const char *server_setting_expected(const struct server_setting *setting)
 }
 
 /* ---- names that nothing has -------------------------------------------------------------- */
-
-/* Options of vLLM 0.8 to 0.19 and SGLang 0.5 that change nothing here, though their names are near
- * those of options that do. */
-static const char *const resembling[] = {
-    "data_parallel_address",
-    "data_parallel_backend",
-    "data_parallel_hybrid_lb",
-    "data_parallel_rank",
-    "data_parallel_rpc_port",
-    "data_parallel_size_local",
-    "dcp",
-    "dpa",
-    "dpb",
-    "dpe",
-    "dph",
-    "dpl",
-    "dpn",
-    "dpp",
-    "dpr",
-    "enable_nan_detection",
-    "kv_cache_metrics",
-    "mamba_block_size",
-    "mamba_cache_dtype",
-    "max_prefill_tokens",
-    "max_queued_requests",
-    "model_impl",
-    "page_size",
-    "pcp",
-    "ubatch_size",
-};
-enum { RESEMBLING = sizeof resembling / sizeof *resembling };
 
 /* Only logs and metrics have this name. */
 static bool is_logged(const char *name)
@@ -156,7 +135,7 @@ static bool is_logged(const char *name)
     return false;
 }
 
-/* The names of a command line: those of settings, then those that resemble them. */
+/* The names of a command line: those of settings, then those of other options. */
 static const char *option_row(size_t index)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
@@ -164,17 +143,12 @@ static const char *option_row(size_t index)
             return settings[i].name;
         }
     }
-    return index < RESEMBLING ? resembling[index] : NULL;
+    return server_option_row(index);
 }
 
 const char *server_setting_meant(const char *name)
 {
-    for (size_t i = 0; i < RESEMBLING; i++) {
-        if (strcmp(resembling[i], name) == 0) {
-            return NULL;
-        }
-    }
-    const char *nearest = name_nearest(name, option_row);
+    const char *nearest = server_option_known(name) ? NULL : name_nearest(name, option_row);
     return nearest != NULL && server_setting_find(nearest) != NULL ? nearest : NULL;
 }
 
@@ -187,27 +161,86 @@ static bool invalid(const struct server_said *said, const char *name, const char
     return error_expect(why, "%s", instead);
 }
 
-/* "41,408", "2048", "8k" (vLLM's 8000), "8K" (8192), "430913.0". Negative or 0: not set in a log;
- * what is typed may only be -1, SGLang's way to leave prompts whole. */
+/* Units behind a number: those of vLLM's human_readable_int() and of SGLang's. Only decimal ones
+ * may follow a fraction. */
+static const struct unit {
+    const char *name;
+    enum server_maker maker;
+    uint64_t times;
+    bool fraction;
+} units[] = {
+    {"k", SERVER_VLLM, 1000, true},
+    {"m", SERVER_VLLM, 1000000, true},
+    {"g", SERVER_VLLM, 1000000000, true},
+    {"K", SERVER_VLLM, 1 << 10, false},
+    {"M", SERVER_VLLM, 1 << 20, false},
+    {"G", SERVER_VLLM, 1 << 30, false},
+    {"k", SERVER_SGLANG, 1000, true},
+    {"M", SERVER_SGLANG, 1000000, true},
+    {"G", SERVER_SGLANG, 1000000000, true},
+    {"Ki", SERVER_SGLANG, 1 << 10, false},
+    {"Mi", SERVER_SGLANG, 1 << 20, false},
+    {"Gi", SERVER_SGLANG, 1 << 30, false},
+    {"", SERVER_VLLM, 1, false},
+    {"", SERVER_SGLANG, 1, false},
+};
+
+static const struct unit *find_unit(enum server_maker maker, const char *name)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].maker == maker && strcmp(units[i].name, name) == 0) {
+            return &units[i];
+        }
+    }
+    return NULL;
+}
+
+/* Digits, with commas in the whole part of a log's number: returns what follows them, `*number` in
+ * units of 1 / `*parts`. A number past 32 bits stays past them. */
+static const char *read_digits(const char *at, uint64_t *number, uint64_t *parts)
+{
+    enum { MOST_PARTS = 1000000000 };
+    bool fraction = false;
+    for (*number = 0, *parts = 1;; at++) {
+        bool digit = isdigit((unsigned char)*at), keeps = !fraction || *parts < MOST_PARTS;
+        if (digit && keeps && *number < UINT64_MAX / 10 - 10) {
+            *number = 10 * *number + (uint64_t)(*at - '0');
+            *parts *= fraction ? 10 : 1;
+        } else if (*at == '.' && !fraction && isdigit((unsigned char)at[1])) {
+            fraction = true;
+        } else if (!digit && (*at != ',' || fraction)) {
+            return at;
+        }
+    }
+}
+
+/* "41,408", "2048", "25.6k", "8K", "430913.0". */
+static bool parse_whole(enum server_maker maker, const char *text, uint64_t *out)
+{
+    uint64_t number, parts;
+    const char *end = read_digits(text, &number, &parts);
+    const struct unit *unit = find_unit(maker, end);
+    if (!isdigit((unsigned char)*text) || unit == NULL || number / parts > UINT32_MAX) {
+        return false;
+    }
+    *out = number / parts * unit->times + number % parts * unit->times / parts;
+    return *out <= UINT32_MAX && (number % parts == 0 || unit->fraction);
+}
+
+/* Negative or 0: not set in a log; what is typed may only be -1, SGLang's way to leave prompts
+ * whole. */
 static bool read_whole(const struct server_said *said, const char *name, const char *value,
                        char *out, size_t size, struct error *why)
 {
-    uint64_t number = 0;
-    const char *at = value + (*value == '-');
-    bool digits = isdigit((unsigned char)*at);
-    for (; isdigit((unsigned char)*at) || *at == ','; at++) {
-        number = *at == ',' || number > UINT32_MAX ? number : 10 * number + (uint64_t)(*at - '0');
-    }
-    uint64_t times = *at == 'k' ? 1000 : *at == 'K' ? 1024 : 1;
-    at += times > 1 ? 1 : strncmp(at, ".0", 2) == 0 ? 2 : 0;
-    bool counts = *value != '-' && number > 0;
+    uint64_t number;
+    bool minus = *value == '-', good = parse_whole(said->maker, value + minus, &number);
+    bool counts = good && !minus && number > 0;
     bool whole_prompts = strcmp(name, "chunked_prefill_size") == 0 && strcmp(value, "-1") == 0;
-    if (!digits || *at != '\0' || number * times > UINT32_MAX ||
-        (said->typed && !counts && !whole_prompts)) {
+    if (!good || (said->typed && !counts && !whole_prompts)) {
         return invalid(said, name, value, expected[WHOLE], why);
     }
     if (counts) {
-        snprintf(out, size, "%" PRIu64, number * times);
+        snprintf(out, size, "%" PRIu64, number);
     }
     return true;
 }
@@ -229,20 +262,36 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Weights and activations; "auto", and any of two bytes, is what the model has. In a log
+ * "torch.bfloat16", and types that no command can name. */
+static bool read_dtype(const struct server_said *said, const char *name, const char *value,
+                       struct error *why)
+{
+    static const char *const two_bytes[] = {"auto", "bfloat16", "float16", "half"};
+    const char *type = value + (begins(value, "torch.") ? strlen("torch.") : 0);
+    bool good = !said->typed && strcmp(type, "float32") != 0;
+    for (size_t i = 0; i < sizeof two_bytes / sizeof *two_bytes; i++) {
+        good = good || strcmp(type, two_bytes[i]) == 0;
+    }
+    return good || invalid(said, name, value, expected[DTYPE], why);
+}
+
 /* "auto" is the model's own. */
 static bool read_kv_dtype(const struct server_said *said, const char *name, const char *value,
                           char *out, size_t size, struct error *why)
 {
-    bool wide = strcmp(value, "bfloat16") == 0 || strcmp(value, "bf16") == 0 ||
-                strcmp(value, "float16") == 0;
-    if (strcmp(value, "auto") == 0) {
-        return true;
+    static const struct {
+        const char *begin, *dtype;
+    } types[] = {{"auto", ""},        {"bfloat16", "bf16"}, {"bf16", "bf16"},
+                 {"float16", "bf16"}, {"fp8", "fp8"},       {"int8", "int8"},
+                 {"int4", "int4"},    {"nvfp4", "nvfp4"},   {"fp4_e2m1", "mxfp4"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (begins(value, types[i].begin)) {
+            snprintf(out, size, "%s", types[i].dtype);
+            return true;
+        }
     }
-    if (!wide && !begins(value, "fp8")) {
-        return invalid(said, name, value, expected[KV_DTYPE], why);
-    }
-    snprintf(out, size, "%s", wide ? "bf16" : "fp8");
-    return true;
+    return invalid(said, name, value, expected[KV_DTYPE], why);
 }
 
 /* Methods that name a type; what others mean is in the model's config.json. */
@@ -277,10 +326,12 @@ static bool read_value(const struct server_said *said, const struct server_setti
     case WHOLE:
         return read_whole(said, setting->name, value, out, size, why);
     case LENGTH: /* "auto" and vLLM's -1: as long as the pool allows */
-        return strcmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
+        return strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
                read_whole(said, setting->name, value, out, size, why);
     case SHARE:
         return read_share(said, setting->name, value, out, size, why);
+    case DTYPE:
+        return read_dtype(said, setting->name, value, why);
     case KV_DTYPE:
         return read_kv_dtype(said, setting->name, value, out, size, why);
     case WEIGHTS_DTYPE:
@@ -312,7 +363,8 @@ bool server_setting_take(const struct server_setting *setting, const char *value
     if (!read_value(said, setting, value, text, sizeof text, why)) {
         return false;
     }
-    *used = text[0] != '\0' || setting->kind == KV_DTYPE; /* whose "auto" is the default */
+    bool default_type = setting->kind == KV_DTYPE || setting->kind == DTYPE; /* "auto" */
+    *used = text[0] != '\0' || default_type;
     if (text[0] != '\0' && (setting->kind != NAME || fact->value[0] == '\0')) {
         memcpy(fact->value, text, sizeof text);
         snprintf(fact->said, sizeof fact->said, "%s", setting->name);

@@ -14,6 +14,8 @@ enum {
     SAID_EXPERTS,
     SAID_TIERS,
     SAID_RANKS,
+    SAID_RANK_COUNT,
+    SAID_DTYPE,
     SAID_EAGER,
     SAID_COUNT
 };

@@ -15,7 +15,8 @@
  * for it: an id of Hugging Face or a path.
  *
  * An option of a command that changes nothing in a scenario is returned as unused. An unknown
- * option with a name near that of a used one is an error.
+ * option with a name near that of a used one is an error. No value of such an option is repeated
+ * anywhere: it may be a secret.
  */
 #ifndef SCENARIO_SERVER_TEXT_H
 #define SCENARIO_SERVER_TEXT_H
@@ -54,13 +55,16 @@ struct server_fact {
     bool typed; /* in a command */
 };
 
-/* Options of a command that change nothing, as they were typed: "--swap-space 4". A long one is
- * cut. */
+/* Options of a command that no key follows from, by their names alone: "--swap-space". A value may
+ * be a secret. */
 enum { SERVER_UNUSED = 64 };
 struct server_unused {
-    int count; /* of all; texts and lines are those of the first SERVER_UNUSED */
-    int lines[SERVER_UNUSED];
-    char texts[SERVER_UNUSED][128];
+    int count; /* of all; the rest is that of the first SERVER_UNUSED */
+    struct server_unused_option {
+        char name[64];
+        int line;
+        bool harmless; /* it cannot change what is predicted */
+    } all[SERVER_UNUSED];
 };
 
 struct server_facts {

@@ -40,9 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 (strtod(fact->value, NULL) > 0 && strtod(fact->value, NULL) <= 1));
     }
     for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
-        const char *text = facts.unused.texts[i];
-        require(memchr(text, '\0', sizeof facts.unused.texts[i]) != NULL &&
-                facts.unused.lines[i] > 0);
+        const struct server_unused_option *option = &facts.unused.all[i];
+        require(memchr(option->name, '\0', sizeof option->name) != NULL && option->line > 0);
     }
     return 0;
 }

@@ -19,11 +19,8 @@ bool scenario_from_arguments(const struct arguments *arguments, int set, struct 
 
 /* ---- from a server ---------------------------------------------------------------------- */
 
-/* "model=..." for each fact; the texts hold them. */
-struct facts {
-    struct server_facts read;
-    char texts[FACT_COUNT][sizeof((struct server_fact *)0)->value + 32];
-};
+/* "model=..." */
+typedef char fact_text[sizeof((struct server_fact *)0)->value + 32];
 
 static void print_fact(const char *file, const struct server_fact *fact, const char *text)
 {
@@ -34,33 +31,48 @@ static void print_fact(const char *file, const struct server_fact *fact, const c
     }
 }
 
+/* Options that cannot change the answer share a line. */
+static void print_harmless(const char *file, const struct server_unused *unused)
+{
+    bool some = false;
+    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
+        if (unused->all[i].harmless) {
+            fprintf(stderr, "%s%s%s", some ? "" : file,
+                    some ? ", " : ": do not change the answer: ", unused->all[i].name);
+            some = true;
+        }
+    }
+    fputs(some ? "\n" : "", stderr);
+}
+
 static void print_unused(const char *file, const struct server_unused *unused)
 {
     for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
-        fprintf(stderr, "%s:%d: not used: %s\n", file, unused->lines[i], unused->texts[i]);
+        const struct server_unused_option *option = &unused->all[i];
+        if (!option->harmless) {
+            fprintf(stderr, "%s:%d: not used: %s\n", file, option->line, option->name);
+        }
     }
     if (unused->count > SERVER_UNUSED) {
         fprintf(stderr, "%s: not used: %d more options\n", file, unused->count - SERVER_UNUSED);
     }
+    print_harmless(file, unused);
 }
 
-static bool read_facts(const char *file, struct facts *out, struct error *why)
+static bool read_facts(const char *file, struct server_facts *out, struct error *why)
 {
     size_t size;
     char *text = files_text(NULL, file, &size, why);
-    bool ok = text != NULL && server_text_read(text, size, file, &out->read, why);
+    bool ok = text != NULL && server_text_read(text, size, file, out, why);
     free(text);
-    for (int id = 0; ok && id < FACT_COUNT; id++) {
-        snprintf(out->texts[id], sizeof out->texts[id], "%s=%s", server_fact_keys[id],
-                 out->read.all[id].value);
-    }
     return ok;
 }
 
 bool scenario_from_server(const struct arguments *arguments, int set, int from,
                           struct scenario *out, struct error *why)
 {
-    struct facts facts;
+    struct server_facts facts;
+    fact_text texts[FACT_COUNT];
     const char *file = arguments_text(arguments, from);
     uint32_t file_count, set_count, count = 0;
     const char *const *files = arguments_operands(arguments, &file_count);
@@ -71,13 +83,15 @@ bool scenario_from_server(const struct arguments *arguments, int set, int from,
     const char **all = array_zeroed(FACT_COUNT + set_count + 1, sizeof *all, why);
     bool ok = all != NULL && read_facts(file, &facts, why);
     for (int id = 0; ok && id < FACT_COUNT; id++) {
-        if (facts.read.all[id].value[0] != '\0') {
-            print_fact(file, &facts.read.all[id], facts.texts[id]);
-            all[count++] = facts.texts[id];
+        const struct server_fact *fact = &facts.all[id];
+        if (fact->value[0] != '\0') {
+            snprintf(texts[id], sizeof texts[id], "%s=%s", server_fact_keys[id], fact->value);
+            print_fact(file, fact, texts[id]);
+            all[count++] = texts[id];
         }
     }
     if (ok) {
-        print_unused(file, &facts.read.unused);
+        print_unused(file, &facts.unused);
     }
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];

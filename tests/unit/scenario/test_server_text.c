@@ -64,6 +64,26 @@ static const struct {
     {"the longest request", "vllm serve m --max-model-len 32K",
      "model=m@1 system=vllm@0 request_tokens=32768@1"},
     {"the longest that fits", "vllm serve m --max-model-len auto", "model=m@1 system=vllm@0"},
+    {"fractions of decimal units are vLLM's: 25.6k, 1m",
+     "vllm serve m --max-model-len 25.6k --max-num-batched-tokens 0.5m --max-num-seqs 1.001k",
+     "model=m@1 system=vllm@0 max_sequences=1001@1 batched_tokens=500000@1 request_tokens=25600@1"},
+    {"vLLM's M is 1024 * 1024", "vllm serve m --max-model-len 1M",
+     "model=m@1 system=vllm@0 request_tokens=1048576@1"},
+    {"SGLang's M is a million, its Ki 1024",
+     "sglang serve --model-path m --context-length 1M --chunked-prefill-size 8Ki",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 batched_tokens=8192@1 request_tokens=1000000@1"},
+    {"types of two bytes are the model's own",
+     "vllm serve m --dtype half\nLLM with config: model='m', dtype=torch.bfloat16, x=1",
+     "model=m@2 system=vllm@0"},
+    {"other names of settings",
+     "sglang serve --model-path m --enable-hicache --tp 8 "
+     "--attn-dp-size 4",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=2@1 "
+     "data_parallel=4@1"},
+    {"switches that are off",
+     "vllm serve m --no-enforce-eager --disable-prefix-caching "
+     "--disable-expert-parallel --device-memory-utilization 0.8 --kv-cache-dtype nvfp4",
+     "model=m@1 system=none@1 hbm_usable=0.8@1 dtype.kv=nvfp4@1"},
     {"no prefix cache, KV in fp8, blocks of 32 tokens",
      "vllm serve m --no-enable-prefix-caching --kv-cache-dtype fp8_e5m2 --block-size 32 "
      "--num-gpu-blocks-override 100",
@@ -128,7 +148,7 @@ static void facts_are_keys_with_their_lines(void **state)
     }
 }
 
-/* The options that are not used as "TEXT@LINE, ..."; or the message. */
+/* The options that are not used as "NAME@LINE, ..."; or the message. */
 static const char *unused_of(const char *text)
 {
     static char out[TEXT];
@@ -139,7 +159,7 @@ static const char *unused_of(const char *text)
     }
     for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
         used += (size_t)snprintf(out + used, sizeof out - used, "%s%s@%d", i > 0 ? ", " : "",
-                                 facts.unused.texts[i], facts.unused.lines[i]);
+                                 facts.unused.all[i].name, facts.unused.all[i].line);
     }
     return out;
 }
@@ -149,21 +169,20 @@ static const struct {
 } unused[] = {
     {"vllm serve m --max-num-seqs 4 -tp 2", ""},
     {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10",
-     "--swap-space 4@1, --cpu-offload-gb=10@1"},
+     "--swap-space@1, --cpu-offload-gb@1"},
     {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
-     "--swap-space 1000@2, --seed -1@3, --no-such a b c@5"},
+     "--swap-space@2, --seed@3, --no-such@5"},
     {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",
-     "--speculative-config {\"method\": \"ngram\"}@1"},
-    {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode 3@1, -O3@1"},
-    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto",
-     "--quantization bitsandbytes@1"},
-    {"vllm serve m --block-size 32", "--block-size 32@1"},
+     "--speculative-config@1"},
+    {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode@1, -O3@1"},
+    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto --dtype bfloat16",
+     "--quantization@1"},
+    {"vllm serve m --block-size 32", "--block-size@1"},
     {"vllm serve m --block-size 32 --num-gpu-blocks-override 9", ""},
-    {"vllm serve m --max-num-seqs 4 5", "5@1"},
+    {"vllm serve m --max-num-seqs 4 5", "a word without an option@1"},
     {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
-     "--chunked-prefill-size -1@1, --page-size 64@1"},
-    {"vllm serve m --data-parallel-size-local 1 -dpl 1",
-     "--data-parallel-size-local 1@1, -dpl 1@1"},
+     "--chunked-prefill-size@1, --page-size@1"},
+    {"vllm serve m --data-parallel-size-local 1 -dpl 1", "--data-parallel-size-local@1, -dpl@1"},
 };
 
 static void options_without_effect_are_told(void **state)
@@ -177,22 +196,20 @@ static void options_without_effect_are_told(void **state)
     }
 }
 
-/* A long option is cut between characters, and those for which there is no room are counted. */
+/* A long name is cut, and options for which there is no room are counted. */
 static void unused_options_are_many_or_long(void **state)
 {
     (void)state;
-    char text[4096] = "vllm serve m --chat-template ";
+    char text[4096] = "vllm serve m --";
     struct server_facts facts;
-    for (int i = 0; i < 120; i++) {
-        strcat(text, "\u00e9");
-    }
+    memset(text + strlen(text), 'x', 600);
     for (int i = 0; i < SERVER_UNUSED + 2; i++) {
         strcat(text, " --foo");
     }
     assert_true(server_text_read(text, strlen(text), "f", &facts, &why));
     assert_int_equal(facts.unused.count, SERVER_UNUSED + 3);
-    assert_int_equal(strlen(facts.unused.texts[0]), strlen("--chat-template ") + 2 * 55);
-    assert_string_equal(facts.unused.texts[SERVER_UNUSED - 1], "--foo");
+    assert_int_equal(strlen(facts.unused.all[0].name), sizeof facts.unused.all[0].name - 1);
+    assert_string_equal(facts.unused.all[SERVER_UNUSED - 1].name, "--foo");
 }
 
 static const struct {
@@ -209,6 +226,13 @@ static const struct {
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
     {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
+    {"vllm serve m --max-model-len 25.6K", "f:1: 'max_model_len' is '25.6K'"},
+    {"vllm serve m --max-model-len 1.5", "f:1: 'max_model_len' is '1.5'"},
+    {"vllm serve m --max-model-len 5000g", "f:1: 'max_model_len' is '5000g'"},
+    {"vllm serve m --max-model-len 1Mi", "f:1: 'max_model_len' is '1Mi'"},
+    {"sglang serve --model-path m --context-length 1m", "f:1: 'context_length' is '1m'"},
+    {"vllm serve m --dtype float32",
+     "f:1: 'dtype' is 'float32'\n  expected: auto, bfloat16, float16 or half; 4 bytes a weight"},
     {"vllm serve m --gpu-memory-utilization 90", "f:1: 'gpu_memory_utilization' is '90'"},
     {"vllm serve m --kv-cache-dtype int3", "f:1: 'kv_cache_dtype' is 'int3'"},
     {"vllm serve m \\\n -tp 0", "f:2: 'tp' is '0'\n  expected: a whole number above 0"},
