@@ -29,6 +29,7 @@ static const struct {
     const char *text;
 } complaints[] = {
     {SQLITE_READONLY_DBMOVED, "was moved or deleted while it was in use"},
+    {SQLITE_READONLY_DIRECTORY, "needs a journal beside it, but its folder is read-only"},
     {SQLITE_BUSY, "is in use by another program"},
     {SQLITE_FULL, "cannot be written: the disk is full"},
     {SQLITE_READONLY, "cannot be written: it or its folder is read-only"},

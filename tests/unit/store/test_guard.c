@@ -189,6 +189,56 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
     }
 }
 
+/* ---- journals ---- */
+
+/* A file in WAL mode needs a log beside it even to be read. */
+static void a_log_that_cannot_be_made_is_told(void **state)
+{
+    (void)state;
+    make_file("PRAGMA journal_mode = WAL");
+    chmod(path, 0444);
+    chmod(folder, 0555);
+    uid_t user = geteuid();
+    if (user == 0) { /* root may write anything */
+        assert_int_equal(seteuid(65534), 0);
+    }
+    struct store *store = store_open(path, false, &why);
+    if (user == 0) {
+        assert_int_equal(seteuid(0), 0);
+    }
+    chmod(folder, 0755);
+    assert_null(store);
+    assert_string_equal(why.found, "needs a journal beside it, but its folder is read-only");
+}
+
+static void what_a_log_left_behind_holds_is_looked_at(void **state)
+{
+    (void)state;
+    sqlite3 *database;
+    make_file("PRAGMA journal_mode = WAL");
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "CREATE VIEW late AS SELECT 1", NULL, NULL, NULL);
+    assert_null(store_open(path, false, &why)); /* the view is in the log, not yet in the file */
+    assert_string_equal(why.found, "holds the view 'late', which spillway did not make");
+    sqlite3_close(database);
+}
+
+static void a_journal_that_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"-journal", "-wal", "-shm"};
+    make_file("");
+    for (size_t i = 0; i < 2 * (sizeof ends / sizeof ends[0]); i++) {
+        char beside[128];
+        snprintf(beside, sizeof beside, "%s%s", path, ends[i / 2]);
+        assert_int_equal(mkfifo(beside, 0600), 0);
+        assert_null(store_open(path, i % 2 == 0, &why));
+        assert_string_equal(why.file, beside);
+        assert_string_equal(why.found, "is not a regular file");
+        unlink(beside);
+    }
+}
+
 /* ---- waiting ---- */
 
 static bool take(uint32_t count, const char *const *names, const char *const *values, void *context,
@@ -198,8 +248,9 @@ static bool take(uint32_t count, const char *const *names, const char *const *va
     return true;
 }
 
-static const char endless[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-                              " SELECT MAX(i) FROM n";
+static const char long_one[] =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000000)"
+    " SELECT MAX(i) FROM n";
 
 static void a_statement_ends_once_the_flag_is_raised(void **state)
 {
@@ -209,7 +260,7 @@ static void a_statement_ends_once_the_flag_is_raised(void **state)
     struct store *store = store_open(path, false, &why);
     assert_non_null(store);
     store_watch(store, &stop);
-    assert_false(store_query(store, endless, take, NULL, &why));
+    assert_false(store_query(store, long_one, take, NULL, &why));
     assert_string_equal(why.found, "interrupted");
     store_close(store);
 }
@@ -265,22 +316,6 @@ static void a_file_in_use_is_not_awaited_once_the_flag_is_raised(void **state)
     sqlite3_vfs_unregister(&counting);
 }
 
-static void a_journal_that_is_no_file_is_refused(void **state)
-{
-    (void)state;
-    static const char *const ends[] = {"-journal", "-wal", "-shm"};
-    make_file("");
-    for (size_t i = 0; i < 2 * (sizeof ends / sizeof ends[0]); i++) {
-        char beside[128];
-        snprintf(beside, sizeof beside, "%s%s", path, ends[i / 2]);
-        assert_int_equal(mkfifo(beside, 0600), 0);
-        assert_null(store_open(path, i % 2 == 0, &why));
-        assert_string_equal(why.file, beside);
-        assert_string_equal(why.found, "is not a regular file");
-        unlink(beside);
-    }
-}
-
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -288,10 +323,12 @@ int main(void)
         IN_FOLDER(what_spillway_did_not_make_is_refused_by_its_name),
         IN_FOLDER(plain_tables_of_a_user_may_stay),
         IN_FOLDER(a_value_that_its_column_does_not_hold_is_named),
+        IN_FOLDER(a_journal_that_is_no_file_is_refused),
+        IN_FOLDER(a_log_that_cannot_be_made_is_told),
+        IN_FOLDER(what_a_log_left_behind_holds_is_looked_at),
         IN_FOLDER(a_statement_ends_once_the_flag_is_raised),
         IN_FOLDER(a_run_is_stored_whole_once_the_flag_is_raised),
         IN_FOLDER(a_file_in_use_is_not_awaited_once_the_flag_is_raised),
-        IN_FOLDER(a_journal_that_is_no_file_is_refused),
     };
     return cmocka_run_group_tests(tests, make_bytes, free_bytes);
 }
