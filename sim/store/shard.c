@@ -7,6 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Read the row; false if no shard is numbered, or its sweep named, like that. */
+static bool read_shard(sqlite3_stmt *row, struct store_shard *out)
+{
+    const char *scenario = (const char *)sqlite3_column_text(row, 0);
+    int64_t points = sqlite3_column_int64(row, 1);
+    int64_t number = sqlite3_column_int64(row, 2), count = sqlite3_column_int64(row, 3);
+    if (scenario == NULL || strlen(scenario) >= sizeof out->scenario || points < 0 ||
+        points > UINT32_MAX || number < 1 || number > count || count > UINT32_MAX) {
+        return false;
+    }
+    snprintf(out->scenario, sizeof out->scenario, "%s", scenario);
+    out->points = (uint32_t)points;
+    out->number = (uint32_t)number;
+    out->count = (uint32_t)count;
+    return true;
+}
+
 bool store_get_shard(struct store *store, struct store_shard *shard, bool *found, struct error *why)
 {
     sqlite3_stmt *statement = NULL;
@@ -14,13 +31,8 @@ bool store_get_shard(struct store *store, struct store_shard *shard, bool *found
                                "SELECT scenario, points, number, count FROM shards ORDER BY number",
                                &statement, why) &&
               database_step(store, statement, found, why);
-    if (ok && *found) {
-        const char *scenario = (const char *)sqlite3_column_text(statement, 0);
-        snprintf(shard->scenario, sizeof shard->scenario, "%s", scenario != NULL ? scenario : "");
-        shard->points = (uint32_t)sqlite3_column_int64(statement, 1);
-        shard->number = (uint32_t)sqlite3_column_int64(statement, 2);
-        shard->count = (uint32_t)sqlite3_column_int64(statement, 3);
-    }
+    ok = ok && (!*found || read_shard(statement, shard) ||
+                error_set(why, store->path, 0, "is damaged: its row in table 'shards'"));
     sqlite3_finalize(statement);
     return ok;
 }

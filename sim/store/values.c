@@ -4,6 +4,7 @@
 #include "result/cell.h"
 #include "store/database.h"
 #include "store/guard.h"
+#include "store/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static bool check_types(const struct rows *rows, struct error *why)
     return true;
 }
 
-/* ---- JSON ---- */
+/* ---- texts ---- */
 
 static bool holds_items(enum column column, const char *text)
 {
@@ -83,6 +84,18 @@ static bool check_items(const struct rows *rows, struct error *why)
         const char *text = items ? (const char *)sqlite3_column_text(rows->row, i) : NULL;
         if (text != NULL && !holds_items((enum column)i, text)) {
             return damaged(rows, i, "malformed JSON", why);
+        }
+    }
+    return true;
+}
+
+/* The texts that follow them have a most size each. */
+static bool check_texts(const struct rows *rows, struct error *why)
+{
+    for (int i = 0; i < SCHEMA_TEXTS; i++) {
+        int size = sqlite3_column_bytes(rows->row, COLUMN_COUNT + i);
+        if ((size_t)size >= schema_texts[i].size) {
+            return damaged(rows, COLUMN_COUNT + i, "longer than any of spillway's", why);
         }
     }
     return true;
@@ -134,6 +147,7 @@ bool values_check(struct store *store, struct error *why)
         row_check check;
     } texts[] = {
         {"*", "runs", check_items},
+        {"*", "runs", check_texts},
         {"run, scenario", "runs WHERE scenario <> '' AND NOT json_valid(scenario)", check_json},
         {"curve, parameters", "curves WHERE NOT json_valid(parameters)", check_json},
     };

@@ -177,6 +177,8 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
          "run r1 is damaged: 'parts_us' in table 'runs' is malformed JSON"},
         {"UPDATE runs SET ttft_band = '[]'",
          "run r1 is damaged: 'ttft_band' in table 'runs' is malformed JSON"},
+        {"UPDATE runs SET scenario = printf('%.9000c', '1')",
+         "run r1 is damaged: 'scenario' in table 'runs' is longer than any of spillway's"},
         {"UPDATE runs SET scenario = '{\"a\":'",
          "run r1 is damaged: 'scenario' in table 'runs' is malformed JSON"},
         {"UPDATE curves SET curve = 'c1', parameters = '{'",
@@ -187,6 +189,28 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_refused(cases[i].statements, false, cases[i].message);
     }
+}
+
+static void a_shard_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"'s', 4, 0, 2",          "'s', 4, -5, 2",
+                                       "'s', 4, 3, 2",          "'s', -1, 1, 2",
+                                       "'s', 4, 1, 4294967297", "'the name of a sweep', 4, 1, 2"};
+    char into_path[128];
+    snprintf(into_path, sizeof into_path, "%s/into.db", folder);
+    struct store *into = store_open(into_path, true, &why);
+    assert_non_null(into);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char statement[128];
+        uint64_t added;
+        const char *const paths[] = {path};
+        snprintf(statement, sizeof statement, "INSERT INTO shards VALUES (%s)", rows[i]);
+        make_file(statement);
+        assert_false(store_merge(into, paths, 1, &added, &why));
+        assert_string_equal(why.found, "is damaged: its row in table 'shards'");
+    }
+    store_close(into);
 }
 
 /* ---- journals ---- */
@@ -323,6 +347,7 @@ int main(void)
         IN_FOLDER(what_spillway_did_not_make_is_refused_by_its_name),
         IN_FOLDER(plain_tables_of_a_user_may_stay),
         IN_FOLDER(a_value_that_its_column_does_not_hold_is_named),
+        IN_FOLDER(a_shard_that_cannot_be_is_refused),
         IN_FOLDER(a_journal_that_is_no_file_is_refused),
         IN_FOLDER(a_log_that_cannot_be_made_is_told),
         IN_FOLDER(what_a_log_left_behind_holds_is_looked_at),
