@@ -1,4 +1,4 @@
-/* The types are those that the tables declare; what their JSON texts hold is listed here. */
+/* The types are those that the tables declare; JSON texts are those that result/cell.h reads back. */
 #include "store/values.h"
 
 #include "result/cell.h"
