@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PARTS = 16, STALE_SECONDS = 3600 };
+enum { PARTS = 16, HASH_DIGITS = 32, STALE_SECONDS = 3600 };
 
 /* What this process knows of a part. */
 struct part {
@@ -27,55 +27,56 @@ struct part {
 };
 
 struct disk_cache {
-    char *folder; /* owned */
+    int folder; /* a descriptor, owned */
     uint64_t most;
     struct part parts[PARTS];
     pthread_mutex_t lock; /* of `parts` */
 };
 
-/* Make a folder and those above it. */
-static bool make_folder(const char *path)
+/* Make the folder, and the one above it. */
+static void make_folders(const char *folder)
 {
-    char part[PATH_MAX];
-    const char *end = path;
-    if (strlen(path) >= sizeof part) {
-        return false;
+    char path[PATH_MAX];
+    text_copy(path, sizeof path, folder);
+    size_t length = strlen(path);
+    while (length > 0 && path[length - 1] == '/') {
+        path[--length] = '\0';
     }
-    while (*end != '\0') {
-        end += strspn(end, "/");
-        end += strcspn(end, "/");
-        snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
-        if (mkdir(part, 0700) != 0 && errno != EEXIST && access(part, F_OK) != 0) {
-            return false;
-        }
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
     }
-    return true;
+    mkdir(path, 0700);
+}
+
+/* A descriptor of the folder, -1 if it cannot be made or written. */
+static int open_folder(const char *path)
+{
+    make_folders(path);
+    return access(path, W_OK | X_OK) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
 {
     struct error unseen;
-    if (!make_folder(folder) || access(folder, W_OK | X_OK) != 0) {
-        return NULL;
+    int opened = open_folder(folder);
+    struct disk_cache *cache = opened >= 0 ? array_zeroed(1, sizeof *cache, &unseen) : NULL;
+    if (cache != NULL) {
+        cache->most = most;
+        cache->folder = opened;
+        pthread_mutex_init(&cache->lock, NULL);
+    } else if (opened >= 0) {
+        close(opened);
     }
-    struct disk_cache *cache = array_zeroed(1, sizeof *cache, &unseen);
-    if (cache == NULL) {
-        return NULL;
-    }
-    cache->most = most;
-    cache->folder = text_duplicate(folder, &unseen);
-    if (cache->folder == NULL) {
-        free(cache);
-        return NULL;
-    }
-    pthread_mutex_init(&cache->lock, NULL);
     return cache;
 }
 
 void disk_cache_close(struct disk_cache *cache)
 {
     if (cache != NULL) {
-        free(cache->folder);
+        close(cache->folder);
         pthread_mutex_destroy(&cache->lock);
         free(cache);
     }
@@ -95,22 +96,39 @@ bool disk_cache_folder(char *path, size_t size)
 
 /* ---- names ---- */
 
-/* Where a value is: its part's number and folder, and its file. */
+/* Where a value is: its part's number, and the name of its file there. */
 struct place {
     uint32_t number;
-    char part[PATH_MAX], file[PATH_MAX];
+    char name[HASH_DIGITS + 1];
 };
 
-/* False if the paths are too long. */
-static bool find_place(const struct disk_cache *cache, struct disk_cache_bytes key,
-                       struct place *out)
+static struct place find_place(struct disk_cache_bytes key)
 {
     XXH128_hash_t hash = XXH3_128bits(key.at, key.size);
-    out->number = (uint32_t)(hash.high64 >> 60);
-    int part = snprintf(out->part, PATH_MAX, "%s/%x", cache->folder, out->number);
-    int file = snprintf(out->file, PATH_MAX, "%s/%x/%016llx%016llx", cache->folder, out->number,
-                        (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-    return part > 0 && file > 0 && file < PATH_MAX - 32;
+    struct place place = {.number = (uint32_t)(hash.high64 >> 60)};
+    snprintf(place.name, sizeof place.name, "%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    return place;
+}
+
+/* Could this cache have written a file of that name in that part? */
+static bool is_own_name(const char *name, uint32_t part)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *end = name + strspn(name, digits);
+    return end - name == HASH_DIGITS && name[0] == digits[part] &&
+           (*end == '\0' || strcmp(end, UNFINISHED_SUFFIX) == 0);
+}
+
+/* The folder of a part, made on request; -1 if it is absent or a link. */
+static int open_part(const struct disk_cache *cache, uint32_t number, bool make)
+{
+    char name[2];
+    snprintf(name, sizeof name, "%x", number % PARTS);
+    if (make) {
+        mkdirat(cache->folder, name, 0700);
+    }
+    return openat(cache->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* ---- reading ---- */
@@ -136,16 +154,19 @@ static uint8_t *read_whole(int file, size_t *size)
     return bytes;
 }
 
-uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
+static int open_value(const struct disk_cache *cache, const struct place *place)
 {
-    struct place place;
-    if (cache == NULL || !find_place(cache, key, &place)) {
-        return NULL;
+    int part = open_part(cache, place->number, false);
+    if (part < 0) {
+        return -1;
     }
-    int file = open(place.file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) {
-        return NULL;
-    }
+    int file = openat(part, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    close(part);
+    return file;
+}
+
+static uint8_t *read_value(int file, struct disk_cache_bytes key, size_t *size)
+{
     size_t stored = 0;
     uint8_t *bytes = read_whole(file, &stored), *value = NULL;
     if (bytes != NULL) {
@@ -155,6 +176,20 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     if (value != NULL) {
         futimens(file, NULL); /* now */
     }
+    return value;
+}
+
+uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
+{
+    if (cache == NULL) {
+        return NULL;
+    }
+    struct place place = find_place(key);
+    int file = open_value(cache, &place);
+    if (file < 0) {
+        return NULL;
+    }
+    uint8_t *value = read_value(file, key, size);
     close(file);
     return value;
 }
@@ -162,7 +197,7 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
 /* ---- eviction ---- */
 
 struct entry {
-    char name[96];
+    char name[HASH_DIGITS + sizeof UNFINISHED_SUFFIX];
     uint64_t bytes;
     struct timespec used;
 };
@@ -182,16 +217,17 @@ static bool is_left_over(const struct entry *entry)
            time(NULL) - entry->used.tv_sec > STALE_SECONDS;
 }
 
-/* List the regular files of a part. Without memory for all, some. */
-static size_t list_part(DIR *folder, struct entry **entries)
+/* List the cache's own files in a part. Without memory for all, some. */
+static size_t list_part(DIR *folder, uint32_t part, struct entry **entries)
 {
     size_t count = 0, capacity = 0;
     struct error unseen;
     struct dirent *found;
     struct stat state;
     while ((found = readdir(folder)) != NULL) {
-        if (fstatat(dirfd(folder), found->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0 ||
-            !S_ISREG(state.st_mode) || strlen(found->d_name) >= sizeof(*entries)->name ||
+        if (!is_own_name(found->d_name, part) ||
+            fstatat(dirfd(folder), found->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(state.st_mode) ||
             !array_reserve(entries, &capacity, count + 1, sizeof **entries, &unseen)) {
             continue;
         }
@@ -220,35 +256,39 @@ static uint64_t remove_old(DIR *folder, struct entry *entries, size_t count, uin
 }
 
 /* Look at a part, and if it is too large empty a tenth of it. Returns the bytes that stay. */
-static uint64_t evict(const char *part, uint64_t most)
+static uint64_t evict(const struct disk_cache *cache, uint32_t part, uint64_t most)
 {
-    DIR *folder = opendir(part);
+    int opened = open_part(cache, part, false);
+    DIR *folder = opened >= 0 ? fdopendir(opened) : NULL;
     if (folder == NULL) {
+        if (opened >= 0) {
+            close(opened);
+        }
         return 0;
     }
     struct entry *entries = NULL;
-    size_t count = list_part(folder, &entries);
+    size_t count = list_part(folder, part, &entries);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         bytes += entries[i].bytes;
     }
     bytes = remove_old(folder, entries, count, bytes, bytes > most ? most - most / 10 : bytes);
     free(entries);
-    closedir(folder);
+    closedir(folder); /* and `opened` */
     return bytes;
 }
 
 /* Look at the part when it is first added to, when it seems full, and after each eighth of its size
  * that this process added: others add, too. */
-static void note_added(struct disk_cache *cache, const struct place *place, uint64_t bytes)
+static void note_added(struct disk_cache *cache, uint32_t part, uint64_t bytes)
 {
     uint64_t most = cache->most / PARTS;
-    struct part *known = &cache->parts[place->number];
+    struct part *known = &cache->parts[part];
     pthread_mutex_lock(&cache->lock);
     known->bytes += bytes;
     known->added += bytes;
     if (!known->seen || known->bytes > most || known->added > most / 8) {
-        *known = (struct part){.seen = true, .bytes = evict(place->part, most)};
+        *known = (struct part){.seen = true, .bytes = evict(cache, part, most)};
     }
     pthread_mutex_unlock(&cache->lock);
 }
@@ -269,12 +309,11 @@ static bool write_whole(int file, const uint8_t *bytes, size_t size)
 }
 
 /* A file that is not durable may be damaged when the machine stops; then its checksum is wrong. */
-static bool write_file(const struct place *place, const uint8_t *bytes, size_t size)
+static bool write_file(int part, const char *name, const uint8_t *bytes, size_t size)
 {
     struct error unseen;
     struct unfinished file;
-    mkdir(place->part, 0700);
-    if (!unfinished_open(place->file, &file, &unseen)) {
+    if (!unfinished_open_at(part, name, &file, &unseen)) {
         return false; /* another process may be writing the same value */
     }
     if (!write_whole(file.fd, bytes, size)) {
@@ -284,15 +323,27 @@ static bool write_file(const struct place *place, const uint8_t *bytes, size_t s
     return unfinished_publish(&file, false, &unseen);
 }
 
+static void put_file(struct disk_cache *cache, const struct place *place, const uint8_t *bytes,
+                     size_t size)
+{
+    int part = open_part(cache, place->number, true);
+    if (part < 0) {
+        return;
+    }
+    if (write_file(part, place->name, bytes, size)) {
+        note_added(cache, place->number, size);
+    }
+    close(part);
+}
+
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
                     struct disk_cache_bytes value)
 {
-    struct place place;
     size_t size;
     uint8_t *bytes = cache != NULL ? disk_cache_pack(key, value, &size) : NULL;
-    if (bytes != NULL && size <= cache->most / PARTS / 4 && find_place(cache, key, &place) &&
-        write_file(&place, bytes, size)) {
-        note_added(cache, &place, size);
+    if (bytes != NULL && size <= cache->most / PARTS / 4) {
+        struct place place = find_place(key);
+        put_file(cache, &place, bytes, size);
     }
     free(bytes);
 }

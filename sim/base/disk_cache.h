@@ -7,6 +7,9 @@
  *   FOLDER/3/3f2a...             a value; its time of modification is that of its last use
  *   FOLDER/3/3f2a....spillway-tmp  one that is being written (unfinished.h)
  *
+ * Nothing else is touched: a file under any other name, and a part, a value or an unfinished file that
+ * is a link, a FIFO or a folder, stay as they are, and what a link points at is never opened.
+ *
  * Many processes may use the folder at once, and each may be killed at any time: a file gets its
  * name when it is whole, and none is changed afterwards. A part that has grown beyond a sixteenth
  * of the limit loses its least recently used files. A process counts what it adds itself and looks
@@ -23,8 +26,9 @@
 
 struct disk_cache;
 
-/* The cache in `folder`, which is made if it is absent. `most` bytes may stay. NULL if the folder
- * cannot be made or written, or without memory. Safe to use from several threads. */
+/* The cache in `folder`, which may be a link to one. It and the one above it are made if they are
+ * absent, but none further up: a home that does not exist stays absent. `most` bytes may stay. NULL
+ * if the folder cannot be made or written, or without memory. Safe to use from several threads. */
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most);
 void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
 

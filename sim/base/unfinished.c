@@ -2,6 +2,7 @@
  * have published or removed the file under that name; then the name is opened again. */
 #include "base/unfinished.h"
 
+#include "base/destination.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ static bool write_error(const char *path, struct error *why)
 static bool still_named(const struct unfinished *file)
 {
     struct stat opened, named;
-    return fstat(file->fd, &opened) == 0 && lstat(file->name, &named) == 0 &&
+    return fstat(file->fd, &opened) == 0 &&
+           fstatat(file->folder, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
@@ -33,6 +35,31 @@ static bool lock(const struct unfinished *file, struct error *why)
     return error_set(why, file->path, 0, "is being written by another command");
 }
 
+static bool in_the_way(const struct unfinished *file, struct error *why)
+{
+    error_set(why, file->name, 0, "is in the way: not a file that an interrupted command left");
+    return error_expect(why, "nothing under that name");
+}
+
+/* Opening anything else must not wait. */
+static bool open_named(struct unfinished *file, struct error *why)
+{
+    file->fd = openat(file->folder, file->name,
+                      O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file->fd >= 0) {
+        return true;
+    }
+    bool other = errno == ELOOP || errno == ENXIO || errno == EISDIR;
+    return other ? in_the_way(file, why) : write_error(file->path, why);
+}
+
+/* A file with a second name is somebody's: it may not be emptied under this one. */
+static bool is_ours(const struct unfinished *file)
+{
+    struct stat opened;
+    return fstat(file->fd, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_nlink == 1;
+}
+
 /* Open, lock, and only then empty the file: until then it may be another command's. */
 static bool open_locked(struct unfinished *file, struct error *why)
 {
@@ -40,14 +67,13 @@ static bool open_locked(struct unfinished *file, struct error *why)
         if (file->fd >= 0) {
             close(file->fd);
         }
-        file->fd = open(file->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (file->fd < 0) {
-            return write_error(file->path, why);
-        }
-        if (!lock(file, why)) {
+        if (!open_named(file, why) || !lock(file, why)) {
             return false;
         }
     } while (!still_named(file));
+    if (!is_ours(file)) {
+        return in_the_way(file, why);
+    }
     return ftruncate(file->fd, 0) == 0 || write_error(file->path, why);
 }
 
@@ -61,18 +87,19 @@ static void release(struct unfinished *file)
     *file = (struct unfinished){.fd = -1};
 }
 
-bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
+bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why)
 {
     struct stat info;
-    *out = (struct unfinished){.fd = -1};
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, path, 0, "exists and is not a regular file");
+    *out = (struct unfinished){.folder = folder, .fd = -1};
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
+        !S_ISLNK(info.st_mode)) {
+        return error_set(why, name, 0, "exists and is not a regular file");
     }
-    out->path = text_duplicate(path, why);
-    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, path) < 0) {
+    out->path = text_duplicate(name, why);
+    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, name) < 0) {
         out->name = NULL;
         release(out);
-        return error_set(why, path, 0, "out of memory");
+        return error_set(why, name, 0, "out of memory");
     }
     if (!open_locked(out, why)) {
         release(out);
@@ -81,9 +108,21 @@ bool unfinished_open(const char *path, struct unfinished *out, struct error *why
     return true;
 }
 
+bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
+{
+    struct destination to;
+    *out = (struct unfinished){.fd = -1};
+    if (!destination_find(path, &to, why)) {
+        return false;
+    }
+    return to.descriptor < 0 ? unfinished_open_at(AT_FDCWD, to.path, out, why)
+                             : error_set(why, path, 0, "exists and is not a regular file");
+}
+
 bool unfinished_publish(struct unfinished *file, bool durable, struct error *why)
 {
-    bool ok = ((!durable || fsync(file->fd) == 0) && rename(file->name, file->path) == 0) ||
+    bool ok = ((!durable || fsync(file->fd) == 0) &&
+               renameat(file->folder, file->name, file->folder, file->path) == 0) ||
               write_error(file->path, why);
     if (ok) {
         release(file);
@@ -96,7 +135,7 @@ bool unfinished_publish(struct unfinished *file, bool durable, struct error *why
 void unfinished_discard(struct unfinished *file)
 {
     if (file->name != NULL) {
-        unlink(file->name);
+        unlinkat(file->folder, file->name, 0);
         release(file);
     }
 }

@@ -4,6 +4,9 @@
  * unfinished file; the next one that writes PATH takes it over, so at most one is ever left. Two
  * commands cannot write the same PATH at once: the unfinished file is locked (flock(2)) until it is
  * published or discarded. A file system without locks is trusted.
+ *
+ * Whatever else has the unfinished file's name (a link, a second name of another file, a FIFO, a
+ * folder) is not ours: it is refused, left as it is, and nothing waits for it.
  */
 #ifndef BASE_UNFINISHED_H
 #define BASE_UNFINISHED_H
@@ -14,12 +17,18 @@
 
 struct unfinished {
     char *path, *name; /* the final file and the unfinished one; NULL when there is none */
+    int folder;        /* in which both paths begin: the caller's descriptor, or AT_FDCWD */
     int fd;            /* open for writing; the caller may write to it, but not close it */
 };
 
-/* Open an empty unfinished file for a PATH that is absent or a regular file. On failure there is
- * nothing to discard. */
+/* Open an empty unfinished file for a PATH that is absent, a regular file, or a link to one: the
+ * link's target is then what is written (base/destination.h). On failure there is nothing to
+ * discard. */
 bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
+
+/* The same for the file `name` in a folder that the caller has open until the file is published or
+ * discarded. A link of that name is replaced, not followed. */
+bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why);
 
 /* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as before
  * and the unfinished file is gone. */

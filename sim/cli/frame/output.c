@@ -1,5 +1,7 @@
 #include "cli/frame/output.h"
 
+#include "base/destination.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,11 +21,16 @@ bool output_flush(FILE *out, const char *name, struct error *why)
     return (fflush(out) == 0 && !ferror(out)) || write_error(name, errno, why);
 }
 
-/* The stream has a descriptor of its own: closing it says whether all was written, and the
- * unfinished file stays locked until it is published. */
-static FILE *open_stream(const struct unfinished *unfinished)
+/* A stream with a descriptor of its own: closing it says whether all was written, and an unfinished
+ * file stays locked until it is published. NULL with errno on failure. */
+static FILE *open_stream(int descriptor)
 {
-    int copy = fcntl(unfinished->fd, F_DUPFD_CLOEXEC, 0);
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy >= 0 && (fcntl(copy, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        close(copy);
+        errno = EBADF;
+        return NULL;
+    }
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
     if (file == NULL && copy >= 0) {
         close(copy);
@@ -31,14 +38,31 @@ static FILE *open_stream(const struct unfinished *unfinished)
     return file;
 }
 
-static bool open_file(struct output *output, struct error *why)
+/* Open a descriptor of this process, a plain file or, as a shell's `>` would, what is neither. */
+static bool open_destination(const struct destination *to, struct output *output, struct error *why)
 {
     struct stat info;
-    bool plain = stat(output->path, &info) != 0 || S_ISREG(info.st_mode);
-    if (plain && !unfinished_open(output->path, &output->unfinished, why)) {
+    if (to->descriptor >= 0) {
+        output->file = open_stream(to->descriptor);
+        return true;
+    }
+    if (stat(to->path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        output->file = fopen(to->path, "w");
+        return true;
+    }
+    if (!unfinished_open(to->path, &output->unfinished, why)) {
         return false;
     }
-    output->file = plain ? open_stream(&output->unfinished) : fopen(output->path, "w");
+    output->file = open_stream(output->unfinished.fd);
+    return true;
+}
+
+static bool open_file(struct output *output, struct error *why)
+{
+    struct destination to;
+    if (!destination_find(output->path, &to, why) || !open_destination(&to, output, why)) {
+        return false;
+    }
     if (output->file == NULL) {
         write_error(output->path, errno, why);
         unfinished_discard(&output->unfinished);

@@ -7,6 +7,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -181,11 +182,23 @@ static bool run_help(const struct program *program, int argc, char *const *argv,
     return ok;
 }
 
+/* A closed standard stream would give its number to the next file that is opened, such as the
+ * database, and what is printed would go there. What stands in its place refuses every use. */
+static void occupy_closed_streams(void)
+{
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+        if (fcntl(number, F_GETFD) < 0) {
+            open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
 int program_run(const struct program *program, int argc, char *const *argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
+    occupy_closed_streams();
     keep_freed_memory();
     bool ok = run_words(program, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {

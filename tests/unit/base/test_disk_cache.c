@@ -225,27 +225,138 @@ static void too_large_a_value_is_not_kept(void **state)
     disk_cache_close(cache);
 }
 
+/* ---- what is not the cache's own ---- */
+
+/* The part in which list_files() finds the value of "key". */
+static void find_part(char part[64])
+{
+    char found[320];
+    assert_int_equal(list_files(found), 1);
+    snprintf(part, 64, "%.*s", (int)(strrchr(found, '/') - found), found);
+}
+
+/* A file that nobody used for decades. */
+static void put_old(const char *path, size_t size)
+{
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    assert_int_equal(close(open(path, O_CREAT | O_WRONLY, 0600)), 0);
+    assert_int_equal(truncate(path, (off_t)size), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+}
+
+/* Make the cache look at the part of "key". */
+static void look_again(uint64_t most)
+{
+    struct disk_cache *cache = open_cache(most); /* its first value of a part makes it look there */
+    disk_cache_put(cache, text("key"), text("value"));
+    disk_cache_close(cache);
+}
+
 /* Of a writer that was killed; that of a living one stays. */
 static void left_over_files_are_removed(void **state)
 {
-    struct disk_cache *cache = open_cache(1 << 20);
-    char path[320], part[64], old[96], young[96];
+    char part[64], old[128], young[128];
     (void)state;
-    disk_cache_put(cache, text("key"), text("value"));
-    list_files(path);
-    snprintf(part, sizeof part, "%.*s", (int)(strrchr(path, '/') - path), path);
-    snprintf(old, sizeof old, "%s/1.spillway-tmp", part);
-    snprintf(young, sizeof young, "%s/2.spillway-tmp", part);
-    assert_int_equal(close(open(old, O_CREAT | O_WRONLY, 0600)), 0);
+    look_again(1 << 20);
+    find_part(part);
+    char digit = part[strlen(part) - 1];
+    snprintf(old, sizeof old, "%s/%c%031d.spillway-tmp", part, digit, 1);
+    snprintf(young, sizeof young, "%s/%c%031d.spillway-tmp", part, digit, 2);
+    put_old(old, 0);
     assert_int_equal(close(open(young, O_CREAT | O_WRONLY, 0600)), 0);
-    const struct timespec hours_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    assert_int_equal(utimensat(AT_FDCWD, old, hours_ago, 0), 0);
-    disk_cache_close(cache);
-    cache = open_cache(1 << 20); /* its first value of a part makes it look there */
-    disk_cache_put(cache, text("key"), text("value"));
+    look_again(1 << 20);
     assert_int_equal(access(old, F_OK), -1);
     assert_int_equal(access(young, F_OK), 0);
+}
+
+/* Far too large for the cache, and not used for decades; the last is a value's name in another part. */
+static void files_of_other_names_stay(void **state)
+{
+    static const char *const formats[] = {
+        "%s/photo.jpg", "%s/1.spillway-tmp", "%s/%c%031d.jpg",
+        "%s/%c%030d",   "%s/%c%031d0",       "%s/%c%031d.spillway-tmp2",
+        "%s/%c%030dF",  "%s/.%c%031d",       "%s/%c%030d.spillway-tmp",
+        "%s/%c%031d",
+    };
+    enum { FORMATS = sizeof formats / sizeof formats[0] };
+    char part[64], paths[FORMATS][128];
+    (void)state;
+    look_again(1 << 20);
+    find_part(part);
+    char own = part[strlen(part) - 1];
+    for (size_t i = 0; i < FORMATS; i++) {
+        char digit = i + 1 < FORMATS ? own : own == '0' ? '1' : '0';
+        snprintf(paths[i], sizeof paths[i], formats[i], part, digit, 7);
+        put_old(paths[i], 1 << 20);
+    }
+    look_again(MOST);
+    for (size_t i = 0; i < FORMATS; i++) {
+        assert_int_equal(access(paths[i], F_OK), 0);
+    }
+}
+
+/* Not even files whose names the cache could have written: the folder is not its own. */
+static void a_part_that_is_a_link_is_not_followed(void **state)
+{
+    char part[64], other[64], path[128];
+    (void)state;
+    look_again(1 << 20);
+    find_part(part);
+    snprintf(other, sizeof other, "%s/photos", folder);
+    snprintf(path, sizeof path, "%s/%c%031d", other, part[strlen(part) - 1], 7);
+    assert_int_equal(rename(part, other), 0);
+    assert_int_equal(symlink("photos", part), 0);
+    put_old(path, 1 << 20);
+    struct disk_cache *cache = open_cache(MOST);
+    expect(cache, "key", NULL);
+    disk_cache_put(cache, text("key"), text("value"));
+    expect(cache, "key", NULL);
     disk_cache_close(cache);
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+/* The file that a value's name links to is neither read, nor touched, nor written. */
+static void a_value_that_is_a_link_is_replaced(void **state)
+{
+    char path[320], other[64];
+    struct stat before, linked;
+    (void)state;
+    look_again(1 << 20);
+    assert_int_equal(list_files(path), 1);
+    snprintf(other, sizeof other, "%s/other", folder);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink("../other", path), 0);
+    assert_int_equal(stat(other, &before), 0);
+    put_old(other, (size_t)before.st_size);
+    struct disk_cache *cache = open_cache(1 << 20);
+    expect(cache, "key", NULL);
+    disk_cache_put(cache, text("key"), text("value"));
+    expect(cache, "key", "value");
+    disk_cache_close(cache);
+    assert_int_equal(stat(other, &linked), 0);
+    assert_int_equal(linked.st_size, before.st_size);
+    assert_int_equal(linked.st_mtim.tv_sec, 1000);
+}
+
+/* Neither a FIFO that nobody reads, nor one that somebody does: both would block or swallow. */
+static void a_fifo_in_the_way_does_not_hang(void **state)
+{
+    char path[320], unfinished[340];
+    (void)state;
+    look_again(1 << 20);
+    assert_int_equal(list_files(path), 1);
+    assert_int_equal(unlink(path), 0);
+    snprintf(unfinished, sizeof unfinished, "%s.spillway-tmp", path);
+    assert_int_equal(mkfifo(unfinished, 0600), 0);
+    for (int read = 0; read < 2; read++) {
+        int reader = read ? open(unfinished, O_RDONLY | O_NONBLOCK) : -1;
+        struct disk_cache *cache = open_cache(1 << 20);
+        disk_cache_put(cache, text("key"), text("value"));
+        expect(cache, "key", NULL);
+        disk_cache_close(cache);
+        close(reader);
+    }
+    assert_int_equal(access(unfinished, F_OK), 0);
 }
 
 /* Four processes put and get the same values in a cache that is too small for them, one of them
@@ -284,22 +395,18 @@ static void processes_share_a_folder(void **state)
     disk_cache_close(cache);
 }
 
-static void folders_above_are_made(void **state)
+static void the_last_two_folders_are_made(void **state)
 {
-    char path[PATH_MAX];
-    size_t size, used = (size_t)snprintf(path, sizeof path, "%s", folder);
+    char path[64];
     (void)state;
-    while (used + 64 < sizeof path) { /* deep, but room for a file's name is left */
-        used += (size_t)snprintf(path + used, sizeof path - used, "/a");
-    }
-    disk_cache_close(disk_cache_open(path, 1 << 20));
-    assert_int_equal(access(path, W_OK), 0);
+    snprintf(path, sizeof path, "%s/home/.cache/spillway", folder);
+    assert_null(disk_cache_open(path, 1 << 20));
+    snprintf(path, sizeof path, "%s/home", folder); /* a home is never made */
+    assert_int_equal(access(path, F_OK), -1);
     snprintf(path, sizeof path, "%s/one//two/", folder);
     struct disk_cache *cache = disk_cache_open(path, 1 << 20);
     disk_cache_put(cache, text("key"), text("value"));
-    uint8_t *value = disk_cache_get(cache, text("key"), &size);
-    assert_non_null(value);
-    free(value);
+    expect(cache, "key", "value");
     disk_cache_close(cache);
 }
 
@@ -334,8 +441,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_least_recently_used_leave, enter, leave),
         cmocka_unit_test_setup_teardown(too_large_a_value_is_not_kept, enter, leave),
         cmocka_unit_test_setup_teardown(left_over_files_are_removed, enter, leave),
+        cmocka_unit_test_setup_teardown(files_of_other_names_stay, enter, leave),
+        cmocka_unit_test_setup_teardown(a_part_that_is_a_link_is_not_followed, enter, leave),
+        cmocka_unit_test_setup_teardown(a_value_that_is_a_link_is_replaced, enter, leave),
+        cmocka_unit_test_setup_teardown(a_fifo_in_the_way_does_not_hang, enter, leave),
         cmocka_unit_test_setup_teardown(processes_share_a_folder, enter, leave),
-        cmocka_unit_test_setup_teardown(folders_above_are_made, enter, leave),
+        cmocka_unit_test_setup_teardown(the_last_two_folders_are_made, enter, leave),
         cmocka_unit_test(without_a_folder_there_is_no_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

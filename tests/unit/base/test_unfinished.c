@@ -8,6 +8,7 @@
 #include "base/unfinished.h"
 #include "unit/fixture/store_folder.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,11 +117,66 @@ static void only_regular_files_are_replaced(void **state)
     struct error why;
     assert_false(unfinished_open(folder, &file, &why));
     assert_string_equal(why.found, "exists and is not a regular file");
-    assert_int_equal(symlink(path, name), 0); /* what it points at is not ours to empty */
-    put(path, "old");
+    assert_false(unfinished_open("/dev/fd/2", &file, &why));
+    assert_string_equal(why.found, "exists and is not a regular file");
+}
+
+/* `name` is taken by something that is not ours. */
+static void expect_refused(const char *claim)
+{
+    struct unfinished file;
+    struct error why;
     assert_false(unfinished_open(path, &file, &why));
+    if (strncmp(why.found, "is in the way", 13) != 0 || strcmp(why.file, name) != 0) {
+        fail_msg("%s: '%s' in '%s'", claim, why.found, why.file);
+    }
     expect("old");
+}
+
+/* Nothing of it is emptied, removed or waited for. */
+static void what_is_in_the_way_stays(void **state)
+{
+    (void)state;
+    put(path, "old");
+    assert_int_equal(symlink(path, name), 0);
+    expect_refused("a link");
     assert_int_equal(unlink(name), 0);
+    assert_int_equal(link(path, name), 0);
+    expect_refused("a second name");
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(mkfifo(name, 0600), 0);
+    expect_refused("a FIFO");
+    int reader = open(name, O_RDONLY | O_NONBLOCK);
+    expect_refused("a FIFO that is read");
+    close(reader);
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(mkdir(name, 0700), 0);
+    expect_refused("a folder");
+    assert_int_equal(rmdir(name), 0);
+}
+
+static void a_link_stays_and_its_target_is_written(void **state)
+{
+    (void)state;
+    struct error why;
+    struct unfinished file;
+    char link[sizeof path], second[sizeof path];
+    snprintf(link, sizeof link, "%s/link", folder);
+    snprintf(second, sizeof second, "%s/second", folder);
+    assert_int_equal(symlink("second", link), 0);
+    assert_int_equal(symlink(strrchr(path, '/') + 1, second), 0);
+    for (int there = 0; there <= 1; there++) { /* the target is absent, then old */
+        assert_true(unfinished_open(link, &file, &why));
+        assert_int_equal(write(file.fd, "new", 3), 3);
+        assert_true(unfinished_publish(&file, false, &why));
+        expect("new");
+        put(path, "old");
+    }
+    assert_int_equal(unlink(second), 0);
+    assert_int_equal(symlink(link, second), 0);
+    assert_false(unfinished_open(link, &file, &why));
+    assert_non_null(strstr(why.found, "Too many levels"));
+    assert_int_equal(unlink(link) + unlink(second), 0);
 }
 
 /* The name is taken by a folder meanwhile. */
@@ -145,6 +201,8 @@ int main(void)
         cmocka_unit_test(what_a_killed_command_left_is_taken_over),
         cmocka_unit_test(two_commands_cannot_write_one_file),
         cmocka_unit_test(only_regular_files_are_replaced),
+        cmocka_unit_test(what_is_in_the_way_stays),
+        cmocka_unit_test(a_link_stays_and_its_target_is_written),
         cmocka_unit_test(a_publish_that_fails_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, enter_named, leave);
