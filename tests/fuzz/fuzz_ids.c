@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int file = memfd_create("fuzz.u32", 0);
     require(file >= 0 && write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (!ids_read(path, &ids, &why)) {
+    if (!ids_read(path, IDS_KEPT, &ids, &why)) {
         require(why.found[0] != '\0');
     } else if (ids.count <= IDS_MOST) { /* longer streams would only be slow */
         uint32_t sizes[SIZES] = {1, 1 + ids.blocks / 10, 1 + ids.blocks / 3, ids.blocks};

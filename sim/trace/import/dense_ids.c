@@ -63,3 +63,13 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
     *number = dense->numbers[place] - 1;
     return true;
 }
+
+bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number)
+{
+    uint64_t place = dense->count > 0 ? find_place(dense, id) : 0;
+    if (dense->count == 0 || dense->numbers[place] == 0) {
+        return false;
+    }
+    *number = dense->numbers[place] - 1;
+    return true;
+}

@@ -19,4 +19,7 @@ void dense_ids_release(struct dense_ids *dense);
 /* Find the number of `id`, which gets the next number if it is new. */
 bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why);
 
+/* The number of an id that has one. Safe from several threads while no id is added. */
+bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number);
+
 #endif

@@ -1,17 +1,20 @@
-/* The whole stream is in memory: LRU's curve takes one pass over it, OPT's takes two. */
+/* Two passes over the file: one finds out whether all ids are small, the other numbers them. */
 #include "trace/import/ids.h"
 
 #include "base/array.h"
+#include "base/regular.h"
+#include "base/text.h"
 #include "trace/format/bytes.h"
-#include "trace/import/dense_ids.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
+#include <xxhash.h>
 
-enum { SMALL_IDS = 1 << 20 };
+enum { SMALL_IDS = 1 << 20, PIECE = 1 << 14 };
 
 void ids_init(struct ids *ids)
 {
@@ -21,83 +24,172 @@ void ids_init(struct ids *ids)
 void ids_release(struct ids *ids)
 {
     free(ids->block);
+    free(ids->small);
+    free(ids->path);
+    dense_ids_release(&ids->dense);
+    if (ids->file != NULL) {
+        fclose(ids->file);
+    }
     ids_init(ids);
 }
 
-static bool read_all(FILE *file, const char *path, struct ids *ids, struct error *why)
+/* ---- the file ---- */
+
+static bool open_file(const char *path, struct ids *ids, struct error *why)
 {
     struct stat status;
-    if (fstat(fileno(file), &status) != 0) {
+    ids->path = text_duplicate(path, why);
+    ids->file = ids->path != NULL ? regular_open(path, why) : NULL;
+    if (ids->file == NULL) {
+        return false;
+    }
+    if (fstat(fileno(ids->file), &status) != 0) {
         return error_set(why, path, 0, "%s", strerror(errno));
     }
-    uint64_t bytes = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    uint64_t bytes = (uint64_t)status.st_size;
     if (bytes == 0 || bytes % 4 != 0 || bytes / 4 > UINT32_MAX) {
         error_set(why, path, 0, "the file has %llu bytes", (unsigned long long)bytes);
         return error_expect(why, "32-bit ids, at least one and fewer than 2^32");
     }
     ids->count = (uint32_t)(bytes / 4);
-    ids->block = array_zeroed(ids->count, sizeof *ids->block, why);
-    if (!ids->block) {
-        return false;
-    }
-    if (fread(ids->block, 4, ids->count, file) != ids->count) {
-        return error_set(why, path, 0, "ends before its %u ids", ids->count);
-    }
     return true;
 }
 
-/* Replace each id by its number. Ids below SMALL_IDS use a table, which is several times faster. */
-static bool number_small(struct ids *ids, struct error *why)
+/* Read the ids as they are in the file. */
+static bool read_ids(const struct ids *ids, uint32_t first, uint32_t count, uint32_t *out,
+                     struct error *why)
 {
-    uint32_t *number = array_zeroed(SMALL_IDS, sizeof *number, why);
-    if (!number) {
-        return false;
-    }
-    for (uint32_t i = 0; i < ids->count; i++) {
-        uint32_t id = ids->block[i];
-        if (number[id] == 0) {
-            number[id] = ++ids->blocks;
+    size_t size = 4 * (size_t)count, got = 0;
+    while (got < size) {
+        ssize_t more = pread(fileno(ids->file), (char *)out + got, size - got,
+                             (off_t)(4 * (uint64_t)first + got));
+        if (more < 0) {
+            return error_set(why, ids->path, 0, "cannot be read: %s", strerror(errno));
         }
-        ids->block[i] = number[id] - 1;
+        if (more == 0) {
+            return error_set(why, ids->path, 0, "ends before its %u ids", ids->count);
+        }
+        got += (size_t)more;
     }
-    free(number);
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = load_u32((const uint8_t *)&out[i]);
+    }
     return true;
 }
 
-static bool number_any(struct ids *ids, struct error *why)
+/* Accesses of the piece that begins with `first`. */
+static uint32_t piece_count(const struct ids *ids, uint32_t first)
 {
-    struct dense_ids dense = {.places = 0};
-    bool good = true;
-    for (uint32_t i = 0; good && i < ids->count; i++) {
-        good = dense_ids_find(&dense, ids->block[i], &ids->block[i], why);
+    return ids->count - first < PIECE ? ids->count - first : PIECE;
+}
+
+/* ---- numbers ---- */
+
+/* Ids below SMALL_IDS use a table, which is several times faster. */
+static bool choose_table(struct ids *ids, struct error *why)
+{
+    uint32_t piece[PIECE], most = 0;
+    for (uint32_t first = 0; ids->count - first > 0; first += piece_count(ids, first)) {
+        if (!read_ids(ids, first, piece_count(ids, first), piece, why)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < piece_count(ids, first); i++) {
+            most = piece[i] > most ? piece[i] : most;
+        }
     }
-    ids->blocks = dense.count;
-    dense_ids_release(&dense);
-    return good;
+    return most >= SMALL_IDS || (ids->small = array_zeroed(SMALL_IDS, sizeof *ids->small, why));
+}
+
+static bool has_changed(const struct ids *ids, struct error *why)
+{
+    return error_set(why, ids->path, 0, "has changed since it was first read");
+}
+
+/* Replace ids by their numbers; a new one gets the next. */
+static bool add_numbers(struct ids *ids, uint32_t *piece, uint32_t count, struct error *why)
+{
+    for (uint32_t i = 0; ids->small == NULL && i < count; i++) {
+        if (!dense_ids_find(&ids->dense, piece[i], &piece[i], why)) {
+            return false;
+        }
+        ids->blocks = ids->dense.count;
+    }
+    for (uint32_t i = 0; ids->small != NULL && i < count; i++) {
+        if (piece[i] >= SMALL_IDS) {
+            return has_changed(ids, why);
+        }
+        uint32_t *number = &ids->small[piece[i]];
+        *number = *number == 0 ? ++ids->blocks : *number;
+        piece[i] = *number - 1;
+    }
+    return true;
 }
 
 static bool number_all(struct ids *ids, struct error *why)
 {
-    bool small = true;
-    for (uint32_t i = 0; i < ids->count; i++) {
-        ids->block[i] = load_u32((const uint8_t *)&ids->block[i]);
-        small = small && ids->block[i] < SMALL_IDS;
+    uint32_t piece[PIECE];
+    XXH64_state_t hash;
+    XXH64_reset(&hash, 0);
+    for (uint32_t first = 0; ids->count - first > 0; first += piece_count(ids, first)) {
+        uint32_t count = piece_count(ids, first);
+        uint32_t *into = ids->block != NULL ? ids->block + first : piece;
+        if (!read_ids(ids, first, count, into, why) || !add_numbers(ids, into, count, why)) {
+            return false;
+        }
+        XXH64_update(&hash, into, count * sizeof *into);
     }
-    return small ? number_small(ids, why) : number_any(ids, why);
+    ids->hash = XXH64_digest(&hash);
+    return true;
 }
 
-bool ids_read(const char *path, struct ids *ids, struct error *why)
+/* A stream in memory is numbered: it needs neither its file nor the table. */
+static void drop_source(struct ids *ids)
+{
+    struct ids kept = {
+        .block = ids->block, .count = ids->count, .blocks = ids->blocks, .hash = ids->hash};
+    ids->block = NULL;
+    ids_release(ids);
+    *ids = kept;
+}
+
+bool ids_read(const char *path, uint32_t kept, struct ids *ids, struct error *why)
 {
     ids_init(ids);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return error_set(why, path, 0, "%s", strerror(errno));
-    }
-    bool good = read_all(file, path, ids, why);
-    fclose(file);
-    if (!good || !number_all(ids, why)) {
+    if (!open_file(path, ids, why) || !choose_table(ids, why) ||
+        (ids->count <= kept && !(ids->block = array_zeroed(ids->count, sizeof *ids->block, why))) ||
+        !number_all(ids, why)) {
         ids_release(ids);
         return false;
     }
+    if (ids->block != NULL) {
+        drop_source(ids);
+    }
     return true;
+}
+
+/* ---- a pass ---- */
+
+/* Replace ids by their numbers. An id without one was not there when the stream was numbered. */
+static bool find_numbers(const struct ids *ids, uint32_t *piece, uint32_t count, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; ids->small == NULL && i < count; i++) {
+        good = dense_ids_get(&ids->dense, piece[i], &piece[i]) && good;
+    }
+    for (uint32_t i = 0; ids->small != NULL && i < count; i++) {
+        uint32_t number = piece[i] < SMALL_IDS ? ids->small[piece[i]] : 0;
+        good = number > 0 && good;
+        piece[i] = number - 1;
+    }
+    return good || has_changed(ids, why);
+}
+
+bool ids_blocks(const struct ids *ids, uint32_t first, uint32_t count, uint32_t *out,
+                struct error *why)
+{
+    if (ids->block != NULL) {
+        memcpy(out, ids->block + first, count * sizeof *out);
+        return true;
+    }
+    return read_ids(ids, first, count, out, why) && find_numbers(ids, out, count, why);
 }
