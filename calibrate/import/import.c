@@ -1,27 +1,26 @@
 #include "calibrate/import/import.h"
 
+#include "base/regular.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_sqlite(const char *path, bool *sqlite, struct error *why)
+/* A pipe is text, and would lose its beginning here. */
+static bool is_sqlite(const char *path)
 {
     static const char magic[] = "SQLite format 3";
     char start[sizeof magic] = "";
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    struct error unseen;
+    FILE *file = regular_open(path, &unseen);
+    bool whole = file != NULL && fread(start, 1, sizeof start, file) == sizeof start;
+    if (file != NULL) {
+        fclose(file);
     }
-    size_t got = fread(start, 1, sizeof start, file);
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    *sqlite = got == sizeof start && memcmp(start, magic, sizeof magic) == 0;
-    return ok;
+    return whole && memcmp(start, magic, sizeof magic) == 0;
 }
 
 static bool import_text(const char *path, struct findings *findings, struct provenance *provenance,
@@ -37,9 +36,7 @@ static bool import_text(const char *path, struct findings *findings, struct prov
 bool findings_import(const char *path, struct findings *findings, struct provenance *provenance,
                      struct error *why)
 {
-    bool sqlite = false;
-    return is_sqlite(path, &sqlite, why) &&
-           (sqlite ? nsight_import : import_text)(path, findings, provenance, why);
+    return (is_sqlite(path) ? nsight_import : import_text)(path, findings, provenance, why);
 }
 
 bool import_figure(struct findings *findings, const char *curve, const double *sorted,

@@ -125,13 +125,22 @@ static bool append_name(char ***names, size_t *count, size_t *capacity, const ch
     return true;
 }
 
+/* Can it be read? A FIFO of a fitting name would be waited for. */
+static bool is_listed(DIR *folder, const char *name, const char *suffix)
+{
+    struct stat status;
+    return fstatat(dirfd(folder), name, &status, 0) == 0 &&
+           (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && suffix[0] == '\0'));
+}
+
 static bool read_names(DIR *folder, const char *suffix, char ***names, size_t *count,
                        struct error *why)
 {
     size_t capacity = 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
         size_t length = name_length(entry->d_name, suffix);
-        if (length > 0 && !append_name(names, count, &capacity, entry->d_name, length, why)) {
+        if (length > 0 && is_listed(folder, entry->d_name, suffix) &&
+            !append_name(names, count, &capacity, entry->d_name, length, why)) {
             return false;
         }
     }

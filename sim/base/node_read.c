@@ -251,6 +251,13 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     return reader.root;
 }
 
+/* A pipe may be silent for as long as it likes; Ctrl-C then ends the waiting. */
+static bool unread(const char *path, const char *what, struct error *why)
+{
+    return errno == EINTR ? error_set(why, path, 0, "interrupted")
+                          : error_set(why, path, 0, "%s: %s", what, strerror(errno));
+}
+
 /* All bytes of a file, up to one byte over the limit. */
 static char *read_file(FILE *file, const char *path, size_t *size, struct error *why)
 {
@@ -265,7 +272,7 @@ static char *read_file(FILE *file, const char *path, size_t *size, struct error 
         got = fread(text + *size, 1, 65536, file);
     }
     if (ferror(file)) {
-        error_set(why, path, 0, "cannot be read: %s", strerror(errno));
+        unread(path, "cannot be read", why);
         free(text);
         return NULL;
     }
@@ -276,7 +283,7 @@ char *node_file(const char *path, size_t *size, struct error *why)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+        unread(path, "cannot be opened", why);
         return NULL;
     }
     char *text = read_file(file, path, size, why);

@@ -1,5 +1,7 @@
 #include "store/schema.h"
 
+#include "base/regular.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -116,7 +118,8 @@ static bool check_header(const char *path, const unsigned char header[HEADER_SIZ
 bool store_is_database(const char *path)
 {
     char begin[sizeof header_magic] = "";
-    FILE *file = fopen(path, "rb");
+    struct error unseen;
+    FILE *file = regular_open(path, &unseen); /* or a pipe would lose its beginning */
     bool whole = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin;
     if (file != NULL) {
         fclose(file);

@@ -45,6 +45,10 @@ static int make_data(void **state)
         snprintf(name, sizeof name, "hwprofiles/%s", files[i]);
         make(name, false);
     }
+    make("hwprofiles/folder.yaml", true); /* no profile, and neither is a FIFO */
+    char fifo[PATH_MAX];
+    snprintf(fifo, sizeof fifo, "%s/hwprofiles/fifo.yaml", scratch);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
     return 0;
 }
 
