@@ -2,6 +2,7 @@
 #include "policy/plugin.h"
 
 #include "base/array.h"
+#include "policy/plugin_file.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 static_assert((int)SPILLWAY_MOST_PARAMS == (int)POLICY_MOST_PARAMS, "a plug-in is as any policy");
 
@@ -24,29 +24,36 @@ bool plugin_is_named(const char *name)
     return strncmp(name, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0;
 }
 
+/* ---- who runs ---- */
+
+static _Thread_local const char *inside;
+
+const char *plugin_enter(const char *name)
+{
+    const char *outer = inside;
+    inside = name;
+    return outer;
+}
+
+void plugin_leave(const char *outer)
+{
+    inside = outer;
+}
+
+const char *plugin_inside(void)
+{
+    return inside;
+}
+
 /* ---- the file ---- */
 
-/* XXH64 of a file; never 0. */
-static bool hash_file(const char *path, uint64_t *hash)
+/* Its constructors run here. */
+static void *open_inside(const struct plugin *plugin, const char *path)
 {
-    unsigned char buffer[1 << 14];
-    size_t count;
-    FILE *file = fopen(path, "rb");
-    XXH64_state_t *state = file != NULL ? XXH64_createState() : NULL;
-    bool good = state != NULL && XXH64_reset(state, 0) == XXH_OK;
-    while (good && (count = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        good = XXH64_update(state, buffer, count) == XXH_OK;
-    }
-    if (good) {
-        good = ferror(file) == 0;
-        *hash = XXH64_digest(state);
-        *hash += *hash == 0;
-    }
-    XXH64_freeState(state);
-    if (file != NULL) {
-        fclose(file);
-    }
-    return good;
+    const char *outer = plugin_enter(plugin->name);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    plugin_leave(outer);
+    return library;
 }
 
 /* Open it by its full path, because dlopen() looks for a bare name elsewhere. */
@@ -54,11 +61,16 @@ static bool open_library(struct plugin *plugin, const char *file, int line, stru
 {
     const char *path = plugin->name + strlen(PLUGIN_PREFIX);
     char full[PATH_MAX];
-    if (realpath(path, full) == NULL || !hash_file(full, &plugin->kind.content)) {
+    struct error fault;
+    if (realpath(path, full) == NULL) {
         error_set(why, file, line, "cannot read plug-in '%s': %s", path, strerror(errno));
         return error_expect(why, "the path of a shared library");
     }
-    plugin->library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    if (!plugin_file_check(full, &plugin->kind.content, &fault)) {
+        error_set(why, file, line, "cannot read plug-in '%s': it %s", path, fault.found);
+        return error_expect(why, "the path of a whole shared library");
+    }
+    plugin->library = open_inside(plugin, full);
     if (plugin->library == NULL) {
         error_set(why, file, line, "cannot load plug-in '%s'", path);
         return error_expect(why, "a shared library: %s", dlerror());

@@ -86,6 +86,18 @@ curve() { spillway curve ids.u32 --policy plugin:./bad.so --sizes 4; }
 refused a_missing_file_is_refused 'No such file' curve
 echo 'not a library' >bad.so
 refused a_text_file_is_refused 'cannot load' curve
+rm bad.so && mkfifo bad.so
+refused a_fifo_is_refused 'is not a regular file' timeout 20 "$program" curve ids.u32 --policy plugin:./bad.so --sizes 4
+rm bad.so
+build ''
+cp bad.so whole.so
+size=$(stat -c %s whole.so)
+for cut in 63 64 1000 $((size / 2)) $((size - 1)); do
+    head -c "$cut" whole.so >bad.so
+    refused "a_file_cut_to_${cut}_bytes_is_refused" 'has lost its end' curve
+done
+head -c 10 whole.so >bad.so
+refused a_file_cut_to_10_bytes_is_refused 'cannot load' curve
 while IFS='|' read -r claim text script; do
     build "$script"
     refused "${claim}_is_refused" "$text" curve
@@ -107,6 +119,10 @@ evicted_out_of_range|evicts block 4294967295|s/evict(answer->cache, .*/evict(ans
 above_capacity|in a cache of|s/answer->evict(.*//
 reuse|without comparing queries|s/answer->lookups =/answer->reused =/
 lookups|looks up 4294967295|s/answer->lookups = .*/answer->lookups = NONE;/
+exit_in_a_constructor|ended the program|$a __attribute__((constructor)) static void begin(void) { exit(0); }
+exit_in_create|ended the program|s/(void)reason;.*/exit(0);/
+exit_in_access|ended the program|s/answer->hit++;/exit(0);/
+exit_in_destroy|ended the program|s/free(cache);/exit(0);/
 END
 build 's/answer->hit++/answer->hit += cache->now > 60 ? 2 : 1/'
 refused hits_that_cannot_be_are_found_in_a_simulation 'hits' simulate plugin:./bad.so --set trace=smollm2-135m

@@ -6,6 +6,7 @@
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
+#include "policy/plugin.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -193,14 +194,45 @@ static void occupy_closed_streams(void)
     }
 }
 
+/* ---- code that ends the program ---- */
+
+static bool has_ended; /* the command */
+
+static int complain(const struct error *why)
+{
+    char text[ERROR_TEXT];
+    error_format(why, text, sizeof text);
+    return dprintf(STDERR_FILENO, "spillway: %s\n", text);
+}
+
+/* Called by exit(). Commands return, so whoever calls it before they do is a plug-in or a library:
+ * without this, its status would pass for that of the command, and nothing would be printed. */
+static void refuse_exit(void)
+{
+    struct error why;
+    const char *plugin = plugin_inside();
+    if (has_ended) {
+        return;
+    }
+    error_set(&why, NULL, 0, "%s ended the program by exit()",
+              plugin != NULL ? plugin : "a library");
+    if (plugin != NULL) {
+        error_expect(&why, "code that returns; 'create' may refuse with a reason");
+    }
+    complain(&why);
+    _exit(ERROR_FAILURE);
+}
+
 int program_run(const struct program *program, int argc, char *const *argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
+    atexit(refuse_exit);
     occupy_closed_streams();
     keep_freed_memory();
     bool ok = run_words(program, argc, argv, &why);
+    has_ended = true;
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;
         ok = false;
@@ -211,9 +243,7 @@ int program_run(const struct program *program, int argc, char *const *argv)
     if (reader_is_gone()) {
         return 128 + SIGPIPE; /* silently, as if the signal had ended it */
     }
-    char text[ERROR_TEXT];
-    error_format(&why, text, sizeof text);
-    fprintf(stderr, "spillway: %s\n", text);
+    complain(&why);
     /* An interrupted command ends with the status that a shell gives a program killed by a signal:
      * it may be started again, and a command that failed may not. */
     return question_signal() != 0 ? 128 + question_signal() : (int)why.kind;
