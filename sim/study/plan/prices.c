@@ -48,14 +48,31 @@ bool prices_lay(const char *prices, const char *machine, struct scenario *scenar
     return good;
 }
 
-bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why)
+/* Fails if an item of the list before `end` prices the same machine. */
+static bool check_single(const char *prices, const char *end, const struct price *price,
+                         struct error *why)
 {
     const char *item;
+    size_t length;
+    while (text_item(&prices, &item, &length) && item < end) {
+        struct price first;
+        if (read_price(item, length, &first, why) && strcmp(first.machine, price->machine) == 0) {
+            error_usage(why, OPTION, 0, "'%.80s' has two prices, %.40s and %.40s", price->machine,
+                        first.number, price->number);
+            return error_expect(why, "one price a machine");
+        }
+    }
+    return true;
+}
+
+bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why)
+{
+    const char *item, *all = prices;
     size_t length;
     while (prices != NULL && text_item(&prices, &item, &length)) {
         struct price price;
         bool found = false;
-        if (!read_price(item, length, &price, why)) {
+        if (!read_price(item, length, &price, why) || !check_single(all, item, &price, why)) {
             return false;
         }
         for (size_t i = 0; i < count; i++) {

@@ -10,7 +10,8 @@
 bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
                 struct error *why);
 
-/* Fails if the text is no list of prices, or prices a machine that is not one of `machines`. */
+/* Fails if the text is no list of prices, or prices a machine that is not one of `machines`, or one
+ * twice. */
 bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why);
 
 #endif

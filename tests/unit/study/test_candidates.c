@@ -142,6 +142,9 @@ static void names_that_there_are_not_are_refused(void **state)
         {{.systems = "vlm", .machines = "a40"}, "--system", "unknown system 'vlm'"},
         {{.systems = "vllm,", .machines = "a40"}, "--system", "a name is missing in 'vllm,'"},
         {{.systems = "vllm"}, "", "'hardware'"},
+        {{.systems = "vllm", .machines = "a40", .prices = "A40=0.44,a40=0.5"},
+         "--price",
+         "'a40' has two prices, 0.44 and 0.5"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -165,9 +168,12 @@ static void make_system(char path[], const char *command)
     int file = mkstemps(path, 5);
     FILE *out = fdopen(file, "w");
     assert_non_null(out);
-    fprintf(out, "policy: lru\nbudget: 1000tok\nselection: 512tok\nretrieval: quest\nretrieval_keys: 2x\n"
-            "retrieval_tokens: 16tok\nretrieval_kernels: 3\nmanager: gpu\ntransfer: sm-zero-copy\n"
-            "sync: gpu\ncommand: %s\n", command);
+    fprintf(
+        out,
+        "policy: lru\nbudget: 1000tok\nselection: 512tok\nretrieval: quest\nretrieval_keys: 2x\n"
+        "retrieval_tokens: 16tok\nretrieval_kernels: 3\nmanager: gpu\ntransfer: sm-zero-copy\n"
+        "sync: gpu\ncommand: %s\n",
+        command);
     assert_int_equal(fclose(out), 0);
 }
 
@@ -203,8 +209,9 @@ static void a_command_says_what_the_run_says(void **state)
     check_command("\"s {hbm_usable} {kv_dtype} {host_gib}\"", "s 0.9 auto 768");
     check_command("'s {\"top\": {selected_tokens}, \"buffer\": {cache_tokens}} { } {'",
                   "s {\"top\": 512, \"buffer\": 1000} { } {");
-    check_command("\"s [-b {batched_tokens} -p {pool_blocks}] [-h {host_gib_each}] {host_gb_each}\"",
-                  "s -h 384 412");
+    check_command(
+        "\"s [-b {batched_tokens} -p {pool_blocks}] [-h {host_gib_each}] {host_gb_each}\"",
+        "s -h 384 412");
     check_command("s {sequence}", "unknown value of a command 'sequence'");
 }
 
