@@ -10,10 +10,12 @@ struct store {
     sqlite3 *database;
     char *path;                   /* as the user wrote it */
     const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
+    bool fresh;                   /* the file was absent before */
+    bool unwritten;               /* there was no room for something, or the disk failed */
 };
 
 /* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */
-bool database_error(const struct store *store, struct error *why);
+bool database_error(struct store *store, struct error *why);
 
 /* Run statements that return no rows. */
 bool database_run(struct store *store, const char *sql, struct error *why);

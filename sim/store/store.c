@@ -6,6 +6,7 @@
 
 #include "base/stop_flag.h"
 #include "store/database.h"
+#include "store/fresh.h"
 #include "store/guard.h"
 #include "store/later.h"
 #include "store/quantity.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How long a file is awaited that another program writes, also after Ctrl-C; how often its state,
  * and in a long statement the stop flag, is looked at. */
@@ -37,13 +39,14 @@ static const struct {
     {SQLITE_CORRUPT, "is damaged"},
 };
 
-bool database_error(const struct store *store, struct error *why)
+bool database_error(struct store *store, struct error *why)
 {
     if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
         return false;
     }
     int extended = sqlite3_extended_errcode(store->database);
     int code = extended & 0xff;
+    store->unwritten = store->unwritten || code == SQLITE_FULL || code == SQLITE_IOERR;
     for (size_t i = 0; i < sizeof complaints / sizeof complaints[0]; i++) {
         if (complaints[i].code == extended || complaints[i].code == code) {
             return error_set(why, store->path, 0, "%s", complaints[i].text);
@@ -206,6 +209,7 @@ struct store *store_open(const char *path, bool writable, struct error *why)
         error_set(why, path, 0, "out of memory");
         return NULL;
     }
+    store->fresh = access(path, F_OK) != 0;
     if (!open_file(store, writable, why)) {
         store_close(store);
         return NULL;
@@ -216,6 +220,7 @@ struct store *store_open(const char *path, bool writable, struct error *why)
 void store_close(struct store *store)
 {
     if (store != NULL) {
+        fresh_remove_unused(store);
         sqlite3_close(store->database);
         free(store->path);
         free(store);

@@ -28,7 +28,8 @@
 struct stop_flag;
 struct store;
 
-/* Open for writing (created when absent) or for reading only (must exist). */
+/* Open for writing (created when absent) or for reading only (must exist). If the disk has no room
+ * for the first result of a file that was created, store_close() removes it. */
 struct store *store_open(const char *path, bool writable, struct error *why);
 void store_close(struct store *store);
 

@@ -339,6 +339,53 @@ static void a_full_disk_is_an_error_and_loses_nothing(void **state)
     store_close(store);
 }
 
+/* Open a store and put a run, with room for `bytes` in any file. */
+static bool put_within(const char *run, rlim_t bytes)
+{
+    struct error why;
+    struct result result;
+    struct rlimit old;
+    getrlimit(RLIMIT_FSIZE, &old);
+    fill(&result, run, 1);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = bytes, .rlim_max = old.rlim_max});
+    struct store *store = store_open(path, true, &why);
+    bool ok = store != NULL && store_put(store, &result, &why);
+    store_close(store);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_DFL);
+    result_release(&result);
+    return ok;
+}
+
+/* From no room at all to enough; a link's target goes, and the link stays. */
+static void a_new_file_without_room_leaves_nothing(void **state)
+{
+    (void)state;
+    char link[sizeof path];
+    uint32_t failed = 0;
+    for (rlim_t room = 0; !put_within("k", room); room += 4096) {
+        failed++;
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    assert_true(failed > 15); /* some of them after the tables were made */
+    struct store *store = open_store(false);
+    assert_comes_back(store, "k", 1);
+    store_close(store);
+    snprintf(link, sizeof link, "%s/link.db", folder);
+    assert_int_equal(rename(path, link), 0);
+    assert_int_equal(symlink("link.db", path), 0);
+    assert_false(put_within("l", 0)); /* an existing one stays */
+    store = open_store(false);
+    assert_comes_back(store, "k", 1);
+    store_close(store);
+    assert_int_equal(unlink(link), 0);
+    assert_false(put_within("k", 40960));
+    assert_int_equal(access(link, F_OK), -1);
+    assert_true(put_within("k", RLIM_INFINITY));
+    assert_int_equal(access(link, F_OK), 0);
+}
+
 static void a_file_deleted_while_in_use_is_an_error(void **state)
 {
     (void)state;
@@ -694,6 +741,7 @@ int main(void)
         IN_FOLDER(has_finds_whole_runs_only),
         IN_FOLDER(a_put_that_fails_leaves_nothing_of_its_run),
         IN_FOLDER(a_full_disk_is_an_error_and_loses_nothing),
+        IN_FOLDER(a_new_file_without_room_leaves_nothing),
         IN_FOLDER(a_file_deleted_while_in_use_is_an_error),
         IN_FOLDER(a_killed_writer_is_rolled_back_by_a_reader),
         IN_FOLDER(other_files_are_refused_and_left_alone),
