@@ -160,6 +160,7 @@ papers: all ## hold predictions against published figures (UPDATE=1 rewrites the
 host-example: all ## measure the host that ships as an example again, and its table in docs/calibrate.md
 	@tools/host_example.sh
 
+# An empty file comes first where output is redirected: with a umask of 077 it would be unreadable.
 install: all ## install program, header, data, pages, man page and completion below PREFIX
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(HARNESS) $(wildcard $(HARNESS)-cuda)
@@ -170,9 +171,9 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 \
-	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
 	$(PROGRAM) --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
 
 deb: ## make a Debian package of what `make install` installs: build/spillway_*.deb

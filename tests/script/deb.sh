@@ -13,21 +13,29 @@ skip() { # REASON NAME
     count=$((count + 1))
     echo "ok $count - $2 # SKIP $1"
 }
-echo 1..4
+echo 1..6
 if ! command -v dpkg-shlibdeps >/dev/null; then
-    for name in a_package_is_built its_program_finds_its_data its_pages_are_there; do
+    for name in installed_files_can_be_read a_package_is_built its_files_can_be_read its_program_finds_its_data its_pages_are_there; do
         skip "'dpkg-dev' is missing" $name
     done
     skip "'make test-deb' does it" a_fresh_debian_runs_the_demo
     exit 0
 fi
 
+# As a careful superuser does, whose files nobody else may read.
+installed() {
+    (umask 077 && make -s install "PROGRAM=$program" DESTDIR="$scratch/deb" PREFIX=/usr) >/dev/null &&
+        find "$scratch/deb/usr" ! -perm -o+r -o -type d ! -perm -o+x >"$scratch/said" && [ ! -s "$scratch/said" ]
+}
 build() {
-    make -s install "PROGRAM=$program" DESTDIR="$scratch/deb" PREFIX=/usr >/dev/null &&
-        tools/deb.sh "$scratch/deb" >"$scratch/said" 2>&1 &&
+    (umask 077 && tools/deb.sh "$scratch/deb") >"$scratch/said" 2>&1 &&
         dpkg-deb -x "$scratch"/spillway_*.deb "$scratch/root" &&
         [ "$(dpkg-deb -f "$scratch"/spillway_*.deb Version)" = \
             "$(sed -n 's/.*SPILLWAY_VERSION "\(.*\)"/\1/p' sim/base/version.h)" ]
+}
+packed() {
+    dpkg-deb -c "$scratch"/spillway_*.deb | grep -Ev '^(l|drwxr-xr-x|-rw-r--r--|-rwxr-xr-x)' >"$scratch/said"
+    [ ! -s "$scratch/said" ]
 }
 finds_data() {
     (cd / && env -i "$scratch/root/usr/bin/spillway" simulate --set model=llama-3-8b --set hardware=a40 \
@@ -41,7 +49,9 @@ has_pages() {
     done
     zcat "$share/man/man1/spillway.1.gz" | grep -q '^\.SH'
 }
+check installed_files_can_be_read installed
 check a_package_is_built build
+check its_files_can_be_read packed
 check its_program_finds_its_data finds_data
 check its_pages_are_there has_pages
 
