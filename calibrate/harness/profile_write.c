@@ -171,19 +171,6 @@ bool profile_write(const struct calibration *calibration, FILE *out, struct erro
     return true;
 }
 
-/* Write to the disk, not only to the system's memory. */
-static bool write_file(const struct calibration *calibration, const char *path, struct error *why)
-{
-    FILE *out = fopen(path, "w");
-    if (out == NULL) {
-        return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
-    }
-    bool ok = profile_write(calibration, out, why);
-    bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
-    written = fclose(out) == 0 && written;
-    return ok && (written || error_set(why, path, 0, "cannot be written: %s", strerror(errno)));
-}
-
 bool profile_check(const char *profile_name, const char *file, struct error *why)
 {
     char text[PATH_MAX];
@@ -197,9 +184,18 @@ bool profile_check(const char *profile_name, const char *file, struct error *why
     return true;
 }
 
+/* Write to the disk, not only to the system's memory. */
 bool profile_save(const struct calibration *calibration, const char *path, struct error *why)
 {
-    bool ok = write_file(calibration, path, why) && profile_check(path, path, why);
+    FILE *out = fopen(path, "wx");
+    if (out == NULL) {
+        return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+    }
+    bool ok = profile_write(calibration, out, why);
+    bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
+    written = fclose(out) == 0 && written;
+    ok = ok && (written || error_set(why, path, 0, "cannot be written: %s", strerror(errno))) &&
+         profile_check(path, path, why);
     if (!ok) {
         unlink(path);
     }

@@ -22,8 +22,9 @@ struct calibration {
 /* The caller closes `out` and checks that it was written. */
 bool profile_write(const struct calibration *calibration, FILE *out, struct error *why);
 
-/* Write the file `path`, onto the disk, and check that a simulation can load it: a figure that no
- * machine can have is refused. After a failure the file is gone. */
+/* Write the new file `path`, onto the disk, and check that a simulation can load it: a figure that
+ * no machine can have is refused, and so is a file that is there. After a failure there is no new
+ * file. */
 bool profile_save(const struct calibration *calibration, const char *path, struct error *why);
 
 /* Can a simulation load the profile of that name or path? Messages say that it stands in `file`. */

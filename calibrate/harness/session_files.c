@@ -1,5 +1,8 @@
 #include "calibrate/harness/session_files.h"
 
+#include "base/destination.h"
+#include "base/regular.h"
+#include "base/text.h"
 #include "base/unfinished.h"
 #include "hardware/measured.h"
 
@@ -19,10 +22,13 @@ static bool write_error(const char *path, struct error *why)
 static bool may_replace(const char *path, struct error *why)
 {
     char line[256] = "";
-    FILE *file = fopen(path, "r");
+    struct stat info;
+    if (stat(path, &info) != 0 && errno == ENOENT) {
+        return true;
+    }
+    FILE *file = regular_open(path, why);
     if (file == NULL) {
-        return errno == ENOENT ||
-               error_set(why, path, 0, "cannot be read before it is replaced: %s", strerror(errno));
+        return false;
     }
     bool empty = fgets(line, sizeof line, file) == NULL && !ferror(file);
     fclose(file);
@@ -34,34 +40,37 @@ static bool may_replace(const char *path, struct error *why)
     return error_expect(why, "a new file, or a profile that calibrate wrote");
 }
 
-/* Find out before measuring, not minutes later, that the file cannot be written. */
+/* Find out before measuring, not minutes later, that a file cannot be written. What a killed
+ * session left under the fresh file's name goes; anything else there is refused. */
 static bool check_place(const struct session_files *files, struct error *why)
 {
-    struct stat info;
-    if (stat(files->profile, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return error_set(why, files->profile, 0, "cannot be replaced: it is not a regular file");
-    }
-    if (!may_replace(files->profile, why)) {
+    struct unfinished fresh;
+    if (!may_replace(files->profile, why) || !may_replace(files->part, why) ||
+        !unfinished_open(files->part, &fresh, why)) {
         return false;
     }
-    FILE *file = fopen(files->fresh, "w");
-    if (file == NULL) {
-        return write_error(files->profile, why);
-    }
-    fclose(file);
-    unlink(files->fresh);
+    unfinished_discard(&fresh);
     return true;
 }
 
 bool session_files_init(const char *profile, struct session_files *files, struct error *why)
 {
-    *files = (struct session_files){.profile = profile};
+    struct destination to;
+    *files = (struct session_files){.profile = NULL};
     if (profile[0] == '\0') {
         return error_usage(why, NULL, 0, "the name of the profile to write is empty");
     }
+    if (!destination_find(profile, &to, why)) {
+        return false;
+    }
+    if (to.descriptor >= 0) {
+        return error_set(why, profile, 0, "is not a regular file");
+    }
+    profile = to.path;
     /* A slash marks it as a path, not as a name in the data folder. */
     const char *here = strchr(profile, '/') == NULL ? "./" : "";
-    if (asprintf(&files->part, "%s%s.part", here, profile) < 0 ||
+    if ((files->profile = text_duplicate(profile, why)) == NULL ||
+        asprintf(&files->part, "%s%s.part", here, profile) < 0 ||
         asprintf(&files->fresh, "%s%s.part" UNFINISHED_SUFFIX, here, profile) < 0) {
         return error_set(why, profile, 0, "out of memory");
     }
@@ -70,6 +79,7 @@ bool session_files_init(const char *profile, struct session_files *files, struct
 
 void session_files_release(struct session_files *files)
 {
+    free(files->profile);
     free(files->part);
     free(files->fresh);
 }

@@ -6,13 +6,13 @@
 #include "calibrate/harness/profile_write.h"
 
 struct session_files {
-    const char *profile;
-    char *part;  /* owned: what is measured so far */
-    char *fresh; /* owned: written, and not yet the part */
+    char *profile; /* owned, as are the others; where a link leads */
+    char *part;    /* what is measured so far */
+    char *fresh;   /* written, and not yet the part */
 };
 
-/* Name the files. Fails if the profile could not be written, or if a file is there that calibrate
- * did not write. Release the files after a failure, too. */
+/* Name the files. Fails if the profile could not be written, or if a file that calibrate did not write
+ * has one of the names. Release the files after a failure, too. */
 bool session_files_init(const char *profile, struct session_files *files, struct error *why);
 void session_files_release(struct session_files *files);
 

@@ -6,6 +6,7 @@
 #include "hardware/measured.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/spillway-test.XXXXXX";
@@ -560,6 +561,47 @@ static void place_that_cannot_be_written_is_found_before_measuring(void **state)
     memcpy(profile_path, kept, sizeof kept);
 }
 
+static void expect_place_refused(const char *message)
+{
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    start(&calibration, "test");
+    assert_false(run_session(&calibration, 0, &log, &why));
+    if (strstr(why.found, message) == NULL) {
+        fail_msg("'%s' without '%s'", why.found, message);
+    }
+    assert_int_equal(runs[0], 0);
+    free(log);
+    calibration_release(&calibration);
+}
+
+/* Under the names of its own files beside the profile: nothing is emptied, replaced or waited for. */
+static void what_is_not_the_sessions_own_stays(void **state)
+{
+    (void)state;
+    char fresh[96], note[96];
+    snprintf(fresh, sizeof fresh, "%s.spillway-tmp", part_path);
+    snprintf(note, sizeof note, "%s/note", folder);
+    FILE *file = fopen(note, "w");
+    assert_true(file != NULL && fputs("a note", file) > 0 && fclose(file) == 0);
+    assert_int_equal(symlink("note", fresh), 0);
+    expect_place_refused("is in the way");
+    assert_int_equal(unlink(fresh), 0);
+    assert_int_equal(mkfifo(fresh, 0600), 0);
+    expect_place_refused("is in the way");
+    assert_int_equal(unlink(fresh), 0);
+    assert_int_equal(rename(note, part_path), 0);
+    expect_place_refused("not a measured profile");
+    char *text = text_of(part_path);
+    assert_string_equal(text, "a note");
+    free(text);
+    assert_int_equal(unlink(part_path), 0);
+    assert_int_equal(mkfifo(part_path, 0600), 0);
+    expect_place_refused("is not a regular file");
+    assert_int_equal(unlink(part_path), 0);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -595,6 +637,7 @@ int main(void)
         cmocka_unit_test(part_that_is_not_whole_is_not_resumed),
         cmocka_unit_test(group_that_failed_comes_last),
         cmocka_unit_test(place_that_cannot_be_written_is_found_before_measuring),
+        cmocka_unit_test(what_is_not_the_sessions_own_stays),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
