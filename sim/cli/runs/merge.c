@@ -1,4 +1,5 @@
 /* `spillway merge`: merges databases of several machines into one. */
+#include "base/destination.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "store/store.h"
@@ -41,14 +42,16 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *const *paths = arguments_operands(arguments, &count);
     const char *output = arguments_text(arguments, OUTPUT);
     struct store *store = NULL;
+    struct destination to;
+    struct error unseen;
     bool existed = access(output, F_OK) == 0;
     bool ok = check_others(paths, count, output, why) &&
               (store = store_open(output, true, why)) != NULL &&
               store_merge(store, paths, count, &added, why);
     bool made = store != NULL && !existed;
     store_close(store);
-    if (!ok && made) {
-        unlink(output); /* do not leave an empty file that looks like the result */
+    if (!ok && made && destination_find(output, &to, &unseen)) {
+        unlink(to.path); /* do not leave an empty file that looks like the result */
     }
     if (ok) {
         printf("%" PRIu64 " run%s added to %s\n", added, added == 1 ? "" : "s", output);
