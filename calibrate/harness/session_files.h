@@ -11,8 +11,8 @@ struct session_files {
     char *fresh;   /* written, and not yet the part */
 };
 
-/* Name the files. Fails if the profile could not be written, or if a file that calibrate did not write
- * has one of the names. Release the files after a failure, too. */
+/* Name the files. Fails if the profile could not be written, or if a file that calibrate did not
+ * write has one of the names. Release the files after a failure, too. */
 bool session_files_init(const char *profile, struct session_files *files, struct error *why);
 void session_files_release(struct session_files *files);
 

@@ -7,8 +7,8 @@
  *   FOLDER/3/3f2a...             a value; its time of modification is that of its last use
  *   FOLDER/3/3f2a....spillway-tmp  one that is being written (unfinished.h)
  *
- * Nothing else is touched: a file under any other name, and a part, a value or an unfinished file that
- * is a link, a FIFO or a folder, stay as they are, and what a link points at is never opened.
+ * Nothing else is touched: a file under any other name, and a part, a value or an unfinished file
+ * that is a link, a FIFO or a folder, stay as they are. What a link points at is never opened.
  *
  * Many processes may use the folder at once, and each may be killed at any time: a file gets its
  * name when it is whole, and none is changed afterwards. A part that has grown beyond a sixteenth

@@ -1,5 +1,5 @@
-/* The file of a plug-in, before it is loaded: dlopen() waits for the writer of a FIFO, and a library
- * that was cut kills the program when its missing pages are touched. */
+/* The file of a plug-in, before it is loaded: dlopen() waits for the writer of a FIFO, and a
+ * library that was cut kills the program when its missing pages are touched. */
 #ifndef POLICY_PLUGIN_FILE_H
 #define POLICY_PLUGIN_FILE_H
 

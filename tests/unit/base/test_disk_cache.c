@@ -269,7 +269,8 @@ static void left_over_files_are_removed(void **state)
     assert_int_equal(access(young, F_OK), 0);
 }
 
-/* Far too large for the cache, and not used for decades; the last is a value's name in another part. */
+/* Far too large for the cache, and not used for decades. The last name is that of a value in another
+ * part. */
 static void files_of_other_names_stay(void **state)
 {
     static const char *const formats[] = {

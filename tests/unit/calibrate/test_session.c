@@ -576,7 +576,7 @@ static void expect_place_refused(const char *message)
     calibration_release(&calibration);
 }
 
-/* Under the names of its own files beside the profile: nothing is emptied, replaced or waited for. */
+/* Under the names of its files beside the profile nothing is emptied, replaced or waited for. */
 static void what_is_not_the_sessions_own_stays(void **state)
 {
     (void)state;
