@@ -4,7 +4,8 @@
  *   link.h2d, link.d2h  rate of copies of 256 MiB
  *   link.copy_latency   fixed time of copies of 256 B to 1 GiB beyond their bytes at that rate,
  *                       fitted
- *   host.pageable       rate of 256 MiB from memory that is not pinned
+ *   host.pageable       rate of 256 MiB from memory that is not pinned: that of the CPU's copy into
+ *                       staging blocks where it is below the link's, because the driver overlaps both
  *   host.copy_call      CPU time of the bare call, without a framework
  *
  * Copies in a row hide a part of what a copy costs that alternates with kernels on one stream: the

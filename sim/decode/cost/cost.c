@@ -122,11 +122,7 @@ double cost_copy_call(const struct setup *setup, bool pageable, double bytes, st
 {
     const struct profile *profile = &setup->profile;
     double ns = profile_value(profile, CURVE_HOST_COPY_CALL, 0, trust);
-    if (pageable) {
-        double through = bytes * 1e9 / profile_value(profile, CURVE_HOST_PAGEABLE, 0, trust);
-        ns += fmax(0, through - bytes * 1e9 / profile_value(profile, CURVE_LINK_H2D, 0, trust));
-    }
-    return ns;
+    return pageable ? ns + bytes * 1e9 / profile_value(profile, CURVE_HOST_PAGEABLE, 0, trust) : ns;
 }
 
 static double threads_of(uint64_t threads, double all)

@@ -37,8 +37,10 @@ uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stag
 
 /* The functions below lower `trust` to that of the curves they read. */
 
-/* CPU time, in ns, to start an asynchronous copy of `bytes`: the call, and for pageable memory the
- * pass through a pinned block: the time by which such a copy is slower than a pinned one. */
+/* CPU time, in ns, to start an asynchronous copy of `bytes`: the call, and before it, for pageable
+ * memory, the CPU's own copy into a pinned block. The engine sends the block when it is whole:
+ * `src.pin_memory()`, then `dst.copy_(src, non_blocking=True)` in FlexGen's general_copy(). So the
+ * CPU's time does not depend on the link. */
 double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust);
 
 /* The number of threads that a mechanism's key asks for: at most one a core; 0 is every core. */

@@ -106,23 +106,53 @@ static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].fetched, NULL, why);
 }
 
-/* A copy to the GPU in the kernels' stream. */
-static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
+/* The call of a copy to the GPU, and the copy itself but for its fixed time. */
+static bool call_copy_in(struct pipe *pipe, double bytes, struct work *work, struct error *why)
 {
     struct trust trust = work_trust;
     double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
-    struct work work = work_of(PART_LINK, PIPE_H2D);
-    work.route = ROUTE_COPY_IN;
-    work.bytes = bytes;
-    engine_task_id started, copied;
+    engine_task_id started;
     if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
+    *work = work_of(PART_LINK, PIPE_H2D);
+    work->route = ROUTE_COPY_IN;
+    work->bytes = bytes;
+    work->rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work->rate_trust) / 1e9;
+    work_wait_for(work, started);
+    return true;
+}
+
+/* A copy to the GPU in the kernels' stream. */
+static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
+{
+    struct work work;
+    engine_task_id copied;
+    if (!call_copy_in(pipe, bytes, &work, why)) {
+        return false;
+    }
     work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9;
-    work_wait_for(&work, started);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     return work_put(pipe, &work, &copied, why) && work_put_event(pipe, PART_LINK, copied, why);
+}
+
+/* A copy from pageable memory. The driver copies it block by block into staging memory, while the
+ * engine sends the block before, so that the slower of the two sets the rate. The call returns when
+ * the last block is staged (CUDA Runtime API, "API synchronization behavior"), which is then still
+ * to arrive. */
+static bool put_staged(struct pipe *pipe, double bytes, engine_task_id freed,
+                       engine_task_id *copied, struct error *why)
+{
+    struct work sent, last = work_of(PART_LINK, PIPE_H2D);
+    engine_task_id staged;
+    if (!call_copy_in(pipe, bytes, &sent, why)) {
+        return false;
+    }
+    sent.rate = fmin(sent.rate, pipe_figure(pipe, CURVE_HOST_PAGEABLE, 0, &sent.rate_trust) / 1e9);
+    work_wait_for(&sent, freed);
+    last.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &last.fixed_trust);
+    return work_put(pipe, &sent, &staged, why) && miniature_wait(pipe, staged, why) &&
+           work_put(pipe, &last, copied, why);
 }
 
 /* ---- programs ---- */
@@ -202,7 +232,9 @@ static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *w
     uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
     bool first = pipe->step == 1 && pipe->layer == 0;
     engine_task_id freed = first ? ENGINE_NONE : pipe->at[before].attended;
-    return fetch_put_transfer(pipe, bytes, bytes, ENGINE_NONE, freed, copied, why);
+    return pipe->mechanisms->transfer == TRANSFER_PAGEABLE
+               ? put_staged(pipe, bytes, freed, copied, why)
+               : fetch_put_transfer(pipe, bytes, bytes, ENGINE_NONE, freed, copied, why);
 }
 
 /* Each layer starts the copy of the next; the very first also starts its own. */

@@ -126,7 +126,7 @@ static void a_cache_by_the_gpu_asks_no_cpu(void **state)
                      700 + fetched + ATTENDED + MERGED_IN_GRAPH + 3000);
 }
 
-/* The CPU copies pageable memory at 4: 40 000 longer than the link takes. */
+/* The driver copies pageable memory at 4 beside the link's 5: 40 000 longer than the link takes. */
 static void whole_layers_come_at_the_rate_of_the_link(void **state)
 {
     (void)state;

@@ -47,32 +47,31 @@ static void micro_batches_take_turns(void **state)
           OVERRIDES("batch=2", "trace=assumed:hit=0%"), &wish);
 }
 
-/* FlexGen's loop, over one layer in two halves. The KV of the next step is copied through a pinned
- * block, at 1 B/ns instead of 10: 1000 + 720000 of the launch thread; then it crosses in 2000 +
- * 80000.
+/* FlexGen's loop, over one layer in two halves. The launch thread copies the KV of the next step
+ * into a pinned block, at 1 B/ns: 1000 + 800000; then it crosses in 2000 + 80000.
  *
- *  launch  token 20000, pre 21000 (23000), attend 24000, barrier 59332-79332, copy 800332, post
- *          801332 (804332), barrier 949752-969752, edge 970752
+ *  launch  token 20000, pre 21000 (23000), attend 24000, barrier 59332-79332, copy 880332, post
+ *          881332 (884332), barrier 1029752-1049752, edge 1050752
  *  d2h     new KV 57252-59332
- *  h2d     800332-882332
- *  main    pre 21000-49212, attend -57252, post 801332: 1000 ns at 100, 80000 at 90, -949752,
- *          edge 970752-990932 */
+ *  h2d     880332-962332
+ *  main    pre 21000-49212, attend -57252, post 881332: 1000 ns at 100, 80000 at 90, -1029752,
+ *          edge 1050752-1070932 */
 static void barriers_end_each_pass_of_pageable_copies(void **state)
 {
     const struct wish wish = {
-        .step = 990932,
+        .step = 1070932,
         .parts = {[PART_COMPUTE] = 36252 + 148420 + 20180,
                   [PART_LAUNCH] = 3000,
                   [PART_SYNC] = 40000,
-                  [PART_GATHER] = 721000,
+                  [PART_GATHER] = 801000,
                   [PART_LINK] = 2080,
                   [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 3000,
                    [PART_SYNC] = 40000,
-                   [PART_GATHER] = 721000,
+                   [PART_GATHER] = 801000,
                    [PART_LINK] = 2080,
                    [PART_OVERHEAD] = 20000},
-        .layers = {949752 - 21000},
+        .layers = {1029752 - 21000},
         .in = 800000,
         .out = 800,
     };

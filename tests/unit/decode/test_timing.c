@@ -357,6 +357,8 @@ static const struct {
     {"system=retroinfer", "hardware.host.pool_wake", {"30us", "10us", "1us"}},
     {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
     {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
+    {"system=flexgen", "hardware.link.h2d", {"8GB/s", "20GB/s", "55GB/s", "100GB/s", "400GB/s"}},
+    {"system=flexgen", "hardware.host.pageable", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather_span", {"0.5x", "1x", "1.3x"}},
     {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
