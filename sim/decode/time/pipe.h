@@ -113,6 +113,11 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
                 const struct ledger *ledger, struct error *why);
 void pipe_release(struct pipe *pipe);
 
+/* The same for a prefill (prefill.h), which ends with the task that prefill_last() returns. */
+bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                   const struct ledger *ledger, struct error *why);
+engine_task_id prefill_last(const struct pipe *pipe);
+
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 

@@ -1,6 +1,7 @@
 /* Building a prefill's schedule on the pipeline's machine. */
 #include "decode/time/prefill.h"
 
+#include "base/array.h"
 #include "decode/cost/cpu_attention.h"
 #include "decode/cost/index_build.h"
 #include "decode/plan/memory.h"
@@ -9,7 +10,6 @@
 #include "decode/time/work.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* ---- costs of a pass ---- */
 
@@ -191,26 +191,25 @@ static bool build(struct pipe *pipe, struct error *why)
     return stage_end_step(pipe, why) && engine_run(pipe->engine, INT64_MAX, why);
 }
 
-/* The prefill's end. The copy engine to the GPU is left out: its last load, the first layer's
- * weights, is for decode. */
-static int64_t end_of(const struct pipe *pipe)
+/* The copy engine to the GPU is left out: its last load, the first layer's weights, is for decode. */
+engine_task_id prefill_last(const struct pipe *pipe)
 {
     static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H, PIPE_POOL};
-    int64_t end = 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        if (pipe->last[ends[i]] != ENGINE_NONE) {
-            int64_t ns = engine_task_record(pipe->engine, pipe->last[ends[i]])->end_ns;
-            end = ns > end ? ns : end;
+    engine_task_id last = pipe->last[PIPE_LAUNCH];
+    for (size_t i = 1; i < sizeof ends / sizeof *ends; i++) {
+        engine_task_id task = pipe->last[ends[i]];
+        if (task != ENGINE_NONE && engine_task_record(pipe->engine, task)->end_ns >
+                                       engine_task_record(pipe->engine, last)->end_ns) {
+            last = task;
         }
     }
-    return end;
+    return last;
 }
 
-bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 int64_t *ns, struct trust *trust, struct error *why)
+bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                   const struct ledger *ledger, struct error *why)
 {
-    struct pipeline_step moved = {0};
-    struct pipe pipe = {
+    *pipe = (struct pipe){
         .setup = setup,
         .mechanisms = &setup->mechanisms,
         .plan = plan,
@@ -219,23 +218,28 @@ bool prefill_run(const struct setup *setup, const struct plan *plan, const struc
         .halves = HALF_BOTH,
         .stage = "prefill",
         .graph = ENGINE_NONE,
-        .moved = &moved,
+        .moved = array_zeroed(1, sizeof *pipe->moved, why),
     };
-    stream_init(&pipe);
+    stream_init(pipe);
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
-        pipe.last[i] = ENGINE_NONE;
+        pipe->last[i] = ENGINE_NONE;
     }
-    bool good = build(&pipe, why);
+    return pipe->moved != NULL && build(pipe, why);
+}
+
+bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 int64_t *ns, struct trust *trust, struct error *why)
+{
+    struct pipe pipe;
+    bool good = prefill_build(&pipe, setup, plan, ledger, why);
     if (good) {
         uint64_t trained = setup->model.trained_context;
         uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
         bool past = trained > 0 && longest + setup->output > trained;
-        *ns = end_of(&pipe);
+        *ns = engine_task_record(pipe.engine, prefill_last(&pipe))->end_ns;
         trust_add(trust, pipe_trust(&pipe));
         trust_add(trust, (struct trust){.basis = BASIS_MEASURED, .extrapolated = past});
     }
-    engine_destroy(pipe.engine);
-    free(pipe.setups);
-    free(pipe.marks);
+    pipe_release(&pipe);
     return good;
 }

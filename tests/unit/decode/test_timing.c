@@ -11,6 +11,7 @@
 #include "decode/time/prefill.h"
 #include "decode/time/stream.h"
 #include "unit/fixture/make_timing.h"
+#include "unit/fixture/mechanism_choice.h"
 
 #include <math.h>
 
@@ -404,20 +405,6 @@ static void worst_head_decides(void **state)
 
 /* ---- every mechanism ------------------------------------------------------------------------- */
 
-/* One value of one key. */
-struct choice {
-    const struct mechanism_key *key;
-    size_t value;
-};
-
-static bool choice_exists(struct choice choice)
-{
-    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value] != NULL
-           : choice.key->type == MECHANISM_SWITCH ? choice.value < 2
-           : choice.key->type == MECHANISM_POLICY ? policies[choice.value] != NULL
-                                                  : false;
-}
-
 static bool is_chosen(const struct mechanisms *mechanisms, struct choice choice)
 {
     const void *at = (const char *)mechanisms + choice.key->offset;
@@ -437,13 +424,6 @@ static size_t list_choices(const struct mechanisms *mechanisms, struct choice *c
         }
     }
     return count;
-}
-
-static const char *choice_name(struct choice choice)
-{
-    return choice.key->type == MECHANISM_CHOICE   ? choice.key->values[choice.value]
-           : choice.key->type == MECHANISM_SWITCH ? (choice.value ? "yes" : "no")
-                                                  : policies[choice.value]->name;
 }
 
 static void apply(struct choice choice, struct mechanisms *out)
@@ -562,40 +542,6 @@ static void every_pair_of_mechanisms_runs_with_contexts_mixed(void **state)
     run_pairs_of_systems("context=", "contexts={1000: 1, 3000: 2}");
 }
 
-/* Values to try of a key that is neither choice, switch nor policy. */
-static const char *number_of(const struct mechanism_key *key, size_t pick)
-{
-    static const char *const numbers[][4] = {
-        [UNIT_COUNT] = {"0", "1", "3", "64"},
-        [UNIT_SHARE] = {"0%", "30%", "50%", "100%"},
-        [UNIT_TIMES] = {"0x", "0.25x", "1x", "3x"},
-        [UNIT_TOKENS] = {"0tok", "1tok", "16tok", "300tok"},
-        [UNIT_BYTES] = {"0B", "2B", "32B", "4KiB"},
-        [UNIT_NS] = {"0us", "1ns", "7us", "1ms"},
-    };
-    static const char *const budgets[] = {"0x", "1x", "40%", "700tok", "100KB", "rest"};
-    static const char *const extents[] = {"0tok", "64tok", "300tok", "10%", "40%", "100%"};
-    return key->type == MECHANISM_BUDGET   ? budgets[pick % COUNT(budgets)]
-           : key->type == MECHANISM_EXTENT ? extents[pick % COUNT(extents)]
-                                           : numbers[key->unit][pick % 4];
-}
-
-/* A random value of a random key, as an override says it. */
-static size_t write_override(gsl_rng *rng, char *text, size_t size)
-{
-    size_t keys = 0, count = 0;
-    while (mechanism_keys[keys].name != NULL) {
-        keys++;
-    }
-    const struct mechanism_key *key = &mechanism_keys[gsl_rng_uniform_int(rng, keys)];
-    for (struct choice choice = {key, 0}; choice_exists(choice); choice.value++) {
-        count++;
-    }
-    size_t pick = gsl_rng_uniform_int(rng, count > 0 ? count : 12);
-    const char *value = count > 0 ? choice_name((struct choice){key, pick}) : number_of(key, pick);
-    return (size_t)snprintf(text, size, "%s: %s", key->name, value);
-}
-
 /* A system with three random overrides: 1 when it ran, 0 when it was refused with a reason. */
 static bool run_overridden(struct setup *setup, const char *system, const char *text)
 {
@@ -635,9 +581,9 @@ static void a_thousand_triples_of_overrides_run_or_are_refused(void **state)
     for (size_t i = 0; i < most; i++) {
         char a[96], b[96], c[96], text[320], system[80];
         const char *name = systems[i % names];
-        write_override(rng, a, sizeof a);
-        write_override(rng, b, sizeof b);
-        write_override(rng, c, sizeof c);
+        choice_draw(rng, ": ", a, sizeof a);
+        choice_draw(rng, ": ", b, sizeof b);
+        choice_draw(rng, ": ", c, sizeof c);
         snprintf(text, sizeof text, "{%s, %s, %s}", a, b, c);
         snprintf(system, sizeof system, "system=%s", name);
         struct setup setup =
