@@ -262,15 +262,25 @@ static void add_overhead(struct step_cost *cost, const struct step_load *load,
     }
 }
 
-/* The share of the link that fetches get if they could use all of it. */
+/* Bytes a second of fetches that have the link to themselves; streamed weights use all of it. */
+static double fetch_rate(const struct step_cost *cost)
+{
+    struct trust ignored = {.basis = BASIS_MEASURED}; /* the surfaces report it */
+    bool streams = cost->setup->mechanisms.weights < 1;
+    double most = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
+    return fmin(most, fmin(cost->link.in, cost->link.both));
+}
+
+/* The share of that which they get beside other copies. */
 static double fetch_share(const struct step_cost *cost, const double most[LINK_FLOWS])
 {
-    double rate[LINK_FLOWS], all[LINK_FLOWS] = {most[LINK_LOADED], INFINITY, most[LINK_SAVED]};
     if (cost->half == NULL) {
         return 1;
     }
+    double alone = fetch_rate(cost), rate[LINK_FLOWS];
+    double all[LINK_FLOWS] = {most[LINK_LOADED], alone, most[LINK_SAVED]};
     link_share(&cost->link, all, rate);
-    return rate[LINK_FETCHED] / cost->link.in;
+    return rate[LINK_FETCHED] / alone;
 }
 
 /* The time of a step's decoding sequences, beside its chunks, and of the CPU. */

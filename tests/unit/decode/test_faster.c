@@ -7,12 +7,12 @@
  *   - the schedule has the same tasks, and none takes longer alone;
  *   - the schedule ends later by at most what the tasks of its critical path lose to others on
  *     shared channels. So it never does where nothing is shared;
- *   - and by at most 3 % in any case.
+ *   - and by at most 5 % in any case.
  *
  * A schedule ends later if a copy that could have waited takes more of HBM, of DRAM or of the link
  * from a task that decides, as max-min fair channels divide them; or is done sooner and leaves a
- * kernel alone that cannot use all of HBM by itself. The most that was seen in 30 000 scenarios is
- * 2.6 %: a link of 400 GB/s and more behind HBM of 864 GB/s.
+ * kernel alone that cannot use all of HBM by itself. The most seen in 24 000 scenarios is 4.1 %:
+ * weights that stream over a link of 2.3 times its rate.
  *
  * The time is that of all steps from a standing start. The reported time leaves out the first step,
  * so that it rises where a faster figure saves more in that step than in the others.
@@ -35,9 +35,9 @@
 #include "engine/critical_path.h"
 #include "unit/fixture/make_timing.h"
 
-enum { LAYERS = 3, STEPS = 2 };
+enum { LAYERS = 4, STEPS = 1 };
 
-static const double most_shared = 0.03;
+static const double most_shared = 0.05;
 
 static uint64_t scenarios = ROUNDS(500, 50), first_scenario = 1;
 
