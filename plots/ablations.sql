@@ -1,7 +1,7 @@
 -- The beginning of all pictures of ablations: which ablations are drawn. Each KIND.sql continues with more tables and a
 -- SELECT of rows as runs.sql describes them.
 , whole AS (
-  SELECT ablations.*, model, hardware, context, batch,
+  SELECT ablations.*, model, hardware, gpus, context, batch,
          CASE trace WHEN 'ensemble' THEN 'the median of three recordings' ELSE trace_source END AS trace_source
   FROM ablations LEFT JOIN runs USING (run) WHERE kind = 'whole'
 ),

@@ -13,6 +13,6 @@ point AS (
   FROM shown JOIN steps USING (run) GROUP BY shown.id, step / each
 )
 SELECT 'title' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, text, '' AS name FROM title
-UNION ALL SELECT 'source', 0, 0, 0, 0, replace(text, 'hit ratios:', 'attention mass:'), '' FROM source WHERE text IS NOT NULL
+UNION ALL SELECT 'source', 0, 0, 0, 0, replace(replace(text, 'hit ratios:', 'attention mass:'), 'the median of three recordings', 'the one of three recordings whose step is in the middle'), '' FROM source WHERE text IS NOT NULL
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT * FROM (SELECT 'point', place, x, mass, 0, series, '' FROM point JOIN line USING (id) ORDER BY place, x);

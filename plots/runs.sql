@@ -44,12 +44,13 @@ spelled(path, value, text) AS MATERIALIZED (
   FROM (SELECT DISTINCT path, value FROM leaf JOIN told USING (path))
 ),
 -- The possible axes of runs, the likeliest first: the budget, keys with numbers, others. Values in several units (7500ns
--- and 15us) are drawn in one.
+-- and 15us) are drawn in one; names have none.
 walkable(path, place, numbers, name, unit) AS MATERIALIZED (
   SELECT path, row_number() OVER (ORDER BY path <> '$.mechanisms.budget', MIN(value GLOB '[0-9]*') DESC, path),
          MIN(value GLOB '[0-9]*'),
          replace(replace(replace(substr(path, 3), '"', ''), 'mechanisms.', ''), '.extends', ''),
-         CASE WHEN COUNT(DISTINCT ltrim(value, '0123456789.e+- ')) < 2 THEN ltrim(MIN(value), '0123456789.e+- ')
+         CASE WHEN MIN(value GLOB '[0-9]*') = 0 THEN ''
+              WHEN COUNT(DISTINCT ltrim(value, '0123456789.e+- ')) < 2 THEN ltrim(MIN(value), '0123456789.e+- ')
               WHEN MIN(value) LIKE '%B/s' THEN 'GB/s' WHEN MIN(value) LIKE '%s' THEN 'us' ELSE 'B' END
   FROM leaf JOIN told USING (path) GROUP BY path
 ),
@@ -81,13 +82,21 @@ word(id, path, text) AS (
     END
   FROM leaf JOIN spelled USING (path, value)
 ),
+-- Machines that differ only in their parts, as a40 and a40+pcie5-x16, share the name before the plus.
+machine(text) AS (
+  SELECT CASE WHEN COUNT(DISTINCT hardware) = 1 THEN MIN(hardware)
+              WHEN COUNT(DISTINCT substr(hardware, 1, instr(hardware || '+', '+') - 1)) = 1
+              THEN MIN(substr(hardware, 1, instr(hardware || '+', '+') - 1)) END
+  FROM ok
+),
 title(text) AS (
   SELECT ltrim(
       CASE WHEN COUNT(DISTINCT model) = 1 THEN MIN(model) ELSE '' END ||
-      CASE WHEN COUNT(DISTINCT hardware) = 1 THEN ' on ' || MIN(hardware) ELSE '' END ||
+      CASE WHEN COUNT(DISTINCT gpus) = 1 AND MIN(gpus) > 1 THEN ' on ' || MIN(gpus) || COALESCE(' x ' || machine.text, ' GPUs')
+           ELSE COALESCE(' on ' || machine.text, '') END ||
       CASE WHEN COUNT(DISTINCT context) = 1 THEN ', ' || MIN(context) || ' tokens' ELSE '' END ||
       CASE WHEN COUNT(DISTINCT batch) = 1 THEN ', batch ' || MIN(batch) ELSE '' END, ', ')
-  FROM ok
+  FROM ok, machine
 ),
 source(text) AS (
   SELECT 'hit ratios: ' || group_concat(trace_source, '; ')

@@ -2,7 +2,7 @@
 SELECT system AS "system", setting AS "setting", family AS "recording", round(100 * of_family.hit_ratio, 1) AS "hit (%)",
        round(100 * of_family.mass_recall, 1) AS "mass (%)", of_family.step_us / 1000 AS "step (ms)",
        of_family.decode_tokens_per_s AS "tokens/s",
-       CASE WHEN COUNT(*) OVER own = 1 OR of_family.decode_tokens_per_s < .98 * MAX(of_family.decode_tokens_per_s) OVER own THEN NULL
+       CASE WHEN of_family.decode_tokens_per_s IS NULL OR COUNT(of_family.decode_tokens_per_s) OVER own = 1 OR of_family.decode_tokens_per_s < .98 * MAX(of_family.decode_tokens_per_s) OVER own THEN NULL
             WHEN of_family.decode_tokens_per_s < MAX(of_family.decode_tokens_per_s) OVER own THEN 'tie'
             ELSE 'fastest' END AS "with this recording"
 FROM named JOIN seated USING (id) JOIN families AS of_family USING (run)

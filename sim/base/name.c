@@ -260,6 +260,26 @@ bool name_same(const char *a, const char *b)
     return true;
 }
 
+static bool begins_with(const char *given, const char *name)
+{
+    char letter, other = '\0';
+    while ((letter = letter_at(&name, other)) != '\0') {
+        other = letter_at(&given, other);
+        if (other != letter) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool name_holds(const char *given, const char *name)
+{
+    while (*given != '\0' && !begins_with(given, name)) {
+        given++;
+    }
+    return *given != '\0' || *name == '\0';
+}
+
 static int match(const char *given, const struct names *names)
 {
     int same = -1;

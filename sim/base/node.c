@@ -59,6 +59,7 @@ static void node_clear(struct node *node)
     }
     free(node->children);
     free(node->text);
+    free(node->typed);
     *node = (struct node){.file = node->file, .line = node->line, .key = node->key};
 }
 
@@ -88,6 +89,10 @@ static bool copy_contents(struct node *copy, const struct node *node, struct err
     }
     if (node->text != NULL &&
         (copy->text = copy_text(node->text, strlen(node->text), why)) == NULL) {
+        return false;
+    }
+    if (node->typed != NULL &&
+        (copy->typed = copy_text(node->typed, strlen(node->typed), why)) == NULL) {
         return false;
     }
     for (size_t i = 0; i < node->count; i++) {
@@ -286,8 +291,13 @@ bool node_set_text(struct node *scalar, const char *text, struct error *why)
     if (copy == NULL) {
         return false;
     }
-    free(scalar->text);
+    char *old = scalar->text;
     scalar->text = copy;
+    if (scalar->typed == NULL) {
+        scalar->typed = old;
+    } else {
+        free(old);
+    }
     return true;
 }
 

@@ -25,6 +25,7 @@ struct node {
     int line;         /* 1-based; 0 in an override */
     char *key;        /* of a map's child; else NULL */
     char *text;       /* of a scalar; else NULL */
+    char *typed;      /* the text before node_set_text() first replaced it; else NULL */
     struct node **children;
     size_t count, capacity;
 };

@@ -1,6 +1,7 @@
 #include "serving/answer.h"
 
 #include "base/array.h"
+#include "model/parallel.h"
 #include "policy/qsac.h"
 #include "run/outcome.h"
 #include "run/threshold.h"
@@ -90,9 +91,15 @@ static void note_missed(const struct point *point, struct result *result)
     }
 }
 
+static uint64_t count_gpus(const struct point *point)
+{
+    return model_gpus(&point->setup.model) * (point_serves(point) ? point->workload.replicas : 1);
+}
+
 /* Finish a result that was computed, or release it. */
 static bool finish(const struct point *point, struct result *result, struct error *why)
 {
+    result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
     note_missed(point, result);
     if (!good) {

@@ -329,7 +329,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
     if (good) {
         uint32_t count = ablation->difference.count;
         char name[NAMES];
-        runs_notes_print_above(notes, out);
+        runs_notes_print_above(notes, ablation->scenario.root, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", name_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
         good = print_rows(ablation, view, out, why) && print_changes(ablation, out, why) &&

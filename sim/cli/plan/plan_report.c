@@ -221,7 +221,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL && take_notes(planning, notes, why);
     if (good) {
-        runs_notes_print_above(notes, out);
+        runs_notes_print_above(notes, planning->quests[0].candidate->scenario.root, out);
         print_title(planning, targets, out);
         good = plan_table_print(planning, targets, view, out, why);
     }

@@ -230,7 +230,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
         good = runs_notes_add(notes, tradeoff->front[i].result, why);
     }
     if (good && tradeoff->front_count > 0) {
-        runs_notes_print_above(notes, out);
+        runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);
         print_title(tradeoff, targets, out);
         good = print_front(tradeoff, view, out, why);
         print_hint(tradeoff, out);

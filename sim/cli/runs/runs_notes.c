@@ -1,6 +1,7 @@
 #include "cli/runs/runs_notes.h"
 
 #include "base/array.h"
+#include "base/name.h"
 #include "base/text.h"
 #include "cli/frame/table.h"
 #include "cli/runs/note_span.h"
@@ -116,19 +117,18 @@ static bool remarks_add(struct remarks *remarks, const char *text, const char *s
 
 enum { SHARED_TEXT = 128, LINE = 2048 };
 
-/* Texts above the table, each shown if all runs share it; the first is printed without its `join`.
- */
-static const struct {
-    enum column column;
-    const char *join, *before, *behind, *behind_one;
-} shared_kinds[] = {
-    {COLUMN_MODEL, "", "", "", ""},
-    {COLUMN_HARDWARE, " ", "on ", "", ""},
-    {COLUMN_CONTEXT, ", ", "", " tokens a sequence", " token a sequence"},
-    {COLUMN_STEPS, "; ", "", " steps", " step"},
-    {COLUMN_WARMUP, " ", "after ", " of warm-up", " of warm-up"},
+/* What stands above the table if all runs share it. */
+enum {
+    SHARED_MODEL,
+    SHARED_GPUS,
+    SHARED_HARDWARE,
+    SHARED_CONTEXT,
+    SHARED_STEPS,
+    SHARED_WARMUP,
+    SHARED
 };
-enum { SHARED = sizeof shared_kinds / sizeof shared_kinds[0] };
+static const enum column shared_columns[SHARED] = {COLUMN_MODEL,   COLUMN_GPUS,  COLUMN_HARDWARE,
+                                                   COLUMN_CONTEXT, COLUMN_STEPS, COLUMN_WARMUP};
 
 struct shared {
     bool varies;
@@ -185,18 +185,18 @@ static bool agrees(enum column column, const char *before, char *text)
 static void note_shared(struct runs_notes *notes, const struct result *result)
 {
     for (int i = 0; i < SHARED; i++) {
-        const struct cell *cell = &result->cells[shared_kinds[i].column];
+        const struct cell *cell = &result->cells[shared_columns[i]];
         struct shared *shared = &notes->shared[i];
         char text[SHARED_TEXT];
         if (!cell->set) {
             continue;
         }
-        if (column_kinds[shared_kinds[i].column].type == COLUMN_TYPE_TEXT) {
+        if (column_kinds[shared_columns[i]].type == COLUMN_TYPE_TEXT) {
             snprintf(text, sizeof text, "%s", cell->text);
         } else {
             snprintf(text, sizeof text, "%" PRId64, cell->integer);
         }
-        shared->varies = shared->varies || !agrees(shared_kinds[i].column, shared->text, text);
+        shared->varies = shared->varies || !agrees(shared_columns[i], shared->text, text);
         memcpy(shared->text, text, sizeof text);
     }
 }
@@ -344,21 +344,54 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     }
 }
 
-static void print_shared(const struct runs_notes *notes, FILE *out)
+/* "" if runs differ in it, or have none. */
+static const char *shared_text(const struct runs_notes *notes, int which)
+{
+    return notes->shared[which].varies ? "" : notes->shared[which].text;
+}
+
+/* Append a number and what it counts, after `join` unless it is the first. */
+static void append_number(const struct runs_notes *notes, int which, const char *join,
+                          const char *one, const char *many, char line[LINE])
+{
+    const char *number = shared_text(notes, which);
+    if (number[0] != '\0') {
+        text_append(line, LINE, "%s%s %s", line[0] != '\0' ? join : "", number,
+                    strcmp(number, "1") == 0 ? one : many);
+    }
+}
+
+/* "llama-3.1-8b"; a name of other weights of the same shape stands before it. */
+static void append_model(const struct runs_notes *notes, const struct node *asked, char line[LINE])
+{
+    const struct node *model = node_get(asked, "model");
+    const char *name = shared_text(notes, SHARED_MODEL);
+    const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
+    bool same = name_holds(typed, name);
+    text_append(line, LINE, "%s%s%s%s", same ? "" : typed, same ? "" : ", of the shape of ", name,
+                same ? "" : ",");
+}
+
+/* "on a40", "on 4 x h100-sxm"; of several machines "on 4 GPUs". */
+static void append_machine(const struct runs_notes *notes, char line[LINE])
+{
+    const char *gpus = shared_text(notes, SHARED_GPUS), *name = shared_text(notes, SHARED_HARDWARE);
+    bool several = gpus[0] != '\0' && strcmp(gpus, "1") != 0;
+    if (several || name[0] != '\0') {
+        text_append(line, LINE, "%son %s%s%s", line[0] != '\0' ? " " : "", several ? gpus : "",
+                    several ? name[0] != '\0' ? " x " : " GPUs" : "", name);
+    }
+}
+
+static void print_shared(const struct runs_notes *notes, const struct node *asked, FILE *out)
 {
     char line[LINE] = "";
-    size_t used = 0;
-    for (int i = 0; i < SHARED; i++) {
-        const struct shared *shared = &notes->shared[i];
-        if (!shared->varies && shared->text[0] != '\0') {
-            bool one = strcmp(shared->text, "1") == 0;
-            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s%s%s",
-                                     used > 0 ? shared_kinds[i].join : "", shared_kinds[i].before,
-                                     shared->text,
-                                     one ? shared_kinds[i].behind_one : shared_kinds[i].behind);
-        }
-    }
-    if (used > 0) {
+    append_model(notes, asked, line);
+    append_machine(notes, line);
+    append_number(notes, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
+    append_number(notes, SHARED_STEPS, "; ", "step", "steps", line);
+    append_number(notes, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
+    if (line[0] != '\0') {
         table_line("", line, out);
     }
 }
@@ -371,10 +404,10 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out)
     }
 }
 
-void runs_notes_print_above(const struct runs_notes *notes, FILE *out)
+void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out)
 {
     print_sources(notes, out);
-    print_shared(notes, out);
+    print_shared(notes, asked, out);
     fputc('\n', out);
 }
 

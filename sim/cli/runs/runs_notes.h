@@ -2,6 +2,7 @@
 #ifndef CLI_RUNS_RUNS_NOTES_H
 #define CLI_RUNS_RUNS_NOTES_H
 
+#include "base/node.h"
 #include "result/result.h"
 
 #include <stdio.h>
@@ -15,9 +16,10 @@ void runs_notes_destroy(struct runs_notes *notes);
 bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why);
 
 /* The lines above a table: what hit ratios rest on, and what all runs have in common. The first alone
- * is left out if no run has a trace. */
+ * is left out if no run has a trace. `asked` is the root of the scenario, or of one of several: if it
+ * names the model as other weights of the same shape, that name stands first. */
 void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
-void runs_notes_print_above(const struct runs_notes *notes, FILE *out);
+void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out);
 void runs_notes_print_below(const struct runs_notes *notes, FILE *out);
 
 /* The lines below a table without what the time rests on. */

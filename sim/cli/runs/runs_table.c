@@ -233,7 +233,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!set_best(runs, why)) {
         return false;
     }
-    runs_notes_print_above(runs->notes, out);
+    runs_notes_print_above(runs->notes, runs->scenario->root, out);
     table_print(runs->table, out);
     runs_notes_print_below(runs->notes, out);
     fastest_print(runs->fastest, out);

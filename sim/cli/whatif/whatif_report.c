@@ -274,7 +274,7 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
         good = runs_notes_add(notes, &whatif->results[i], why);
     }
     if (good) {
-        runs_notes_print_above(notes, out);
+        runs_notes_print_above(notes, whatif->scenario.root, out);
         print_title(whatif, out);
         good = print_table(whatif, &findings, view, out, why);
     }

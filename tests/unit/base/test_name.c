@@ -94,6 +94,26 @@ static void case_and_separators_do_not_make_another_name(void **state)
     assert_int_equal(name_find("RTX4090", policy_row, "policy", NULL, 0, &why), 7);
 }
 
+static void a_longer_spelling_holds_the_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *name;
+        bool holds;
+    } cases[] = {
+        {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b", true},
+        {"llama3.1:8b", "llama-3.1-8b", true},
+        {"Llama-3.3-70B-Instruct", "llama-3.1-70b", false},
+        {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama-3.1-8b", false},
+        {"llama", "llama-3.1-8b", false},
+        {"llama-38b", "llama-3-8b", false}, /* between digits a separator counts */
+        {"", "a", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(name_holds(cases[i].given, cases[i].name), cases[i].holds);
+    }
+}
+
 static void find_gives_the_row(void **state)
 {
     (void)state;
@@ -142,6 +162,7 @@ int main(void)
         cmocka_unit_test(nearest_is_what_was_probably_meant),
         cmocka_unit_test(absurdly_long_names_are_near_nothing),
         cmocka_unit_test(case_and_separators_do_not_make_another_name),
+        cmocka_unit_test(a_longer_spelling_holds_the_name),
         cmocka_unit_test(find_gives_the_row),
         cmocka_unit_test(unknown_name_lists_all_and_the_nearest),
         cmocka_unit_test(a_list_too_long_ends_in_dots_after_a_whole_name),
