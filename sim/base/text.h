@@ -33,7 +33,7 @@ enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the final 0 */
 void text_escape(const char **at, char out[TEXT_ESCAPED]);
 
 /* The next item of a comma-separated list, without the blanks around it: where it begins, and its
- * length in bytes. `*rest` starts as the whole list and moves on. Returns false after the last. */
+ * length in bytes. Commas within brackets, braces or quotes do not separate. `*rest` starts as the whole list and moves on. Returns false after the last. */
 bool text_item(const char **rest, const char **item, size_t *length);
 
 #endif

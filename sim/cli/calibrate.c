@@ -38,9 +38,9 @@ static const struct command_option options[] = {
                         .summary = "read link and launches from the output of nvbandwidth -j or "
                                    "an Nsight Systems export (SQLite); measures no GPU"},
     [CALIBRATE_GROUP] = {.name = "--group",
-                         .argument = "NAME",
-                         .repeats = true,
-                         .summary = "measure only this group of figures"},
+                         .argument = "NAME,...",
+                         .list = true,
+                         .summary = "measure only these groups of figures"},
     [CALIBRATE_OUTPUT] = {.name = "--output",
                           .letter = 'o',
                           .argument = "FILE",

@@ -310,6 +310,22 @@ static bool name_value(const char *key, struct error *why)
                               key);
 }
 
+/* Several values of a key with one are a sweep. Other texts may have commas: a workload, an assumed
+ * hit ratio, a map or list. */
+static bool check_single(const char *path, const char *text, struct error *why)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    bool many = key != NULL && key->shape == SCENARIO_CONTEXTS;
+    if (many || strchr(text, ',') == NULL || text[strcspn(text, "[]{}:=/\"'")] != '\0') {
+        return true;
+    }
+    bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
+    error_usage(why, "--set", 0, "'%.100s' takes %s, not '%.100s'", path,
+                swept ? "a list in brackets" : "one value", text);
+    return error_expect(why, "--set '%s%.100s=[%.100s]' for a run with each", swept ? "" : "sweep.",
+                        path, text);
+}
+
 static bool lay_override(struct node *root, const char *override, struct error *why)
 {
     const char *equals = strchr(override, '=');
@@ -320,7 +336,8 @@ static bool lay_override(struct node *root, const char *override, struct error *
     }
     snprintf(path, sizeof path, "%.*s", length, override);
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
-    return ((swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
+    return check_single(path, equals + 1, why) &&
+           ((swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
                    : lay_said(root, path, equals + 1, why)) ||
             name_value(path, why)) &&
            check_keys(root, why) && open_hardware(root, why) && scenario_spell_names(root, why);

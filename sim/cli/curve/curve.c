@@ -20,13 +20,14 @@ static const char *const groups[] = {"layer", "head", NULL};
 
 static const struct command_option options[] = {
     [POLICY] = {.name = "--policy",
-                .argument = "POLICY",
-                .summary = "a policy: NAME, plugin:PATH, or with parameters as in a scenario: "
+                .argument = "POLICY,...",
+                .list = true,
+                .summary = "policies: NAME, plugin:PATH, or with parameters as in a scenario: "
                            "{name: qsac, eta: 0.9} (default: every policy that can run on the "
-                           "trace)",
-                .repeats = true},
+                           "trace)"},
     [SIZES] = {.name = "--sizes",
-               .argument = "N,N",
+               .argument = "N,...",
+               .list = true,
                .summary = "cache sizes per head: blocks, or shares of all blocks such as 30% "
                           "(default: some shares; every size for lru with --json)"},
     [BY] = {.name = "--by",
@@ -42,7 +43,10 @@ static const struct command_option options[] = {
                .summary = "handle the units of a step as one batch, or sequentially (default: "
                           "batch)",
                .values = policy_orders},
-    [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
+    [LAYERS] = {.name = "--layers",
+                .argument = "N,...",
+                .list = true,
+                .summary = layer_choice_summary},
     [JSON] = {.name = "--json", .summary = "print one JSON object per size"},
     [DATABASE] = {.name = "--db",
                   .argument = "FILE",

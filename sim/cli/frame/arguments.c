@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "cli/frame/help.h"
 #include "scenario/scenario.h"
 #include "scenario/scenario_meant.h"
@@ -160,6 +161,36 @@ static bool read_option(const struct command *command, int count, char *const *a
     return unknown_option(command, text, strcspn(text, "="), why);
 }
 
+/* Replace the last word, a list, by a word for each item. Items are copied to `*room`, which moves on.
+ */
+static void split_list(struct word *words, uint32_t *found, char **room)
+{
+    struct word list = words[--*found];
+    const char *rest = list.text, *item;
+    size_t length;
+    while (text_item(&rest, &item, &length)) {
+        words[(*found)++] = (struct word){list.option, *room};
+        memcpy(*room, item, length);
+        *room += length + 1; /* zeroed */
+    }
+}
+
+/* Write the whole list of each option that takes one. */
+static void join_lists(struct arguments *out, char *room)
+{
+    const struct command_option *options = out->command->options;
+    for (uint32_t i = 0; options[i].name != NULL; i++) {
+        if (!options[i].list || out->start[i] == out->start[i + 1]) {
+            continue;
+        }
+        out->lists[i] = room;
+        for (uint32_t at = out->start[i]; at < out->start[i + 1]; at++) {
+            room = stpcpy(room, out->texts[at]);
+            *room++ = at + 1 < out->start[i + 1] ? ',' : '\0';
+        }
+    }
+}
+
 /* Sort the words by option, in the order in which they were typed. */
 static void sort_words(const struct word *words, uint32_t count, uint32_t options,
                        struct arguments *out)
@@ -182,7 +213,7 @@ static bool check_options(const struct arguments *arguments, struct error *why)
     for (uint32_t i = 0; command->options[i].name != NULL; i++) {
         const struct command_option *option = &command->options[i];
         uint32_t count = arguments->start[i + 1] - arguments->start[i];
-        if (count > 1 && !option->repeats) {
+        if (count > 1 && !option->repeats && !option->list) {
             return error_usage(why, NULL, 0, "'%s' is given %u times", option->name, count);
         }
         if (count == 0 && option->required) {
@@ -249,6 +280,7 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
                        struct error *why)
 {
     uint32_t options = option_count(out->command), found = 0;
+    char *room = out->room;
     bool ended = false;
     for (int at = 0; at < count; at++) {
         const char *text = argv[at];
@@ -261,19 +293,39 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
             return true;
         } else if (!read_option(out->command, count, argv, &at, &words[found++], why)) {
             return false;
+        } else if (out->command->options[words[found - 1].option].list) {
+            split_list(words, &found, &room);
         }
     }
     sort_words(words, found, options, out);
+    join_lists(out, room);
     return check_options(out, why) && check_operands(out, why);
+}
+
+/* Words if every comma separates; and the bytes of all of them, with a final 0 each. */
+static size_t most_words(int count, char *const *argv, size_t *bytes)
+{
+    size_t most = (size_t)count;
+    *bytes = 0;
+    for (int i = 0; i < count; i++) {
+        *bytes += strlen(argv[i]) + 1;
+        for (const char *comma = argv[i]; (comma = strchr(comma, ',')) != NULL; comma++) {
+            most++;
+        }
+    }
+    return most;
 }
 
 bool arguments_parse(const struct command *command, int count, char *const *argv,
                      struct arguments *out, struct error *why)
 {
     *out = (struct arguments){.command = command, .typed = argv, .count = count};
-    struct word *words = array_zeroed((size_t)count, sizeof *words, why);
-    out->texts = words == NULL ? NULL : array_zeroed((size_t)count, sizeof *out->texts, why);
-    bool ok = out->texts != NULL && read_words(count, argv, out, words, why);
+    size_t size;
+    size_t most = most_words(count, argv, &size);
+    struct word *words = array_zeroed(most, sizeof *words, why);
+    out->texts = words == NULL ? NULL : array_zeroed(most, sizeof *out->texts, why);
+    out->room = out->texts == NULL ? NULL : array_zeroed(2 * size, 1, why);
+    bool ok = out->room != NULL && read_words(count, argv, out, words, why);
     free(words);
     if (!ok) {
         arguments_release(out);
@@ -296,6 +348,7 @@ void arguments_blame(const struct arguments *arguments, struct error *why)
 void arguments_release(struct arguments *arguments)
 {
     free(arguments->texts);
+    free(arguments->room);
     *arguments = (struct arguments){.texts = NULL};
 }
 
@@ -315,7 +368,9 @@ const char *arguments_text(const struct arguments *arguments, int option)
 {
     uint32_t count;
     const char *const *texts = arguments_all(arguments, option, &count);
-    return count > 0 ? texts[0] : NULL;
+    return arguments->lists[option] != NULL ? arguments->lists[option]
+           : count > 0                      ? texts[0]
+                                            : NULL;
 }
 
 bool arguments_given(const struct arguments *arguments, int option)

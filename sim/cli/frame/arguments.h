@@ -2,20 +2,23 @@
  *
  * Options may stand anywhere; "--name VALUE", "--name=VALUE", "-o VALUE" and "-oVALUE" are the
  * same, and "--" ends the options. A value that begins with "--" needs the form with "=". An option
- * that does not repeat and is given twice is an error.
+ * that takes one value and is given twice is an error. "--name A,B" and "--name A --name B" are the
+ * same list; commas within brackets, braces or quotes do not separate.
  */
 #ifndef CLI_FRAME_ARGUMENTS_H
 #define CLI_FRAME_ARGUMENTS_H
 
 #include "cli/frame/command.h"
 
-/* The texts belong to argv. The values of option `i` are texts[start[i]] ... texts[start[i + 1] -
+/* The texts belong to argv or to `room`. The values of option `i` are texts[start[i]] ... texts[start[i + 1] -
  * 1]; a switch has its name as value. Operands follow as if they were one more option. */
 struct arguments {
     const struct command *command;
     char *const *typed; /* [count] argv's, as they were typed */
     int count;
-    const char **texts; /* owned */
+    const char **texts;                      /* owned */
+    const char *lists[COMMAND_MOST_OPTIONS]; /* of options that take a list, whole: "A,B" */
+    char *room;                              /* owned: items and lists */
     uint32_t start[COMMAND_MOST_OPTIONS + 2];
     bool help; /* --help was given: nothing else was checked */
 };
@@ -32,7 +35,8 @@ bool arguments_ask_help(const char *word);
  * options are read as if they were --set or --target. */
 void arguments_blame(const struct arguments *arguments, struct error *why);
 
-/* The value of the command's option number `option`; NULL when it was not given. */
+/* The value of the command's option number `option`, a list as "A,B"; NULL when it was not given.
+ * arguments_all() gives each value, and each item of a list. */
 const char *arguments_text(const struct arguments *arguments, int option);
 bool arguments_given(const struct arguments *arguments, int option);
 const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count);

@@ -7,7 +7,7 @@
 
 #define COLUMNS_OPTION                                                                             \
     {                                                                                              \
-        .name = "--columns", .argument = "NAME,...",                                               \
+        .name = "--columns", .argument = "NAME,...", .list = true,                                 \
         .summary = "show these columns of the table, in this order; their names are below"         \
     }
 

@@ -20,7 +20,9 @@ struct command_option {
     const char *summary;       /* with its default and unit, if it has any */
     const char *const *values; /* the valid arguments, ends with NULL; NULL: anything */
     char value_end;            /* a character after which the command reads more; 0: none */
-    bool repeats;              /* may be given several times */
+    bool repeats;              /* may be given several times, a value each */
+    bool
+        list; /* takes several values: between commas, given several times, or both; has no `values` */
     bool required;
 };
 

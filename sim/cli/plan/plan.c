@@ -46,6 +46,7 @@ enum {
 static const struct command_option options[] = {
     [TARGET] = {.name = "--target",
                 .argument = "KEY<=N,...",
+                .list = true,
                 .summary =
                     "the targets to meet: keys of 'simulate --json' with <= or >= and a number"},
     [MINIMISE] = {.name = "--minimise",
@@ -56,16 +57,20 @@ static const struct command_option options[] = {
                   .summary = "find the largest value of this axis (default with a workload: rate)"},
     [SYSTEM] = {.name = "--system",
                 .argument = "NAME,...",
+                .list = true,
                 .summary = "the candidate systems, or all (default: the scenario's, else all)"},
     [HARDWARE] = {.name = "--hardware",
                   .argument = "NAME,...",
+                  .list = true,
                   .summary = "the candidate machines, or all (default: the scenario's)"},
     [PRICE] = {.name = "--price",
                .argument = "NAME=N,...",
+               .list = true,
                .summary = "dollars an hour of a GPU of these machines, such as a40=0.44; for "
                           "cost_per_million_tokens"},
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
+               .list = true,
                .summary = "also admit these systems: lossy, paper (those that exist on paper "
                           "only)"},
     [PARETO] = {.name = "--pareto",
@@ -81,6 +86,7 @@ static const struct command_option options[] = {
                   "batch); --target is then optional"},
     [OVER] = {.name = "--over",
               .argument = "AXIS[,AXIS]",
+              .list = true,
               .summary = "the axis of --best; the axes of --pareto, in place of these"},
     [REPLICATIONS] = {.name = "--replications",
                       .argument = "N",

@@ -124,10 +124,10 @@ static const struct command_option options[] = {
                 .required = true,
                 .summary = "the picture to write; its suffix (.svg, .png or .pdf) sets the format"},
     [ONLY] = {.name = "--only",
-              .argument = "KEY=VALUE",
+              .argument = "KEY=VALUE,...",
               .repeats = true,
-              .summary = "draw only runs or curves with this value of the key; repeat a key to "
-                         "allow several values"},
+              .summary = "draw only runs or curves with one of these values of the key; several "
+                         "keys must all match"},
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE",
                   .summary = "for 'requests': also draw a server's measured requests, from a "

@@ -3,12 +3,15 @@
 #include "base/array.h"
 #include "base/find.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { VALUE = 256 }; /* longer ones match as a whole only */
 
 /* ---- text ---- */
 
@@ -66,15 +69,27 @@ static void append_spellings(const char *key, size_t length, const char *value, 
     }
 }
 
-/* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT.
- */
+static void append_values(const char *key, size_t length, const char *list, FILE *out)
+{
+    const char *rest = list, *item;
+    size_t size;
+    append_spellings(key, length, list, out);
+    while (strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
+        char value[VALUE];
+        snprintf(value, sizeof value, "%.*s", (int)size, item);
+        append_spellings(key, length, value, out);
+    }
+}
+
+/* Rows for each KEY=VALUE,..., after a SELECT without rows: the statement needs at least one SELECT.
+ * The whole value counts as one of them, because a value may have commas, as a workload's does. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
     fputs("WITH only(key, value) AS (SELECT '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
         size_t length = strcspn(text, "=");
-        append_spellings(text, length, text + length + 1, out);
+        append_values(text, length, text + length + 1, out);
     }
     fputs(")\n", out);
 }

@@ -23,7 +23,10 @@ static const struct command_option options[] = {
     [RECENT] = {.name = "--recent",
                 .argument = "TOKENS",
                 .summary = "last tokens, left out of demands (default: those in every row)"},
-    [LAYERS] = {.name = "--layers", .argument = "LIST", .summary = layer_choice_summary},
+    [LAYERS] = {.name = "--layers",
+                .argument = "N,...",
+                .list = true,
+                .summary = layer_choice_summary},
     [JSON] = {.name = "--json", .summary = "print a JSON object, with the figures of every head"},
     {.name = NULL},
 };

@@ -17,6 +17,7 @@ enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, JSON };
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
               .argument = "KEY[,KEY]",
+              .list = true,
               .required = true,
               .summary = "the axis to walk along, or two for a grid; see below"},
     [POINTS] = {.name = "--points",

@@ -85,6 +85,7 @@ static void a_list_has_an_item_between_commas(void **state)
     } cases[] = {
         {"", ""},         {"a", "a"}, {"a,b", "a|b"}, {" a b ,c ", "a b|c"},
         {"a,,b", "a||b"}, {",", "|"}, {"  ", ""},     {"a, ,", "a||"},
+        {"{a: 1, b: [2,3]},c", "{a: 1, b: [2,3]}|c"}, {"'a,b',c", "'a,b'|c"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char items[32] = "";

@@ -17,13 +17,14 @@ static const char *kind(size_t index)
     return kinds[index];
 }
 
-enum { SET, DB, OUTPUT, LEVEL, JSON };
+enum { SET, DB, OUTPUT, LEVEL, JSON, SYSTEM };
 static const struct command_option options[] = {
     [SET] = {.name = "--set", .argument = "KEY=VALUE", .repeats = true},
     [DB] = {.name = "--db", .argument = "FILE"},
     [OUTPUT] = {.name = "--output", .letter = 'o', .argument = "FILE"},
     [LEVEL] = {.name = "--level", .argument = "LEVEL", .values = levels},
     [JSON] = {.name = "--json"},
+    [SYSTEM] = {.name = "--system", .argument = "NAME,...", .list = true},
     {.name = NULL},
 };
 static const struct command command = {
@@ -98,6 +99,35 @@ static void words_find_their_option(void **state)
     }
 }
 
+static void a_list_takes_commas_and_repeats(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *items, *list; /* NULL: not given */
+    } cases[] = {
+        {"sum", "", NULL},
+        {"sum --system a", "a", "a"},
+        {"sum --system a,b", "a|b", "a,b"},
+        {"sum --system a --json --system=b,c", "a|b|c", "a,b,c"},
+        {"sum --system {name:q,eta:[0.9,1]},b", "{name:q,eta:[0.9,1]}|b", "{name:q,eta:[0.9,1]},b"},
+        {"sum --system a,,b", "a||b", "a,,b"},
+        {"sum --set a,b", "", NULL}, /* another option is no list */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char words[128], texts[128];
+        uint32_t count;
+        struct arguments arguments;
+        struct error why = {0};
+        assert_true(parse(cases[i].line, words, &arguments, &why));
+        const char *const *items = arguments_all(&arguments, SYSTEM, &count);
+        join(items, count, texts);
+        assert_string_equal(texts, cases[i].items);
+        const char *list = arguments_text(&arguments, SYSTEM);
+        assert_string_equal(list != NULL ? list : "-", cases[i].list != NULL ? cases[i].list : "-");
+        arguments_release(&arguments);
+    }
+}
+
 static void what_cannot_be_meant_is_said_so(void **state)
 {
     (void)state;
@@ -167,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_find_their_option),
+        cmocka_unit_test(a_list_takes_commas_and_repeats),
         cmocka_unit_test(what_cannot_be_meant_is_said_so),
         cmocka_unit_test(a_required_option_is_missed),
         cmocka_unit_test(what_is_expected_names_the_kinds),

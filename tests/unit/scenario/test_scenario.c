@@ -662,6 +662,8 @@ static const struct {
     {"trace=smolm2", "--set 'smolm2' nearest 'smollm2-135m'"},
     {"trace=", NULL}, /* the default */
     {"trace=./none.swt", "./none.swt"},
+    {"system=fullattn,clo", "--set 'system' 'fullattn,clo'"},
+    {"sweep.batch=1,2", "--set 'sweep.batch' '1,2'"},
     {"model=[a]", "--set 'model'"},
     {"hardware=[a40]", "--set 'hardware'"},
     {"context=0", "--set 'context'"},
