@@ -51,6 +51,24 @@ void text_append(char *text, size_t size, const char *format, ...)
     }
 }
 
+const char *text_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void text_append_value(char *text, size_t size, const char *noun, const char *value)
+{
+    size_t length = strlen(noun);
+    bool plural = length > 1 && noun[length - 1] == 's' && strpbrk(noun, "._") == NULL;
+    if (plural) {
+        length -= strcmp(value, "1") == 0;
+        text_append(text, size, "%s %.*s", value, (int)length, noun);
+    } else {
+        text_append(text, size, "%s %s of %s", strchr("aeio", noun[0]) != NULL ? "an" : "a", noun,
+                    value);
+    }
+}
+
 char *text_duplicate(const char *text, struct error *why)
 {
     size_t size = strlen(text) + 1;

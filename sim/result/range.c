@@ -1,5 +1,6 @@
 #include "result/range.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,16 @@
 
 enum { NUMBER = 24 };
 
-/* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03. */
+/* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03; of 0, which has none, as of a large
+ * number. */
 static int first_digit(double number)
 {
-    return (int)floor(log10(number));
+    return number == 0 ? INT_MAX : (int)floor(log10(fabs(number)));
+}
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
 }
 
 /* Round to the digit at `place`, and write. */
@@ -27,7 +34,9 @@ const char *range_format(double value, double low, double high, char text[RANGE_
     if (isnan(value) || !(low < high)) {
         return NULL;
     }
-    int place = first_digit((high - low) / 2), three = first_digit(fmax(-low, high)) - 2;
+    int place = least_of(first_digit((high - low) / 2),
+                         least_of(first_digit(value) - 1, first_digit(low)));
+    int three = first_digit(fmax(fabs(low), fabs(high))) - 2;
     place = place > three ? place : three;
     write_number(value, place, figure);
     write_number(low, place, least);

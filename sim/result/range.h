@@ -1,7 +1,8 @@
 /* A figure with its range over families of recordings: "94 (85–96)".
  *
  * A range says how far the last digits can be trusted: the figure and both ends end at the first
- * digit of half the range, and have at most three digits. A range without a width says nothing. */
+ * digit of half the range. The figure has at least two digits, however wide the range, and the low
+ * end one; all have at most three. A range without a width says nothing. */
 #ifndef RESULT_RANGE_H
 #define RESULT_RANGE_H
 

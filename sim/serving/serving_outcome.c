@@ -345,6 +345,9 @@ static void write_arrivals(const struct point *point, const struct requests *req
     if (totals->end_ns > 0) {
         result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
     }
+    if (last_ns == 0 && requests->count > 0) {
+        result_integer(result, COLUMN_QUEUE_GROWS, 0); /* all at once: the queue only shrinks */
+    }
     if (last_ns > 0) {
         double came = (double)(requests->count - 1) * 1e9 / (double)last_ns;
         bool few = lack_sessions(point, requests, came);

@@ -1,6 +1,7 @@
 /* Curves as tables. One curve: one row per size. Several curves: one row each, one column per size.
  */
 #include "base/array.h"
+#include "base/text.h"
 #include "cli/curve/curve_report.h"
 #include "cli/frame/table.h"
 
@@ -244,9 +245,9 @@ static void print_title(const struct curve_report *report)
         return;
     }
     printf("%s, a cache a head, on %s%s\ndemands of %g %% of %" PRIu32 " blocks, %s; %" PRIu64
-           " accesses after %" PRIu32 " steps of warm-up\n\n",
+           " accesses after %" PRIu32 " step%s of warm-up\n\n",
            label, report->source, report->chosen, 100 * report->selection, report->blocks,
-           order_names[report->order], accesses, report->warmup);
+           order_names[report->order], accesses, report->warmup, text_plural(report->warmup));
 }
 
 bool curve_report_tables(const struct curve_report *report, struct error *why)

@@ -166,27 +166,35 @@ static bool check_objectives(const struct scenario *scenario,
     return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
 }
 
-/* The default axis is the smallest budget, or for a server the largest rate. A rate also has to
- * keep the queue bounded: a few requests can meet every other target while more arrive than are
- * answered. */
-static bool choose_axis(const struct scenario *scenario, struct planning_options *out,
-                        struct error *why)
+/* The default axis is the smallest budget, or for a server the largest rate. */
+static void choose_axis(const struct scenario *scenario, struct planning_options *out)
 {
-    static const char holds[] = "queue_grows<=0";
     bool serves = scenario_serves(scenario) && !out->by_figure;
     out->axis = out->axis == NULL && out->by_figure ? "batch" : out->axis;
     out->maximise = out->maximise || (out->axis == NULL && serves);
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
-    bool rate = strncmp(out->axis, "rate", 4) == 0 && strchr("=", out->axis[4]) != NULL;
+}
+
+/* A server also has to keep its queue bounded: while more arrive than are answered, a few requests can
+ * meet every other target, and a full batch has the most tokens a second. */
+static bool judge_queue(const struct scenario *scenario, const char *axis, struct targets *out,
+                        struct error *why)
+{
+    static const char holds[] = "queue_grows<=0";
     struct targets more;
-    if (!rate || targets_judge(&out->targets, COLUMN_QUEUE_GROWS)) {
+    bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
+    bool timed = true; /* without a clock there is no queue */
+    if (!node_bool(scenario->root, "timed", &timed, why)) {
+        return false;
+    }
+    if (!(rate || scenario_serves(scenario)) || !timed || targets_judge(out, COLUMN_QUEUE_GROWS)) {
         return true;
     }
-    if (out->targets.count == TARGETS_MOST) {
-        return error_usage(why, "--target", 0, "too many targets: a rate adds '%s'", holds);
+    if (out->count == TARGETS_MOST) {
+        return error_usage(why, "--target", 0, "too many targets: a server adds '%s'", holds);
     }
     bool good = targets_parse(holds, &more, why);
-    out->targets.all[out->targets.count++] = more.all[0];
+    out->all[out->count++] = more.all[0];
     return good;
 }
 
@@ -387,11 +395,14 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
     struct table_view view;
+    if (!pareto) {
+        choose_axis(&scenario, &with);
+    }
     good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) &&
            question_cache(&runs, arguments, NO_CACHE) &&
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
-           (pareto || choose_axis(&scenario, &with, why)) &&
+           (pareto || judge_queue(&scenario, with.axis, &with.targets, why)) &&
            read_columns(arguments, &scenario, &with, &view, why) &&
            (pareto ? weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);

@@ -167,7 +167,8 @@ static void say_best(const struct planning *planning, const struct targets *targ
                 best_is_least(planning->best) ? "least" : "most", column_kinds[planning->best].name,
                 target_format(&figure, &quest->results[quest->found], best));
     if (label != NULL) {
-        text_append(text, PLAN_ANSWER, ", with a %s of %s", plan_axis(planning), label);
+        text_append(text, PLAN_ANSWER, ", with ");
+        text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
     }
     say_near(planning, text);
     say_draws(planning, targets, quest, text);
@@ -193,8 +194,9 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     }
     text_append(text, PLAN_ANSWER, "%s", name);
     say_mass(&quest->results[quest->found], text);
-    text_append(text, PLAN_ANSWER, " meets all targets with a %s of %s", plan_axis(planning),
-                quest_label(quest, planning->maximise, quest->found, value, sizeof value));
+    text_append(text, PLAN_ANSWER, " meets all targets with ");
+    text_append_value(text, PLAN_ANSWER, plan_axis(planning),
+                      quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     say_ties(planning, text);
     say_draws(planning, targets, quest, text);
     if (quest->found == 0) {
@@ -232,9 +234,12 @@ static void say_nearest(const struct planning *planning, const struct targets *t
     const char *label = quest_label(quest, planning->maximise, quest->nearest, value, sizeof value);
     plan_name_quest(planning, quest, name);
     shortfall_describe(targets, planning->best, &quest->results[quest->nearest], shortfall);
-    snprintf(text, PLAN_ANSWER, "out of reach: the nearest is %s%s%s%s%s, which %s", name,
-             label != NULL ? " with a " : "", label != NULL ? plan_axis(planning) : "",
-             label != NULL ? " of " : "", label != NULL ? label : "", shortfall);
+    text_append(text, PLAN_ANSWER, "out of reach: the nearest is %s", name);
+    if (label != NULL) {
+        text_append(text, PLAN_ANSWER, " with ");
+        text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
+    }
+    text_append(text, PLAN_ANSWER, ", which %s", shortfall);
 }
 
 void plan_answer(const struct planning *planning, const struct targets *targets,

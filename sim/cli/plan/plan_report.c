@@ -130,7 +130,7 @@ static bool say_held(const struct planning *planning, const struct quest *quest,
 {
     uint32_t held = 0, count = quest->search.count, above = 0;
     char least[TEXT], found[TEXT];
-    if (!quest->search.load || quest->found == SEARCH_NONE ||
+    if (!quest->search.load || quest->found == SEARCH_NONE || quest->found + 1 == count ||
         quest->search.shortfall[count - 1] != 0) {
         return false;
     }
@@ -184,7 +184,7 @@ static void print_search(const struct planning *planning, FILE *out)
         tried += quest->search.tried;
         values += quest->search.count;
     }
-    fprintf(out, "%u of %u values were tried\n", tried, values);
+    fprintf(out, "%u of %u value%s tried\n", tried, values, values == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
         char said[LINE], line[3 * LINE], name[LINE];

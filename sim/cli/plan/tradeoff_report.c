@@ -1,6 +1,7 @@
 /* One row per run of the front, the fastest first. */
 #include "cli/plan/plan_report.h"
 
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/frame/figure_columns.h"
 #include "cli/frame/figures.h"
@@ -175,18 +176,20 @@ static bool print_front(const struct tradeoff *tradeoff, const struct table_view
 static void print_title(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out)
 {
     char line[LINE], all[TARGETS_TEXT];
-    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u runs", tradeoff->front_count,
-                                   tradeoff->run_count);
+    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u run%s", tradeoff->front_count,
+                                   tradeoff->run_count, text_plural(tradeoff->run_count));
     if (targets->count > 0) {
-        snprintf(line + used, sizeof line - used, " that meet %s", targets_text(targets, all));
+        snprintf(line + used, sizeof line - used, " that meet%s %s",
+                 tradeoff->run_count == 1 ? "s" : "", targets_text(targets, all));
     }
     table_wrap(line, 0, out);
+    fputs(tradeoff->front_count == 1 ? " is" : " are", out);
     fputs(
         tradeoff->serves
-            ? " are on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT "
+            ? " on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT "
               "or a shorter TPOT without being worse\nin another of these; servers whose queue "
               "grows are left out\n\n"
-            : " are on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or "
+            : " on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or "
               "more mass without being worse in\nanother of these\n\n",
         out);
 }

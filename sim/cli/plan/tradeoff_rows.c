@@ -37,16 +37,20 @@ static void say(const struct tradeoff *tradeoff, const struct targets *targets, 
         snprintf(out->answer, sizeof out->answer, "No run fits in memory and meets the targets");
     } else if (tradeoff->serves) {
         snprintf(out->answer, sizeof out->answer,
-                 "Of %u runs that meet the targets, %u are on the Pareto front: no other run has "
+                 "Of %u run%s that meet%s the targets, %u %s on the Pareto front: no other run has "
                  "more tokens/s a GPU, a shorter p99 of TTFT or a shorter TPOT without being worse "
                  "in another of these",
-                 tradeoff->run_count, tradeoff->front_count);
+                 tradeoff->run_count, text_plural(tradeoff->run_count),
+                 tradeoff->run_count == 1 ? "s" : "", tradeoff->front_count,
+                 tradeoff->front_count == 1 ? "is" : "are");
     } else {
         snprintf(out->answer, sizeof out->answer,
-                 "Of %u runs that meet the targets, %u are on the Pareto front: no other run has "
+                 "Of %u run%s that meet%s the targets, %u %s on the Pareto front: no other run has "
                  "more tokens/s, a shorter step, less HBM or more mass without being worse in "
                  "another of these",
-                 tradeoff->run_count, tradeoff->front_count);
+                 tradeoff->run_count, text_plural(tradeoff->run_count),
+                 tradeoff->run_count == 1 ? "s" : "", tradeoff->front_count,
+                 tradeoff->front_count == 1 ? "is" : "are");
     }
 }
 

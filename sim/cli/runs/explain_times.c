@@ -3,6 +3,7 @@
  * leaves open of the two was before, the rest after. */
 #include "cli/runs/explain_times.h"
 
+#include "base/text.h"
 #include "cli/frame/table.h"
 #include "cli/runs/explain_words.h"
 #include "decode/time/pipeline.h"
@@ -195,8 +196,8 @@ static void write_times(const struct explanation *explanation, FILE *out)
         explain_helps(explanation, time, name_of(time), out);
     }
     if (result->request_count < FEW_REQUESTS) {
-        fprintf(out, " With %" PRIu32 " requests, chance has a part in these effects.",
-                result->request_count);
+        fprintf(out, " With %" PRIu32 " request%s, chance has a part in these effects.",
+                result->request_count, text_plural(result->request_count));
     }
     explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
                           EXPLAIN_SHOWN, out);

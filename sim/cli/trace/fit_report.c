@@ -2,6 +2,7 @@
  * one, it is whether the band held. */
 #include "cli/trace/fit_report.h"
 
+#include "base/text.h"
 #include "cli/frame/table.h"
 #include "trace/source.h"
 
@@ -220,11 +221,12 @@ static void print_heading(const struct fit_report *report, uint32_t marked)
     const struct trace_header *header = trace_header(recording);
     char chosen[LAYER_CHOICE_TEXT];
     layer_choice_write(report->choice, recording, chosen);
-    printf("%s, %u steps at %u tokens%s (%s)\n"
+    printf("%s, %u step%s at %u tokens%s (%s)\n"
            "beside its twin, a trace generated from the profile: means over heads, points "
            "off, and the head\n"
            "(layer.head) that is furthest off; ",
-           trace_path(recording), header->steps, header->context, chosen,
+           trace_path(recording), header->steps, text_plural(header->steps), header->context,
+           chosen,
            report->relation == FIT_OTHER_MODEL && !report->bands->known[0]
                ? "another model"
                : relation_words[report->relation]);

@@ -1,5 +1,6 @@
 /* `spillway trace verify`: checks that a decode trace is complete and undamaged. */
 #include "base/units.h"
+#include "base/text.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/format/verify.h"
@@ -13,10 +14,12 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && trace_verify(trace, 0, &summary, why);
     if (ok) {
-        printf("%s is whole: %s, %" PRIu64 " frames, %" PRIu64 " rows, %" PRIu64 " units\n",
+        printf("%s is whole: %s, %" PRIu64 " frame%s, %" PRIu64 " row%s, %" PRIu64
+               " unit%s\n",
                trace_path(trace),
                units_format((double)summary.bytes, UNIT_BYTES, bytes, sizeof bytes), summary.frames,
-               summary.rows, summary.units);
+               text_plural(summary.frames), summary.rows, text_plural(summary.rows), summary.units,
+               text_plural(summary.units));
     }
     trace_close(trace);
     return ok;

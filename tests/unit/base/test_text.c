@@ -100,6 +100,27 @@ static void a_list_has_an_item_between_commas(void **state)
     }
 }
 
+static void a_value_follows_its_noun(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *noun, *value, *text;
+    } cases[] = {
+        {"batch", "4", "with a batch of 4"},      {"output", "128", "with an output of 128"},
+        {"replicas", "2", "with 2 replicas"},     {"replicas", "1", "with 1 replica"},
+        {"clients", "16", "with 16 clients"},     {"link.sms", "3", "with a link.sms of 3"},
+        {"kv_pool_tokens", "4096 tok", "with a kv_pool_tokens of 4096 tok"},
+        {"link", "pcie5", "with a link of pcie5"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[64] = "with ";
+        text_append_value(text, sizeof text, cases[i].noun, cases[i].value);
+        assert_string_equal(text, cases[i].text);
+    }
+    assert_string_equal(text_plural(1), "");
+    assert_string_equal(text_plural(0), "s");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +128,7 @@ int main(void)
         cmocka_unit_test(what_is_appended_is_cut_between_characters),
         cmocka_unit_test(a_duplicate_is_the_whole_text),
         cmocka_unit_test(characters_are_escaped_one_by_one),
+        cmocka_unit_test(a_value_follows_its_noun),
         cmocka_unit_test(a_list_has_an_item_between_commas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void the_largest_item_is_the_first_of_the_longest(void **state)
     result_release(&result);
 }
 
-/* Digits end at the first digit of half the range; three at most. */
+/* Digits end at the first digit of half the range, but the figure has two; three at most. */
 static void a_range_says_how_many_digits_hold(void **state)
 {
     (void)state;
@@ -42,6 +42,10 @@ static void a_range_says_how_many_digits_hold(void **state)
         {101.4, 62.2, 138, "100 (60–140)"},
         {1234, 1187, 1291, "1230 (1190–1290)"},
         {0.0312, 0.0288, 0.0333, "0.031 (0.029–0.033)"},
+        {37.4, 14.6, 82.1, "37 (15–82)"},    /* half: 34; the figure has two digits */
+        {5.21, 2.94, 8.36, "5.2 (2.9–8.4)"}, /* half: 2.7 */
+        {103.2, 3.2, 904, "103 (3–904)"},    /* the low end is not 0 */
+        {0.4, 0, 0.9, "0.40 (0.00–0.90)"},
         {57.52, 57.52, 57.52, NULL},
         {0, 0, 0, NULL},
         {1, (double)NAN, (double)NAN, NULL},
