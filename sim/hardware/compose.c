@@ -195,6 +195,8 @@ static struct node *gpu_of(struct node *tree)
 /* The same for a GPU: some figures stay with the GPU that they were stated for. */
 static bool lay_gpu(const struct site *site, const struct node *stated, struct error *why)
 {
+    bool own = site->path != NULL && !located_in_data(site->path, PART_GPU);
+    bool another = own && takeover_of_another(gpu_of(site->tree), stated);
     if (!takeover_check(gpu_of(site->tree), stated, why) ||
         !lay_figures(site, PART_GPU, stated, why)) {
         return false;
@@ -203,10 +205,10 @@ static bool lay_gpu(const struct site *site, const struct node *stated, struct e
     if (gpu != NULL) {
         takeover_drop_fp8(gpu, stated);
     }
-    if (site->path != NULL && !located_in_data(site->path, PART_GPU)) {
+    if (own) {
         *site->gpu_file = stated->file;
     }
-    return true;
+    return !another || takeover_assume(gpu, stated, why);
 }
 
 static bool lay_part(const struct site *site, enum part part, const struct node *node,

@@ -94,6 +94,7 @@ struct curve {
 struct takeover {
     uint32_t figures; /* 0: nothing, or the GPU ships with the program */
     char from[128];   /* the profiles that state them: "l40s" */
+    bool assumed;     /* it is another GPU, so that its figures count as assumed */
     bool capability;  /* the file states its own compute_capability, or there is none */
 };
 

@@ -3,6 +3,7 @@
 #include "base/name.h"
 #include "hardware/locate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,67 @@ void takeover_drop_fp8(struct node *gpu, const struct node *stated)
     }
 }
 
+/* ---- another GPU ----------------------------------------------------------------------------- */
+
+/* The value of a single figure, 0 when it is not stated, or has points. */
+static double value_of(const struct node *gpu, const char *key)
+{
+    const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
+    struct quantity quantity;
+    value = value != NULL ? value : figure;
+    return value != NULL && value->kind == NODE_SCALAR && quantity_parse(value->text, &quantity)
+               ? quantity.value
+               : 0;
+}
+
+static bool is_measured(const struct node *figure)
+{
+    const struct node *basis = node_get(figure, "basis");
+    return basis != NULL && basis->kind == NODE_SCALAR &&
+           strcmp(basis->text, basis_name(BASIS_MEASURED)) == 0;
+}
+
+bool takeover_of_another(const struct node *gpu, const struct node *stated)
+{
+    static const char *const marks[] = {"hbm_bandwidth", "flops_bf16", "sms", "l2"};
+    bool another = false;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        double own = value_of(stated, marks[i]), base = value_of(gpu, marks[i]);
+        another = another || (own > 0 && base > 0 && fabs(own / base - 1) > 1e-3 &&
+                              !is_measured(node_get(stated, marks[i])));
+    }
+    return another;
+}
+
+/* Lower the basis of a figure that another file states, if it is a time or a share that was measured
+ * within a range. Properties, such as a capacity, have none; a bare value is assumed already. */
+static bool assume(const struct node *figure, struct error *why)
+{
+    struct node *basis = (struct node *)node_get(figure, "basis");
+    struct node *source = (struct node *)node_get(figure, "source");
+    char name[64], text[1024];
+    if (basis == NULL || source == NULL || basis->kind != NODE_SCALAR ||
+        source->kind != NODE_SCALAR || node_get(figure, "range") == NULL ||
+        strcmp(basis->text, basis_name(BASIS_ASSUMED)) == 0) {
+        return true;
+    }
+    name_of(figure, name, sizeof name);
+    snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
+    return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
+}
+
+bool takeover_assume(struct node *gpu, const struct node *stated, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < gpu->count; i++) {
+        char name[64];
+        name_of(gpu->children[i], name, sizeof name);
+        good = node_get(stated, gpu->children[i]->key) != NULL || strcmp(name, "nvidia") == 0 ||
+               assume(gpu->children[i], why);
+    }
+    return good;
+}
+
 /* ---- the note -------------------------------------------------------------------------------- */
 
 void takeover_count(const struct node *gpu, const char *own, const char *scenario,
@@ -101,6 +163,8 @@ void takeover_count(const struct node *gpu, const char *own, const char *scenari
         if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
             continue;
         }
+        const struct node *basis = node_get(figure, "basis");
+        out->assumed = out->assumed || (basis != NULL && basis->typed != NULL);
         name_list_add(out->from, sizeof out->from, name);
         out->figures++;
     }
@@ -112,9 +176,10 @@ bool profile_takeover_note(const struct profile *profile, char *text, size_t siz
     if (takeover->figures == 0) {
         return false;
     }
-    snprintf(text, size, "%u figure%s of the GPU %s of %s%s ('spillway list hardware FILE')",
+    snprintf(text, size, "%u figure%s of the GPU %s of %s%s%s ('spillway list hardware FILE')",
              takeover->figures, takeover->figures == 1 ? "" : "s",
              takeover->figures == 1 ? "is that" : "are those", takeover->from,
+             takeover->assumed ? ", which count as assumed" : "",
              takeover->capability ? ""
                                   : ", and so is its compute_capability, which it does not state");
     return true;

@@ -242,6 +242,39 @@ static void part_of_a_file_brings_its_overrides(void **state)
     expect_found("own.yaml", "unknown link 'no-such-link'");
 }
 
+/* What was measured on an L40S says less about a GPU with another peak. */
+static void figures_taken_over_by_another_gpu_are_assumed(void **state)
+{
+    static const struct {
+        const char *figure;
+        enum basis basis; /* of a share that the file takes over */
+    } cases[] = {
+        {"hbm_bandwidth: {value: 900GB/s, basis: datasheet, source: a datasheet}", BASIS_ASSUMED},
+        {"sms: 100", BASIS_ASSUMED},
+        {"hbm_bandwidth: {value: 864GB/s, basis: datasheet, source: a datasheet}", BASIS_PUBLISHED},
+        {"hbm_bandwidth: {value: 800GB/s, basis: measured, source: our own}", BASIS_PUBLISHED},
+        {"kernel_floor: 2us", BASIS_PUBLISHED},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[256], note[256];
+        snprintf(text, sizeof text, "gpu: {extends: l40s, compute_capability: 8.9, %s}",
+                 cases[i].figure);
+        write_file("own.yaml", text, strlen(text));
+        snprintf(text, sizeof text, "gpu: %s/own.yaml", folder);
+        struct profile profile = load_well(text);
+        const struct curve *share = &profile.curves[CURVE_GPU_ATTENTION_SHARE];
+        bool assumed = cases[i].basis == BASIS_ASSUMED;
+        assert_int_equal(share->basis, cases[i].basis);
+        assert_int_equal(strncmp(share->source, "carried over from the profile l40s", 34) == 0,
+                         assumed);
+        assert_int_equal(profile.curves[CURVE_GPU_L2].basis, BASIS_DATASHEET);
+        assert_true(profile_takeover_note(&profile, note, sizeof note));
+        assert_int_equal(strstr(note, "which count as assumed") != NULL, assumed);
+        profile_release(&profile);
+    }
+}
+
 /* The last that is said holds; of a part there is none. */
 static void price_is_the_whole_machines(void **state)
 {
@@ -582,6 +615,7 @@ int main(void)
         cmocka_unit_test(file_that_extends_a_gpu_says_what_it_took_over),
         cmocka_unit_test(every_gpu_has_the_fp8_of_its_architecture),
         cmocka_unit_test(every_machine_states_every_curve),
+        cmocka_unit_test(figures_taken_over_by_another_gpu_are_assumed),
         cmocka_unit_test(every_figure_has_a_source),
         cmocka_unit_test(every_link_fits_a_machine),
         cmocka_unit_test(machines_are_those_of_the_published_results),
