@@ -11,15 +11,20 @@ kept(id) AS (
   GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 drawn AS (SELECT * FROM curves WHERE NOT EXISTS (SELECT 1 FROM only) OR curve IN kept),
+-- A plug-in is called by the name that it gives itself, unless another policy has it.
+called(curve, text) AS (
+  SELECT curve, CASE WHEN (SELECT COUNT(DISTINCT policy) FROM drawn AS other WHERE other.policy_title = drawn.policy_title) > 1
+                     THEN policy ELSE policy_title END FROM drawn
+),
 -- A label names the source, selection or order if curves differ in it.
 label(curve, series) AS (
-  SELECT curve, policy
+  SELECT curve, called.text
     || COALESCE((SELECT ', ' || group_concat(key || ' ' || printf('%.15g', value), ', ') FROM json_each(parameters)), '')
     || CASE WHEN (SELECT COUNT(DISTINCT source_hash) FROM drawn) > 1 THEN ', ' || source ELSE '' END
     || CASE WHEN (SELECT COUNT(DISTINCT selection) FROM drawn) > 1 AND selection IS NOT NULL
          THEN ', ' || printf('%g', 100 * selection) || '% wanted' ELSE '' END
     || CASE WHEN (SELECT COUNT(DISTINCT step_order) FROM drawn) > 1 THEN ', ' || step_order ELSE '' END
-  FROM drawn
+  FROM drawn JOIN called USING (curve)
 ),
 hit(curve, series, layer, head, share, percent, is_knee) AS (
   SELECT curve, series, layer, head, 100.0 * size / blocks, 100 - 100.0 * misses / accesses, size IS knee

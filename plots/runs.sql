@@ -39,9 +39,17 @@ told(path) AS (
     OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
 ),
 -- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
+-- A plug-in is called by the name that it gives itself, which a note of its runs states.
+plugged(value, text) AS (
+  SELECT value, substr(rest, 1, instr(rest, ':') - 1)
+  FROM (SELECT leaf.value, MIN(substr(message, instr(message, 'policy ' || leaf.value || ' is ') + length('policy ' || leaf.value || ' is '))) AS rest
+        FROM leaf JOIN ok USING (id)
+        WHERE leaf.value LIKE 'plugin:%' AND instr(message, 'policy ' || leaf.value || ' is ') GROUP BY leaf.value)
+),
 spelled(path, value, text) AS MATERIALIZED (
-  SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, quantity(value)) = 1 THEN quantity(value) ELSE value END
-  FROM (SELECT DISTINCT path, value FROM leaf JOIN told USING (path))
+  SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, shown) = 1 THEN shown ELSE value END
+  FROM (SELECT DISTINCT path, value, COALESCE(plugged.text, quantity(value)) AS shown
+        FROM leaf JOIN told USING (path) LEFT JOIN plugged USING (value))
 ),
 -- The possible axes of runs, the likeliest first: the budget, keys with numbers, others. Values in several units (7500ns
 -- and 15us) are drawn in one; names have none.
@@ -78,6 +86,7 @@ word(id, path, text) AS (
       WHEN key IN ('model', 'hardware', 'extends', 'trace', 'gpu', 'link', 'host') THEN value
       WHEN path = '$.context' AND value % 1024 = 0 THEN (value / 1024) || 'K tokens'
       WHEN path = '$.context' THEN value || ' tokens'
+      WHEN path = '$.mechanisms.policy.name' THEN 'policy ' || spelled.text
       ELSE key || ' ' || spelled.text
     END
   FROM leaf JOIN spelled USING (path, value)

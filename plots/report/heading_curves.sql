@@ -6,7 +6,7 @@
 )
 SELECT (SELECT text FROM title) AS title,
        CASE WHEN COUNT(DISTINCT policy) > 1 THEN 'Which of ' || COUNT(DISTINCT policy) || ' policies hits most, and from what size on?'
-            ELSE 'What does ' || MIN(policy) || ' hit at each size of its cache?' END AS question,
+            ELSE 'What does ' || MIN(policy_title) || ' hit at each size of its cache?' END AS question,
        (SELECT series || CASE WHEN (SELECT COUNT(*) FROM line) > 1 THEN ' hits most' ELSE ' has its knee' END
                || CASE WHEN knee IS NULL THEN ''
                        ELSE printf(': %.1f %% at its knee, %.1f %% of all blocks', hits, knee) END || '.'

@@ -149,6 +149,7 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     }
     snprintf(plugin->summary, sizeof plugin->summary, "%s: %s", api->name, api->summary);
     plugin->kind.name = plugin->name;
+    plugin->kind.title = api->name;
     plugin->kind.summary = plugin->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
     plugin->kind.draws_lots = true; /* it may */

@@ -86,6 +86,7 @@ struct policy {
 
 struct policy_kind {
     const char *name;
+    const char *title;                 /* of a plug-in: the name that it gives itself; else NULL */
     const char *summary;               /* one line for `list policies` */
     const struct policy_param *params; /* ends with a row of name NULL; NULL: none */
     bool needs_queries;
@@ -116,6 +117,12 @@ struct policy_kind {
 
 /* The table of policies, by name; ends with NULL. */
 extern const struct policy_kind *const policies[];
+
+/* The name that people read. */
+static inline const char *policy_title(const struct policy_kind *kind)
+{
+    return kind->title != NULL ? kind->title : kind->name;
+}
 
 /* Find a policy by name, or load it (plugin:PATH); NULL with `why` naming the nearest. `file` and
  * `line` are as in error_set(). The result is valid for the life of the process. Thread-safe. */

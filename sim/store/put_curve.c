@@ -47,9 +47,9 @@ static bool put_row(struct store *store, const struct store_curve *curve, const 
                     struct error *why)
 {
     sqlite3_stmt *statement = NULL;
-    bool ok = database_prepare(store,
-                               "INSERT OR REPLACE INTO curves VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                               &statement, why);
+    bool ok = database_prepare(
+        store, "INSERT OR REPLACE INTO curves VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &statement,
+        why);
     if (ok) {
         const char *texts[] = {name, curve->source, curve->source_hash};
         for (int i = 0; i < 3; i++) {
@@ -63,11 +63,12 @@ static bool put_row(struct store *store, const struct store_curve *curve, const 
         bind_text(statement, 7, curve->step_order);
         bind_whole(statement, 8, curve->warmup);
         bind_text(statement, 9, curve->policy);
-        bind_text(statement, 10, curve->parameters);
-        bind_whole(statement, 11, curve->layer);
-        bind_whole(statement, 12, curve->head);
-        bind_whole(statement, 13, (int64_t)curve->accesses);
-        bind_whole(statement, 14, curve->knee);
+        bind_text(statement, 10, curve->policy_title);
+        bind_text(statement, 11, curve->parameters);
+        bind_whole(statement, 12, curve->layer);
+        bind_whole(statement, 13, curve->head);
+        bind_whole(statement, 14, (int64_t)curve->accesses);
+        bind_whole(statement, 15, curve->knee);
         ok = run_statement(store, statement, why);
     }
     sqlite3_finalize(statement);

@@ -58,7 +58,7 @@ const char schema_tables[] =
     "  PRIMARY KEY (run, place)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
     "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
-    "  parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"
+    "  policy_title TEXT, parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"
     "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
     "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
     "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n"

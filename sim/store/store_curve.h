@@ -17,9 +17,10 @@ struct store_curve {
     const char *step_order; /* batch or sequential */
     uint32_t warmup;        /* steps */
     const char *policy;
-    uint64_t policy_content; /* hash of a plug-in's file; 0 for a built-in policy */
-    const char *parameters;  /* a JSON object: those that differ from their defaults */
-    int64_t layer, head;     /* null: all of them */
+    const char *policy_title; /* what tables call it; not part of its identity */
+    uint64_t policy_content;  /* hash of a plug-in's file; 0 for a built-in policy */
+    const char *parameters;   /* a JSON object: those that differ from their defaults */
+    int64_t layer, head;      /* null: all of them */
     uint64_t accesses;
     int64_t knee;          /* a size; null: the curve has none */
     const uint32_t *sizes; /* [count] */

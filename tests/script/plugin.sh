@@ -57,6 +57,13 @@ grep -q '"policy":"plugin:./sampled_lru.so"' many.json &&
     simulate plugin:./sampled_lru.so | grep -q 'plugin:./sampled_lru.so is sampled-lru: of a few' && s=0 || s=1
 check a_result_names_its_plugin $s
 
+spillway curve ids.u32 --policy lru,plugin:./sampled_lru.so --sizes 10,20 --db own.db | grep -q '^sampled-lru ' &&
+    spillway plot curves own.db -o curves.svg && grep -q '<text>sampled-lru' curves.svg && ! grep -q 'plugin:' curves.svg &&
+    simulate '{name: plugin:./sampled_lru.so, samples: 1}' --db own.db >table &&
+    simulate lru --db own.db >table && spillway plot hits own.db -o hits.svg &&
+    grep -q 'policy sampled-lru' hits.svg && ! grep -q 'plugin:' hits.svg && s=0 || s=1
+check tables_and_pictures_call_a_plugin_by_its_name $s
+
 simulate plugin:./sampled_lru.so --json >before.json
 simulate plugin:./sampled_lru.so --json | cmp -s - before.json && s=0 || s=1
 check the_same_plugin_is_the_same_run $s

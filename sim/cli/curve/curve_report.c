@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct parameter_style parameter_words = {"", " ", ", "};
 const struct parameter_style parameter_json = {"\"", "\":", ","};
@@ -18,6 +19,18 @@ void curve_report_place(const struct curve_report *report, uint32_t group, int64
     *layer =
         report->group == MISS_WHOLE ? -1 : (int64_t)trace_model_layer(report->trace, group / heads);
     *head = report->group == MISS_HEAD ? (int64_t)(group % heads) : -1;
+}
+
+const char *curve_report_title(const struct curve_report *report,
+                               const struct policy_curves *curves)
+{
+    const struct policy_kind *own = curves->policy;
+    bool taken = own->title == NULL;
+    for (uint32_t i = 0; !taken && i < report->count; i++) {
+        const struct policy_kind *other = report->policies[i].policy;
+        taken = other != own && strcmp(own->title, policy_title(other)) == 0;
+    }
+    return taken ? own->name : own->title;
 }
 
 void curve_report_parameters(const struct policy_curves *curves,

@@ -39,6 +39,11 @@ void curve_report_place(const struct curve_report *report, uint32_t group, int64
 uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
                            uint32_t group);
 
+/* What the report calls a policy: a plug-in by the name that it gives itself, unless another policy of
+ * the report has that name. */
+const char *curve_report_title(const struct curve_report *report,
+                               const struct policy_curves *curves);
+
 /* How a list of parameters is written: the texts before a name, between name and value, and between
  * two parameters. */
 struct parameter_style {

@@ -8,19 +8,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LABEL = CURVE_PARAMETERS + 32 };
+enum { LABEL = CURVE_PARAMETERS + 256 };
 
 static const char *const order_names[] = {
     [POLICY_BATCH] = "a step at a time", [POLICY_SEQUENTIAL] = "one by one"};
 static const char knee_note[] = "* knee: the size whose misses lie furthest below the line from "
                                 "no cache to the largest size\n";
 
-static void write_label(const struct policy_curves *curves, char text[LABEL])
+static void write_label(const struct curve_report *report, const struct policy_curves *curves,
+                        char text[LABEL])
 {
     char parameters[CURVE_PARAMETERS];
     curve_report_parameters(curves, &parameter_words, parameters);
-    snprintf(text, LABEL, "%s%s%s", curves->policy->name, parameters[0] != '\0' ? ", " : "",
-             parameters);
+    snprintf(text, LABEL, "%s%s%s", curve_report_title(report, curves),
+             parameters[0] != '\0' ? ", " : "", parameters);
 }
 
 /* Hits in percent of accesses; -1 without accesses. */
@@ -110,7 +111,7 @@ static bool add_curve(struct matrix *matrix, const struct policy_curves *curves,
 {
     char policy[LABEL], cells[TABLE_MOST_COLUMNS][32];
     uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
-    write_label(curves, policy);
+    write_label(matrix->report, curves, policy);
     for (size_t i = 0; i < matrix->sizes->count; i++) {
         uint32_t size = matrix->sizes->size[i], at = find_size(curves, size);
         double percent = at == curve->count ? -1
@@ -167,7 +168,7 @@ static bool add_spread(struct matrix *matrix, const struct policy_curves *curves
     bool ok = scratch != NULL;
     for (size_t s = 0; ok && s < sizeof spread / sizeof *spread; s++) {
         char policy[LABEL], cells[TABLE_MOST_COLUMNS][32];
-        write_label(curves, policy);
+        write_label(matrix->report, curves, policy);
         for (size_t i = 0; i < matrix->sizes->count; i++) {
             uint32_t at = find_size(curves, matrix->sizes->size[i]);
             write_hits(cells[i], percentile(curves, at, spread[s].share, scratch), 1, "", false);
@@ -237,7 +238,7 @@ static void print_title(const struct curve_report *report)
     uint64_t accesses = report->policies[0].whole.accesses[0];
     char label[LABEL] = "hit ratio in %";
     if (report->count == 1) {
-        write_label(&report->policies[0], label);
+        write_label(report, &report->policies[0], label);
     }
     if (report->trace == NULL) {
         printf("%s: %" PRIu64 " accesses to %" PRIu32 " blocks\n\n", label, accesses,

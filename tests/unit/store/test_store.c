@@ -657,6 +657,7 @@ static void a_curve_is_put_whole_and_replaces_itself(void **state)
          .step_order = "batch",
          .warmup = 5,
          .policy = "qsac",
+         .policy_title = "qsac",
          .parameters = "{\"eta\":0.9}",
          .layer = 1,
          .head = 0,
@@ -671,7 +672,8 @@ static void a_curve_is_put_whole_and_replaces_itself(void **state)
          .unit_tokens = -1,
          .selection = -1,
          .step_order = "sequential",
-         .policy = "lru",
+         .policy = "plugin:./mine.so",
+         .policy_title = "mine",
          .parameters = "{}",
          .layer = -1,
          .head = -1,
@@ -687,8 +689,10 @@ static void a_curve_is_put_whole_and_replaces_itself(void **state)
                 "source=a layer=1 head=0 knee=20 ");
     assert_rows(store,
                 "SELECT unit_tokens, selection, layer, head, knee FROM curves "
-                "WHERE policy = 'lru'",
+                "WHERE policy_title = 'mine'",
                 "unit_tokens=null selection=null layer=null head=null knee=null ");
+    assert_rows(store, "SELECT policy FROM curves WHERE policy_title = 'mine'",
+                "policy=plugin:./mine.so ");
     assert_rows(store,
                 "SELECT size, misses FROM curve_points JOIN curves USING (curve) "
                 "WHERE policy = 'qsac' ORDER BY size DESC LIMIT 2",
