@@ -1,13 +1,17 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
 #include "cli/runs/explain.h"
 
+#include "cli/frame/progress.h"
 #include "cli/frame/table.h"
 #include "cli/runs/explain_server.h"
 #include "cli/runs/explain_words.h"
+#include "cli/runs/sweep_keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { SETTING = 256 };
 
 /* ---- the step -------------------------------------------------------------------------- */
 
@@ -43,7 +47,7 @@ static void print_step(const struct result *result, FILE *out)
 
 /* ---- a run ------------------------------------------------------------------------------ */
 
-static bool print_explanation(const struct explanation *explanation, struct error *why)
+static bool write_explanation(const struct explanation *explanation, FILE *all, struct error *why)
 {
     const struct result *result = &explanation->result;
     char *text = NULL;
@@ -63,37 +67,70 @@ static bool print_explanation(const struct explanation *explanation, struct erro
     }
     bool ok = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory");
     if (ok) {
-        fputs("\n", stdout);
-        table_line("", text, stdout);
+        table_line("", text, all);
     }
     free(text);
     return ok;
 }
 
-static bool explain_point(const struct scenario *scenario, uint32_t index,
-                          const struct run_context *runs, struct error *why)
+/* "vllm, rate 2" of a sweep, "" of a single run. */
+static void name_run(const struct scenario *scenario, uint32_t index, const struct point *point,
+                     char *name, size_t size)
+{
+    char setting[SETTING];
+    sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
+    snprintf(name, size, "%s%s%s", scenario->points > 1 ? point->setup.system.name : "",
+             setting[0] != '\0' ? ", " : "", setting);
+}
+
+static bool write_point(const struct scenario *scenario, uint32_t index,
+                        const struct run_context *runs, char **shown, FILE *out, struct error *why)
 {
     struct point point;
     struct explanation explanation;
+    char name[2 * SETTING];
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    bool ok = point_serves(&point) ? explain_server_print(&point, runs, why)
-                                   : explain_run(&point, runs, &explanation, why);
-    if (ok && !point_serves(&point)) {
-        ok = print_explanation(&explanation, why);
+    name_run(scenario, index, &point, name, sizeof name);
+    bool serves = point_serves(&point);
+    bool ok = serves ? explain_server_write(&point, name, runs, shown, out, why)
+                     : explain_run(&point, runs, &explanation, why);
+    if (ok && !serves) {
+        ok = write_explanation(&explanation, out, why);
         explanation_release(&explanation);
     }
     point_release(&point);
     return ok;
 }
 
+/* It is printed when it is whole, in place of the line that shows progress. */
+static bool explain_point(const struct scenario *scenario, uint32_t index,
+                          const struct run_context *runs, char **shown, struct error *why)
+{
+    char *text = NULL, left[PROGRESS_LEFT];
+    size_t size = 0;
+    progress_show("explaining run %u of %u%s", index + 1, scenario->points,
+                  progress_left((double)index / scenario->points, left));
+    FILE *out = open_memstream(&text, &size);
+    bool ok = out != NULL && write_point(scenario, index, runs, shown, out, why);
+    progress_clear();
+    ok = out != NULL && (fclose(out) == 0 || error_set(why, NULL, 0, "out of memory")) && ok;
+    if (ok && size > 0) {
+        printf("\n%s", text);
+    }
+    free(text);
+    return ok || (out == NULL && error_set(why, NULL, 0, "out of memory"));
+}
+
 bool explain_print(const struct scenario *scenario, const struct run_context *runs,
                    struct error *why)
 {
     bool ok = true;
+    char *shown = NULL;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        ok = stop_flag_check(runs->stop, why) && explain_point(scenario, i, runs, why);
+        ok = stop_flag_check(runs->stop, why) && explain_point(scenario, i, runs, &shown, why);
     }
+    free(shown);
     return ok;
 }

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TEXT = 32, SENTENCES = 640 };
 
@@ -30,7 +31,7 @@ static bool add_line(struct table *table, const struct engine_memory_line *line,
     return table_add(table, texts, 5, why);
 }
 
-static bool print_lines(const struct point *point, struct error *why)
+static bool print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
     struct trust trust = {.basis = BASIS_MEASURED};
@@ -43,7 +44,7 @@ static bool print_lines(const struct point *point, struct error *why)
         ok = add_line(table, &memory.lines[i], all, why);
     }
     if (ok) {
-        table_print(table, stdout);
+        table_print(table, out);
     }
     table_destroy(table);
     return ok;
@@ -73,17 +74,17 @@ static void write_pool(const struct point *point, const struct serving_memory *m
              fit < most ? "the pool limits" : "max_sequences limits");
 }
 
-bool explain_server_print(const struct point *point, const struct run_context *runs,
-                          struct error *why)
+/* The memory without the run's name, which differs between runs of equal memory. */
+static bool write_memory(const struct point *point, const struct run_context *runs, FILE *out,
+                         struct error *why)
 {
     struct serving_memory memory;
     char text[SENTENCES];
-    bool offloads = mechanisms_offload(&point->setup.mechanisms);
     bool lines = point->workload.engine != SERVER_ENGINE_NONE && point->setup.kv_pool_tokens == 0;
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }
-    if (offloads) {
+    if (mechanisms_offload(&point->setup.mechanisms)) {
         snprintf(text, sizeof text,
                  "%s: HBM and host memory hold %" PRIu32 " requests of the workload's mean of "
                  "%" PRIu64 " tokens, and a step takes %" PRIu64 ".",
@@ -92,10 +93,30 @@ bool explain_server_print(const struct point *point, const struct run_context *r
     } else {
         write_pool(point, &memory, text, sizeof text);
     }
-    fputs("\n", stdout);
-    if (lines && !print_lines(point, why)) {
+    if (lines && !print_lines(point, out, why)) {
         return false;
     }
-    table_line("", text, stdout);
-    return !point->workload.timed || explain_times_print(point, runs, why);
+    table_line("", text, out);
+    return true;
+}
+
+bool explain_server_write(const struct point *point, const char *name,
+                          const struct run_context *runs, char **shown, FILE *out,
+                          struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL) {
+        return error_set(why, NULL, 0, "out of memory");
+    }
+    bool good = write_memory(point, runs, memory, why);
+    good = (fclose(memory) == 0 || error_set(why, NULL, 0, "out of memory")) && good;
+    bool again = good && *shown != NULL && strcmp(*shown, text) == 0;
+    if (good) {
+        fputs(again ? "" : text, out);
+    }
+    free(*shown);
+    *shown = text;
+    return good && (!point->workload.timed || explain_times_write(point, name, runs, out, why));
 }

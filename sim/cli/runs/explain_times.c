@@ -203,8 +203,8 @@ static void write_times(const struct explanation *explanation, FILE *out)
                           EXPLAIN_SHOWN, out);
 }
 
-bool explain_times_print(const struct point *point, const struct run_context *runs,
-                         struct error *why)
+bool explain_times_write(const struct point *point, const char *name,
+                         const struct run_context *runs, FILE *out, struct error *why)
 {
     struct explanation explanation;
     char *text = NULL;
@@ -212,15 +212,16 @@ bool explain_times_print(const struct point *point, const struct run_context *ru
     if (!explain_run(point, runs, &explanation, why)) {
         return false;
     }
-    FILE *out = open_memstream(&text, &size);
-    bool ok = out != NULL;
+    FILE *sentences = open_memstream(&text, &size);
+    bool ok = sentences != NULL;
     if (ok) {
-        write_times(&explanation, out);
-        ok = fclose(out) == 0;
+        fprintf(sentences, "%s%s", name, name[0] != '\0' ? ": " : "");
+        write_times(&explanation, sentences);
+        ok = fclose(sentences) == 0;
     }
     explanation_release(&explanation);
     if (ok) {
-        table_line("", text, stdout);
+        table_line("", text, out);
     }
     free(text);
     return ok || error_set(why, NULL, 0, "out of memory");

@@ -5,10 +5,12 @@
 #include "run/context.h"
 #include "scenario/point.h"
 
+#include <stdio.h>
+
 /* Serve the point's requests, and again with each figure of the machine changed (study/sweep/
- * explain.h); print where TTFT and TPOT go, what they hang on, which figures would help most and
- * which to measure first. */
-bool explain_times_print(const struct point *point, const struct run_context *runs,
-                         struct error *why);
+ * explain.h); write where TTFT and TPOT go, what they hang on, which figures would help most and
+ * which to measure first, after "NAME: " unless the name is "". */
+bool explain_times_write(const struct point *point, const char *name,
+                         const struct run_context *runs, FILE *out, struct error *why);
 
 #endif
