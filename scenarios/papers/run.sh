@@ -9,6 +9,7 @@ bands=$root/scenarios/error-bands.yaml
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+echo "computing all predictions anew: some minutes" >&2
 "$program" compare "$here"/*.yaml --errors "$scratch/bands" >"$scratch/table"
 cat "$scratch/table"
 [ "${UPDATE:-0}" = 0 ] && exit

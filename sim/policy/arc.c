@@ -133,6 +133,7 @@ static void arc_access(struct policy *policy, const struct demand *demand, struc
 {
     const struct arc *arc = (const struct arc *)policy;
     batch_access(policy, arc->capacity, arc->missed, arc_touch, arc_admit, demand, outcome);
+    outcome->updates = outcome->hit; /* moved to the end of AGAIN */
 }
 
 static bool arc_holds(const struct policy *policy, uint32_t block)

@@ -5,6 +5,9 @@
  * misses more blocks than the cache holds is admitted whole: its worst blocks are evicted again
  * within the step. The first loop is unrolled because many touches take only a few instructions,
  * and the loop itself would cost as much.
+ *
+ * `updates` stays 0. A policy whose hits move a block in a list or a heap counts them there; a bit or a
+ * counter beside the entry that the lookup has just read costs nothing more.
  */
 #ifndef POLICY_BATCH_H
 #define POLICY_BATCH_H
@@ -43,7 +46,6 @@ batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_t
     outcome->admitted = admitted;
     outcome->evicted = before + admitted - policy->held;
     outcome->lookups = demand->wanted;
-    outcome->updates = outcome->hit;
     outcome->inserts = admitted;
     outcome->attended = demand_wanted(demand);
 }

@@ -138,6 +138,7 @@ static void lecar_access(struct policy *policy, const struct demand *demand,
 {
     const struct lecar *lecar = (const struct lecar *)policy;
     batch_access(policy, lecar->capacity, lecar->missed, lecar_touch, lecar_admit, demand, outcome);
+    outcome->updates = outcome->hit; /* moved in the list and in the heap; as one block */
 }
 
 static bool lecar_holds(const struct policy *policy, uint32_t block)

@@ -66,6 +66,7 @@ static void lfu_access(struct policy *policy, const struct demand *demand, struc
 {
     const struct lfu *lfu = (const struct lfu *)policy;
     batch_access(policy, lfu->capacity, lfu->missed, lfu_touch, lfu_admit, demand, outcome);
+    outcome->updates = outcome->hit; /* moved in the heap */
 }
 
 static bool lfu_holds(const struct policy *policy, uint32_t block)

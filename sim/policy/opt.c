@@ -120,6 +120,7 @@ static void opt_access(struct policy *policy, const struct demand *demand, struc
 {
     const struct opt *opt = (const struct opt *)policy;
     batch_access(policy, opt->capacity, opt->missed, opt_touch, opt_admit, demand, outcome);
+    outcome->updates = outcome->hit; /* moved in the heap */
 }
 
 static void opt_access_bypass(struct policy *policy, const struct demand *demand,
@@ -127,6 +128,7 @@ static void opt_access_bypass(struct policy *policy, const struct demand *demand
 {
     const struct opt *opt = (const struct opt *)policy;
     batch_access(policy, opt->capacity, opt->missed, opt_touch, opt_admit_nearer, demand, outcome);
+    outcome->updates = outcome->hit;
 }
 
 const struct policy_kind policy_opt = {

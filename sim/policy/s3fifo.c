@@ -24,6 +24,7 @@ struct s3fifo {
     struct policy base;
     uint32_t capacity, small, ghosts;
     struct queues queues;
+    uint32_t moved;   /* blocks that evictions moved to the end of MAIN, in this step */
     uint16_t *count;  /* [blocks] hits of a held block in its queue; not bytes: a byte store may
                          alias any object */
     uint32_t *missed; /* [blocks] scratch */
@@ -94,6 +95,7 @@ static void s3fifo_evict_small(struct s3fifo *s3fifo)
         }
         s3fifo->count[block] = 0;
         queue_push(queues, MAIN, block);
+        s3fifo->moved++;
     }
 }
 
@@ -104,6 +106,7 @@ static void s3fifo_evict_main(struct s3fifo *s3fifo)
     while (s3fifo->count[block] > 0) {
         s3fifo->count[block]--;
         queue_push(queues, MAIN, block);
+        s3fifo->moved++;
         block = queue_pop(queues, MAIN);
     }
     s3fifo->base.held--;
@@ -141,9 +144,11 @@ static inline bool s3fifo_admit(struct policy *policy, uint32_t block)
 static void s3fifo_access(struct policy *policy, const struct demand *demand,
                           struct outcome *outcome)
 {
-    const struct s3fifo *s3fifo = (const struct s3fifo *)policy;
+    struct s3fifo *s3fifo = (struct s3fifo *)policy;
+    s3fifo->moved = 0;
     batch_access(policy, s3fifo->capacity, s3fifo->missed, s3fifo_touch, s3fifo_admit, demand,
                  outcome);
+    outcome->updates = s3fifo->moved; /* a hit only counts */
 }
 
 static bool s3fifo_holds(const struct policy *policy, uint32_t block)
