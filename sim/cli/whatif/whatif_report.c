@@ -4,6 +4,7 @@
 #include "cli/frame/figures.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/whatif/whatif_text.h"
+#include "policy/policy.h"
 #include "result/tie.h"
 
 #include <math.h>
@@ -178,6 +179,38 @@ static void print_residency(const struct whatif *whatif, FILE *out)
     }
 }
 
+/* Is the only axis the budget of a policy that has no use for a larger cache? */
+static const char *sated_policy(const struct whatif *whatif)
+{
+    bool budget = whatif->axis_count == 1 && strcmp(whatif->axes[0].key, "mechanisms.budget") == 0;
+    for (uint32_t i = 0; budget && i < whatif->count; i++) {
+        const struct cell *name = &whatif->results[i].cells[COLUMN_POLICY];
+        struct error unused;
+        const struct policy_kind *kind =
+            name->set ? policy_find(name->text, NULL, 0, &unused) : NULL;
+        if (kind != NULL && kind->ignores_capacity) {
+            return kind->name;
+        }
+    }
+    return NULL;
+}
+
+static void print_flat(const struct whatif *whatif, bool served, FILE *out)
+{
+    bool borne = served && whatif->figure == WHATIF_RATE;
+    const char *policy = sated_policy(whatif);
+    char line[WHATIF_LINE];
+    snprintf(line, sizeof line, "%s", whatif_words[borne ? WHATIF_BORNE : whatif->figure].flat);
+    if (policy != NULL) {
+        text_append(
+            line, sizeof line,
+            ": policy '%s' keeps one set per head, and a larger cache would not change what "
+            "it keeps",
+            policy);
+    }
+    table_line("", line, out);
+}
+
 static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
                            FILE *out)
 {
@@ -194,10 +227,7 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
         return;
     }
     if (findings->flat) {
-        table_line("",
-                   served && whatif->figure == WHATIF_RATE ? whatif_words[WHATIF_BORNE].flat
-                                                           : whatif_words[whatif->figure].flat,
-                   out);
+        print_flat(whatif, served, out);
         return;
     }
     if (findings->knee != WHATIF_NONE) {
