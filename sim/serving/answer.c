@@ -1,11 +1,14 @@
 #include "serving/answer.h"
 
 #include "base/array.h"
+#include "base/text.h"
+#include "decode/time/pipeline.h"
 #include "model/parallel.h"
 #include "policy/qsac.h"
 #include "run/outcome.h"
 #include "run/threshold.h"
 #include "scenario/ensemble.h"
+#include "serve/server_engine.h"
 #include "serving/families.h"
 #include "serving/serving.h"
 #include "serving/serving_outcome.h"
@@ -16,6 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A smaller share of a step is not worth a note. */
+#define OVERHEAD_TOLD 0.1
 
 /* A run with the trace of one family, or with the only trace. */
 struct member {
@@ -91,6 +97,35 @@ static void note_missed(const struct point *point, struct result *result)
     }
 }
 
+/* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
+ * it is much of the step. */
+static void note_overhead(const struct point *point, struct result *result)
+{
+    const struct cell *step = &result->cells[COLUMN_STEP];
+    struct server_engine_version engine;
+    double ns = 0;
+    char note[160];
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        bool own = strcmp(result->stalls[i].name, pipeline_part_names[PART_OVERHEAD]) == 0;
+        ns += own ? (double)result->stalls[i].ns : 0;
+    }
+    if (point_serves(point) || !step->set || ns < OVERHEAD_TOLD * (double)step->integer ||
+        !server_engine_read(point->setup.system.engine, &engine) ||
+        !server_engines[engine.id].path.overlaps) {
+        return;
+    }
+    double gap = (double)server_engines[engine.id].path.gap_ns / 1e6;
+    snprintf(
+        note, sizeof note,
+        "a step by itself counts the CPU's whole overhead, which a server of %s hides behind the "
+        "GPU",
+        engine.name);
+    if (gap > 0) {
+        text_append(note, sizeof note, " but for %.3g ms", gap);
+    }
+    result_note(result, note);
+}
+
 static uint64_t count_gpus(const struct point *point)
 {
     return model_gpus(&point->setup.model) * (point_serves(point) ? point->workload.replicas : 1);
@@ -102,6 +137,7 @@ static bool finish(const struct point *point, struct result *result, struct erro
     result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
     note_missed(point, result);
+    note_overhead(point, result);
     if (!good) {
         result_release(result);
     }
