@@ -260,24 +260,21 @@ bool name_same(const char *a, const char *b)
     return true;
 }
 
-static bool begins_with(const char *given, const char *name)
-{
-    char letter, other = '\0';
-    while ((letter = letter_at(&name, other)) != '\0') {
-        other = letter_at(&given, other);
-        if (other != letter) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool name_holds(const char *given, const char *name)
 {
-    while (*given != '\0' && !begins_with(given, name)) {
-        given++;
+    static const char between[] = "-_ :";
+    for (name += strspn(name, between); *name != '\0'; name += strspn(name, between)) {
+        size_t length = strcspn(name, between);
+        while (*given != '\0' && strncasecmp(given, name, length) != 0) {
+            given++;
+        }
+        if (*given == '\0') {
+            return false;
+        }
+        given += length;
+        name += length;
     }
-    return *given != '\0' || *name == '\0';
+    return true;
 }
 
 static int match(const char *given, const struct names *names)

@@ -1,6 +1,7 @@
 #include "cli/trace/trace_argument.h"
 
 #include "base/named.h"
+#include "scenario/ensemble.h"
 #include "trace/import/import.h"
 
 #include <string.h>
@@ -24,6 +25,12 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
                               ? trace_open(path, why)
                               : NULL;
     struct error unused;
+    if (trace == NULL && strcmp(name, ENSEMBLE_NAME) == 0) {
+        error_usage(why, NULL, 0, "'ensemble' is several recordings, and this command reads one");
+        error_expect(why, "one of them, such as %s, or another of 'spillway list traces'",
+                     ensemble_families[0].recording);
+        return NULL;
+    }
     if (trace == NULL && is_profile(name)) {
         error_usage(why, NULL, 0, "'%.200s' is a profile, not a recording", name);
         error_expect(why,

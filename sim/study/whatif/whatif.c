@@ -66,7 +66,9 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
         size_t length = axis_length(text);
         if (texts->count == WHATIF_MOST_AXES) {
             error_usage(why, "--over", 0, "'%s' has too many axes for a table", over);
-            return error_expect(why, "one axis, or two separated by a comma");
+            return error_expect(
+                why,
+                "one axis, or two separated by a comma; values stand in brackets: KEY=[A, B, C]");
         }
         texts->all[texts->count++] = (struct axis_text){.text = text, .length = length};
         text += length;

@@ -106,7 +106,8 @@ static void a_longer_spelling_holds_the_name(void **state)
         {"Llama-3.3-70B-Instruct", "llama-3.1-70b", false},
         {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama-3.1-8b", false},
         {"llama", "llama-3.1-8b", false},
-        {"llama-38b", "llama-3-8b", false}, /* between digits a separator counts */
+        {"Qwen/Qwen2.5-32B-Instruct-AWQ", "qwen2.5-32b-awq", true},
+        {"Qwen2.5-32B-Instruct", "qwen2.5-32b-awq", false},
         {"", "a", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
