@@ -171,7 +171,7 @@ static void csv_gives_the_values_back(void **state)
     assert_memory_equal(seen, "run|system|model|hardware|trace|", 32);
     const char *row = strchr(seen, '$') + 1;
     char expected[256];
-    snprintf(expected, sizeof expected, "0123456789abcdef||||%s||||131072||||||", odd_text);
+    snprintf(expected, sizeof expected, "0123456789abcdef||||%s|||||131072||||||", odd_text);
     assert_memory_equal(row, expected, strlen(expected));
     assert_non_null(strstr(row, "|{\"compute\":50000.000,\"link\":97.183}|"));
     size_t fields = 0;
