@@ -26,11 +26,13 @@ GOAL_BYTES = 2**30
 GOAL_SECONDS = 1.0
 LONGEST = 600  # seconds after which a command is ended and counted as endless
 
-# Commands that are no matter of a pair.
+# Commands beside those of pairs.
 OTHERS = [
     "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=sglang"
     " --set workload=synthetic:prompt=1000000,output=1 --set rate=1",
     "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=vllm"
+    " --set workload=synthetic:prompt=1000000,output=1 --set rate=1",
+    "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=sglang-hicache"
     " --set workload=synthetic:prompt=1000000,output=1 --set rate=1",
     "plan --pareto --system all --allow lossy,paper --no-cache --set model=llama-3-8b"
     " --set hardware=a40 --set context=128K",

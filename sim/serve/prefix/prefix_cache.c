@@ -3,9 +3,9 @@
  * chunk and a request get their numbers when a request first begins with them, so that a cache that
  * serves some of many requests uses few numbers, and touches little memory.
  *
- * Once a request has ended, nobody finds its own blocks again, but the GPU keeps them until it
- * evicts them. Their numbers are then spare, if numbers are recycled, so that there are never many
- * more in use than the GPU has blocks.
+ * Once a request has ended, nobody finds its own blocks again, but both tiers keep them until they
+ * evict them. Their numbers are then spare, if numbers are recycled, so that there are never many
+ * more in use than the tiers have blocks.
  */
 #include "serve/prefix/prefix_cache.h"
 
@@ -132,17 +132,34 @@ static void spare_number(struct prefix_cache *cache, uint32_t id)
     }
 }
 
-/* The request has ended: its own blocks that the GPU has are orphans, numbers of others spare. */
+/* Is the block of this number nowhere, and on no way? */
+static bool is_gone(const struct prefix_cache *cache, uint32_t id)
+{
+    return !block_pool_knows(cache->gpu, id) &&
+           (cache->host == NULL || !host_tier_knows(cache->host, id)) &&
+           (cache->saving == NULL || cache->saving[id] == 0);
+}
+
+/* A tier may have lost its last copy of the block. */
+static void bury(struct prefix_cache *cache, uint32_t id)
+{
+    if (cache->orphan == NULL || !cache->orphan[id] || !is_gone(cache, id)) {
+        return;
+    }
+    cache->orphan[id] = false;
+    if (cache->asked != NULL) {
+        cache->asked[id] = 0;
+    }
+    spare_number(cache, id);
+}
+
+/* The request has ended: its own blocks are orphans. */
 static void leave_own(struct prefix_cache *cache, size_t index)
 {
     uint64_t count = own_blocks(cache, &cache->requests->all[index]);
     for (uint64_t i = count; i-- > 0;) {
-        uint32_t id = cache->own[index][i];
-        if (block_pool_knows(cache->gpu, id)) {
-            cache->orphan[id] = true;
-        } else {
-            spare_number(cache, id);
-        }
+        cache->orphan[cache->own[index][i]] = true;
+        bury(cache, cache->own[index][i]);
     }
     free(cache->own[index]);
     cache->own[index] = NULL;
@@ -227,9 +244,11 @@ void prefix_saved(struct prefix_cache *cache, uint64_t count)
 {
     const struct block_copy *save;
     while ((save = block_queue_front(&cache->saves)) != NULL && (count > 0 || !save->crosses)) {
+        uint32_t id = save->id;
         count -= save->crosses;
-        cache->saving[save->id] -= save->crosses;
+        cache->saving[id] -= save->crosses;
         end_copy(cache, &cache->saves);
+        bury(cache, id);
     }
     assert(count == 0 || cache->failed);
 }
@@ -257,15 +276,17 @@ static void offer(struct prefix_cache *cache, uint32_t id)
 static void on_evict(uint32_t id, void *context)
 {
     struct prefix_cache *cache = context;
-    if (cache->orphan != NULL && cache->orphan[id]) {
-        cache->orphan[id] = false;
-        spare_number(cache, id);
-    }
     if (cache->host != NULL && cache->options.write == PREFIX_WRITE_EVICT) {
         uint64_t before = cache->counts.saved;
         offer(cache, id);
         cache->counts.evicted += cache->counts.saved - before;
     }
+    bury(cache, id);
+}
+
+static void on_host_evict(uint32_t id, void *context)
+{
+    bury(context, id);
 }
 
 static bool create_tiers(struct prefix_cache *cache, struct error *why)
@@ -275,7 +296,8 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         (cache->brought_by = array_zeroed(cache->ids, sizeof *cache->brought_by, why)) == NULL) {
         return false;
     }
-    if (options->recycles && !options->has_host &&
+    bool forgets = !options->has_host || host_tier_forgets(options->host_policy);
+    if (options->recycles && forgets &&
         (cache->orphan = array_zeroed(cache->ids, sizeof *cache->orphan, why)) == NULL) {
         return false;
     }
@@ -292,7 +314,8 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         return false;
     }
     cache->host = host_tier_create(cache->ids, options->host_blocks, options->host_policy,
-                                   options->host_values, options->pins, options->seed, why);
+                                   options->host_values, options->pins, options->seed,
+                                   on_host_evict, cache, why);
     return cache->host != NULL;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "policy/kinds.h"
 #include "unit/fixture/make_requests.h"
 
 static struct error why;
@@ -377,19 +378,29 @@ static void recycled_numbers_change_nothing(void **state)
 {
     (void)state;
     enum { GPU_BLOCKS = 40 };
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 200; seed++) {
         gsl_rng *random = random_stream(seed, "test.prefix.recycled", 0, &why);
+        bool has_host = seed % 3 > 0, waits = has_host && seed % 2 > 0;
         struct requests requests = random_requests(random);
         struct served served[2] = {{NULL, 0}, {NULL, 0}};
         bool held[MOST] = {false}, ended[MOST] = {false};
+        uint64_t saved = 0;
         for (size_t i = 0; i < requests.count; i++) {
             requests.all[i].chunks = i % 4 == 0 ? requests.all[i].chunks : 0;
         }
         for (int i = 0; i < 2; i++) {
             struct prefix_options options = {.block_tokens = BLOCK,
-                                             .gpu_keeps = seed % 8 > 0,
+                                             .gpu_keeps = seed % 7 > 0,
                                              .recycles = i > 0,
-                                             .gpu_blocks = GPU_BLOCKS};
+                                             .gpu_blocks = GPU_BLOCKS,
+                                             .has_host = has_host,
+                                             .host_blocks = 1 + seed % 30,
+                                             .host_policy = &policy_lru,
+                                             .saves_wait = waits,
+                                             .pins = waits && seed % 5 > 2,
+                                             .unit_blocks = 1 + seed % 2,
+                                             .least_asked = 1 + seed % 2,
+                                             .write = (enum prefix_write)(seed / 6 % 3)};
             served[i].cache = prefix_cache_create(&options, &requests, &why);
         }
         for (int i = 0; i < 2000; i++) {
@@ -412,6 +423,16 @@ static void recycled_numbers_change_nothing(void **state)
             assert_int_equal(begun[1], begun[0]);
             assert_memory_equal(&match[1], &match[0], sizeof *match);
             assert_int_equal(prefix_room(served[1].cache), prefix_room(served[0].cache));
+            struct prefix_counts counts = prefix_counts(served[0].cache);
+            struct prefix_counts recycled = prefix_counts(served[1].cache);
+            assert_memory_equal(&recycled, &counts, sizeof counts);
+            uint64_t some = waits ? gsl_rng_uniform_int(random, counts.saved - saved + 1) : 0;
+            uint64_t come = gsl_rng_uniform_int(random, 4);
+            for (int j = 0; j < 2; j++) {
+                prefix_saved(served[j].cache, some);
+                prefix_loaded(served[j].cache, come);
+            }
+            saved += some;
         }
         print_message("seed %u: numbers up to %u, and %u\n", (unsigned)seed, served[0].largest,
                       served[1].largest);
