@@ -82,7 +82,7 @@ CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
 
-.PHONY: all calibrate bundle demo test test-slurm test-deb kills bench fuzz capture study papers host-example
+.PHONY: all calibrate bundle demo test test-slurm test-deb kills bench limits fuzz capture study papers host-example
 .PHONY: install deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
@@ -131,6 +131,9 @@ test-deb: packages ## install the Debian package in a fresh Debian made here, an
 kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
 	$(SUBMAKE) all
 	@KILLS=$(KILLS) TEST_TIMEOUT=7200 PROGRAM=$(PROGRAM) tests/run.sh tests/script/kills.sh
+
+limits: all ## measure memory and the answer to Ctrl-C over models, machines and systems (half an hour; PAIRS=0: over all)
+	@tests/bench/limits.py $(PROGRAM) $(PAIRS)
 
 bench: $(BENCHES) ## measure speed, beside bare loops
 	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)

@@ -88,6 +88,11 @@ uint32_t engine_route_add(struct engine *engine, const struct engine_route *rout
     return flow_route_add(&engine->flows, route, why);
 }
 
+void engine_stop_when(struct engine *engine, const struct stop_flag *stop)
+{
+    engine->stop = stop;
+}
+
 int64_t engine_now(const struct engine *engine)
 {
     return engine->now_ns;

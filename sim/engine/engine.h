@@ -42,6 +42,7 @@ typedef uint32_t engine_task_id;
 #define ENGINE_MOST_USES 6
 
 struct engine;
+struct stop_flag;
 
 enum engine_use_kind {
     ENGINE_PER_UNIT, /* `weight` channel units for each unit moved */
@@ -108,10 +109,13 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *ta
 bool engine_timer(struct engine *engine, int64_t at_ns, uint32_t tag, engine_callback callback,
                   void *context, struct error *why);
 
+/* Let engine_run() fail with "interrupted" once `stop` is raised; NULL: it never is. */
+void engine_stop_when(struct engine *engine, const struct stop_flag *stop);
+
 /* Run until no event is left or the next one is past `until_ns` (INT64_MAX: to the end). The clock
  * then stands at the last event, or at `until_ns` when another event follows. Every task starts in
- * the end, because a task waits only for tasks submitted before it. Fails only when the next event
- * is past ENGINE_LAST_NS. */
+ * the end, because a task waits only for tasks submitted before it. Fails when the next event is
+ * past ENGINE_LAST_NS, and when it is stopped. */
 bool engine_run(struct engine *engine, int64_t until_ns, struct error *why);
 
 /* Forget all tasks and set the clock back to 0; resources, channels and routes stay. */

@@ -1,4 +1,5 @@
 /* Running: the calendar and the flows make tasks start, be served, move their amounts and end. */
+#include "base/stop_flag.h"
 #include "engine/binding.h"
 
 #include <assert.h>
@@ -172,6 +173,12 @@ static void end_flows(struct engine *engine)
     }
 }
 
+/* Look at the flag every so many events: some 100 us. */
+static bool goes_on(struct engine *engine, struct error *why)
+{
+    return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
+}
+
 bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
 {
     struct flow_set *flows = &engine->flows;
@@ -193,6 +200,9 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
         }
         if (next_ns > ENGINE_LAST_NS) {
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
+        }
+        if (!goes_on(engine, why)) {
+            return false;
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {

@@ -61,6 +61,8 @@ struct engine {
     int64_t now_ns;
     engine_callback on_end;
     void *on_end_context;
+    const struct stop_flag *stop; /* may be NULL */
+    uint32_t unwatched;           /* events since the flag was looked at */
     struct calendar calendar;
     struct flow_set flows;
     struct resource *resources;

@@ -253,19 +253,21 @@ static bool course_mass(struct course *course, struct result *result, struct err
     return true;
 }
 
-/* Time the prefill of the scenario's prompt, if it sets one. */
-static bool course_prefill(const struct course *course, struct trust *trust, struct result *result,
-                           struct error *why)
+/* Time the prefill of the scenario's prompt, if it sets one. `exact` is cleared if it is not. */
+static bool course_prefill(const struct course *course, struct trust *trust, bool *exact,
+                           struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
-    int64_t ns;
+    struct prefill_time time;
     if (setup->prompt == 0) {
         return true;
     }
-    if (!prefill_run(setup, &course->plan, course->used, &ns, trust, why)) {
+    if (!prefill_run(setup, &course->plan, course->used, course->context->stop, &time, why)) {
         return false;
     }
-    outcome_prefill(setup, &course->plan, ns, result);
+    *exact = *exact && time.exact;
+    trust_add(trust, time.trust);
+    outcome_prefill(setup, &course->plan, time.ns, result);
     return true;
 }
 
@@ -274,14 +276,18 @@ static bool course_time(struct course *course, struct result *result, struct err
     const struct setup *setup = course->setup;
     struct trust trust = course->trust;
     struct timing timing;
-    if (!pipeline_run(setup, &course->plan, course->used, &timing, why)) {
+    if (!pipeline_run(setup, &course->plan, course->used, course->context->stop, &timing, why)) {
         return false;
     }
     outcome_cache(course->used, result);
     outcome_kept(setup, &course->plan, course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
-                course_prefill(course, &trust, result, why) &&
+                course_prefill(course, &trust, &timing.exact, result, why) &&
                 outcome_trust(setup, &course->plan, &timing, trust, result, why);
+    if (good && !timing.exact) {
+        result_note(result,
+                    "micro-batches do not repeat: most have the mean time of the last timed");
+    }
     timing_release(&timing);
     return good;
 }
@@ -319,7 +325,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
     struct course course = course_begin(setup, context);
     struct timing timing;
     bool good = course_plan(&course, why) && course_replay(&course, why) &&
-                pipeline_run(setup, &course.plan, course.used, &timing, why);
+                pipeline_run(setup, &course.plan, course.used, context->stop, &timing, why);
     if (good) {
         outcome_step(setup, &course.plan, &timing, course.trust, answer);
         timing_release(&timing);

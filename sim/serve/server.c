@@ -327,7 +327,7 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
         pass_idle(server);
     }
     struct step_load load = plan_step(server);
-    if (server->failed) {
+    if (server->failed || !prefix_check(server->cache, why)) {
         return false;
     }
     conservation_check(server);

@@ -212,6 +212,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
         .has_host = has_host,
+        .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
         .host_blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
         .unit_blocks = (uint32_t)(unit / m->prefix_block),

@@ -60,6 +60,7 @@ static void count(struct packing *packing)
     for (uint32_t r = 0; r < packing->runs; r++) {
         packing->count += packing->times[r];
     }
+    packing->whole = packing->count;
 }
 
 void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_t most)

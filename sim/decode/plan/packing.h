@@ -30,6 +30,7 @@ struct packing {
     uint32_t *times;     /* [runs] micro-batches of each run, in the order they pass; owned */
     uint32_t *sequences; /* [runs * cohorts] of each cohort in one micro-batch, owned */
     uint32_t count;      /* micro-batches of all runs */
+    uint32_t whole;      /* those of the whole batch: more than `count` if some are left out */
 };
 
 /* An empty packing of `cohorts` cohorts. Call packing_release() after a failure, too. */

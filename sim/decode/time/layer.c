@@ -26,15 +26,6 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
                      walk->basis_ns);
 }
 
-static uint32_t resource_place(const struct pipe *pipe, uint32_t resource)
-{
-    uint32_t place = 0;
-    while (place < PIPE_NO_QUEUE && pipe->resource[place] != resource) {
-        place++;
-    }
-    return place;
-}
-
 /* The part of a task in the layer, as a bar. False: it has none. */
 static bool bar_of(const struct walk *walk, engine_task_id task, struct layer_bar *bar)
 {
@@ -52,7 +43,7 @@ static bool bar_of(const struct walk *walk, engine_task_id task, struct layer_ba
         .resource = record->resource == ENGINE_NONE
                         ? NULL
                         : engine_resource_name(pipe->engine, record->resource),
-        .resource_id = resource_place(pipe, record->resource),
+        .resource_id = timing_place(pipe, record->resource),
         .layer = mark->layer,
         .micro_batch = mark->micro_batch,
         .part = mark->part,
@@ -147,9 +138,10 @@ bool pipeline_layer(const struct setup *setup, const struct plan *plan, const st
                     uint32_t step, uint32_t layer, struct layer_schedule *out, struct error *why)
 {
     struct pipe pipe;
+    struct plan shown;
     memset(out, 0, sizeof *out);
-    bool good =
-        pipe_build(&pipe, setup, plan, ledger, why) && read_layer(&pipe, step + 1, layer, out, why);
+    bool good = pipe_build_shown(&pipe, setup, plan, ledger, step, &shown, why) &&
+                read_layer(&pipe, step + 1, layer, out, why);
     pipe_release(&pipe);
     if (!good) {
         layer_schedule_release(out);

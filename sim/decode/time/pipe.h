@@ -35,7 +35,8 @@ enum pipe_route {
 /* What a task belongs to. `layer` is the number of layers for tasks of the step itself. */
 struct pipe_mark {
     uint32_t step, layer, micro_batch;
-    const char *stage; /* static */
+    enum stage_half halves; /* of the layer */
+    const char *stage;      /* static */
     enum part part;
     int64_t fixed_ns;                     /* before it moves bytes */
     int64_t alone_ns;                     /* all its time if no flow shares its channels */
@@ -70,7 +71,8 @@ struct pipe {
     const struct mechanisms *mechanisms; /* the setup's */
     struct setup *setups;                /* [cohorts] the setup at the cohort's context, owned */
     const struct plan *plan;
-    const struct ledger *ledger; /* NULL: nothing is offloaded */
+    const struct ledger *ledger;  /* NULL: nothing is offloaded */
+    const struct stop_flag *stop; /* NULL: nothing ends the work early */
     struct engine *engine;
     uint32_t resource[PIPE_RESOURCE_COUNT + 1]; /* engine ids; PIPE_NO_QUEUE has ENGINE_NONE */
     uint32_t route[ROUTE_COUNT];
@@ -110,13 +112,19 @@ static inline double pipe_figure(const struct pipe *pipe, enum curve_id id, doub
 
 /* Build the whole schedule and run it; pipe_release() frees it, also after a failure. */
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                const struct ledger *ledger, struct error *why);
+                const struct ledger *ledger, const struct stop_flag *stop, struct error *why);
 void pipe_release(struct pipe *pipe);
 
 /* The same for a prefill (prefill.h), which ends with the task that prefill_last() returns. */
 bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                   const struct ledger *ledger, struct error *why);
+                   const struct ledger *ledger, const struct stop_flag *stop, struct error *why);
 engine_task_id prefill_last(const struct pipe *pipe);
+
+/* The same up to reported step `step`, counted from 0, for a schedule that shall be shown; `shown`
+ * becomes its plan. An error if there is too much to show. */
+bool pipe_build_shown(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                      const struct ledger *ledger, uint32_t step, struct plan *shown,
+                      struct error *why);
 
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
@@ -165,6 +173,9 @@ void timing_add_bases(const struct pipe *pipe, const struct engine_record *recor
 /* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before; for
  * the first layer, with its first kernel. */
 int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer);
+
+/* The resource that the engine knows by this id. */
+enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
 
 /* Read the finished schedule into `out`. */
 bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why);

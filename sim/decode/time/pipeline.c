@@ -2,9 +2,11 @@
 #include "decode/time/pipeline.h"
 
 #include "base/array.h"
+#include "base/stop_flag.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/machine.h"
+#include "decode/time/shortened.h"
 #include "decode/time/stream.h"
 #include "engine/timeline.h"
 
@@ -167,7 +169,7 @@ static bool build_step(struct pipe *pipe, struct error *why)
         return false;
     }
     for (pipe->layer = 0; pipe->layer < layers; pipe->layer++) {
-        if (!build_layer(pipe, why)) {
+        if (!stop_flag_check(pipe->stop, why) || !build_layer(pipe, why)) {
             return false;
         }
         pipe->layer_end[(size_t)pipe->step * layers + pipe->layer] = pipe->last[PIPE_MAIN];
@@ -189,7 +191,7 @@ static bool reserve_steps(struct pipe *pipe, struct error *why)
 }
 
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                const struct ledger *ledger, struct error *why)
+                const struct ledger *ledger, const struct stop_flag *stop, struct error *why)
 {
     memset(pipe, 0, sizeof *pipe);
     pipe->setup = setup;
@@ -197,6 +199,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     pipe->head_bytes = (double)model_kv_head_bytes(&setup->model);
     pipe->plan = plan;
     pipe->ledger = ledger;
+    pipe->stop = stop;
     pipe->steps = plan->steps + 1;
     stream_init(pipe);
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
@@ -211,7 +214,27 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
             return false;
         }
     }
+    engine_stop_when(pipe->engine, stop);
     return engine_run(pipe->engine, INT64_MAX, why);
+}
+
+/* What is shown is the step itself, with each micro-batch. */
+bool pipe_build_shown(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                      const struct ledger *ledger, uint32_t step, struct plan *shown,
+                      struct error *why)
+{
+    uint64_t passes = (uint64_t)plan->micro_batches.count * plan->layers * (step + 2);
+    memset(pipe, 0, sizeof *pipe);
+    *shown = *plan;
+    shown->steps = step + 1;
+    if (passes > PIPELINE_MOST_DRAWN) {
+        error_set(why, NULL, 0,
+                  "a step of %u micro-batches in each of %u layers is too long to show",
+                  plan->micro_batches.count, plan->layers);
+        return error_expect(why, "at most %u micro-batches: a smaller 'batch'",
+                            PIPELINE_MOST_DRAWN / plan->layers / (step + 2));
+    }
+    return pipe_build(pipe, setup, shown, ledger, NULL, why);
 }
 
 void pipe_release(struct pipe *pipe)
@@ -228,17 +251,22 @@ void pipe_release(struct pipe *pipe)
     free(pipe->moved);
 }
 
-bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                  struct timing *out, struct error *why)
+static bool whole_run(const struct setup *setup, const struct plan *plan,
+                      const struct ledger *ledger, const struct stop_flag *stop, struct timing *out,
+                      struct error *why)
 {
     struct pipe pipe;
-    memset(out, 0, sizeof *out);
-    bool good = pipe_build(&pipe, setup, plan, ledger, why) && timing_read(&pipe, out, why);
+    bool good = pipe_build(&pipe, setup, plan, ledger, stop, why) && timing_read(&pipe, out, why);
     pipe_release(&pipe);
-    if (!good) {
-        timing_release(out);
-    }
     return good;
+}
+
+bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct stop_flag *stop, struct timing *out, struct error *why)
+{
+    memset(out, 0, sizeof *out);
+    return shortened_pays(plan) ? shortened_run(setup, plan, ledger, stop, out, why)
+                                : whole_run(setup, plan, ledger, stop, out, why);
 }
 
 static void label(uint32_t tag, char *name, size_t name_size, char *category, size_t category_size,
@@ -260,7 +288,8 @@ bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
                        const struct ledger *ledger, uint32_t step, FILE *out, struct error *why)
 {
     struct pipe pipe;
-    bool good = pipe_build(&pipe, setup, plan, ledger, why);
+    struct plan shown;
+    bool good = pipe_build_shown(&pipe, setup, plan, ledger, step, &shown, why);
     if (good) {
         int64_t from = engine_task_record(pipe.engine, pipe.step_end[step])->end_ns;
         int64_t to = engine_task_record(pipe.engine, pipe.step_end[step + 1])->end_ns;

@@ -30,6 +30,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct stop_flag;
+
 enum part {
 #define PART(id, name, what) PART_##id,
 #include "decode/time/parts.def"
@@ -37,6 +39,8 @@ enum part {
     PART_COUNT
 };
 extern const char *const pipeline_part_names[PART_COUNT];
+
+enum { PIPELINE_MOST_DRAWN = 1 << 16 }; /* some 200 MB of tasks */
 
 struct pipeline_step {
     int64_t ns;
@@ -54,16 +58,19 @@ struct timing {
     int64_t basis_ns[BASIS_COUNT]; /* total_ns, split by the basis of the figures it rests on */
     const char *assumed; /* the assumed figure on which most of total_ns rests; NULL: none */
     struct trust trust;
+    bool exact; /* each figure is that of the schedule with all micro-batches (steady.h) */
 };
 
 /* Time all steps of the ledger. `ledger` is NULL when nothing is offloaded; then `plan->steps`
  * equal steps are timed. One more step runs first, so that every reported step starts in a filled
- * pipeline. The caller calls timing_release() after success. */
+ * pipeline. Of many equal micro-batches only a few are timed (steady.h). Fails with "interrupted"
+ * once `stop` is raised; it may be NULL. The caller calls timing_release() after success. */
 bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                  struct timing *out, struct error *why);
+                  const struct stop_flag *stop, struct timing *out, struct error *why);
 void timing_release(struct timing *timing);
 
-/* Write reported step `step`, counted from 0, as a Chrome trace. */
+/* Write reported step `step`, counted from 0, as a Chrome trace, with all its micro-batches; with
+ * more than PIPELINE_MOST_DRAWN passes through a layer it is an error. */
 bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
                        const struct ledger *ledger, uint32_t step, FILE *out, struct error *why);
 

@@ -2,14 +2,19 @@
 #include "decode/time/prefill.h"
 
 #include "base/array.h"
+#include "base/stop_flag.h"
 #include "decode/cost/cpu_attention.h"
 #include "decode/cost/index_build.h"
 #include "decode/plan/memory.h"
+#include "decode/time/loops.h"
 #include "decode/time/machine.h"
+#include "decode/time/steady.h"
 #include "decode/time/stream.h"
 #include "decode/time/work.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- costs of a pass ---- */
 
@@ -179,6 +184,9 @@ static bool build(struct pipe *pipe, struct error *why)
         return false;
     }
     for (pipe->layer = 0; pipe->layer < pipe->plan->layers; pipe->layer++) {
+        if (!stop_flag_check(pipe->stop, why)) {
+            return false;
+        }
         for (pipe->micro_batch = 0; pipe->micro_batch < pipe->plan->micro_batches.count;
              pipe->micro_batch++) {
             if (!put_pass(pipe, why)) {
@@ -188,6 +196,7 @@ static bool build(struct pipe *pipe, struct error *why)
     }
     pipe->micro_batch = 0;
     pipe->edge = cost_stage(pipe->setup, pipe->plan->layers, MODEL_EDGE, pipe->plan->batch, 0, 1);
+    engine_stop_when(pipe->engine, pipe->stop);
     return stage_end_step(pipe, why) && engine_run(pipe->engine, INT64_MAX, why);
 }
 
@@ -207,13 +216,14 @@ engine_task_id prefill_last(const struct pipe *pipe)
 }
 
 bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                   const struct ledger *ledger, struct error *why)
+                   const struct ledger *ledger, const struct stop_flag *stop, struct error *why)
 {
     *pipe = (struct pipe){
         .setup = setup,
         .mechanisms = &setup->mechanisms,
         .plan = plan,
         .ledger = ledger,
+        .stop = stop,
         .head_bytes = (double)model_kv_head_bytes(&setup->model),
         .halves = HALF_BOTH,
         .stage = "prefill",
@@ -227,19 +237,73 @@ bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct pl
     return pipe->moved != NULL && build(pipe, why);
 }
 
-bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 int64_t *ns, struct trust *trust, struct error *why)
+/* ---- what is read from it ---- */
+
+/* Its figures are its time, and those of its loops. */
+struct prefill {
+    const struct setup *setup;
+    const struct ledger *ledger; /* may be NULL */
+    const struct stop_flag *stop;
+    size_t loops;
+    struct trust trust; /* of all schedules */
+};
+
+static size_t figure_count(const struct prefill *prefill)
 {
+    return 1 + prefill->loops * (LOOP_IDLES + LOOP_LAGS);
+}
+
+static void read_figures(const struct pipe *pipe, const struct prefill *prefill, int64_t *figures)
+{
+    memset(figures, 0, figure_count(prefill) * sizeof *figures);
+    figures[0] = engine_task_record(pipe->engine, prefill_last(pipe))->end_ns;
+    loops_read(pipe, 0, 1, figures + 1, figures + 1 + prefill->loops * LOOP_IDLES);
+}
+
+static bool time_plan(void *context, const struct plan *plan, int64_t *figures, struct error *why)
+{
+    struct prefill *prefill = context;
     struct pipe pipe;
-    bool good = prefill_build(&pipe, setup, plan, ledger, why);
+    bool good = prefill_build(&pipe, prefill->setup, plan, prefill->ledger, prefill->stop, why);
+    if (good) {
+        read_figures(&pipe, prefill, figures);
+        trust_add(&prefill->trust, pipe_trust(&pipe));
+    }
+    pipe_release(&pipe);
+    return good;
+}
+
+/* Time the plan whole, or from its first micro-batches. */
+static bool find_figures(struct prefill *prefill, const struct plan *plan, int64_t *figures,
+                         bool *exact, struct error *why)
+{
+    const struct steady_question question = {
+        .plan = plan,
+        .count = figure_count(prefill),
+        .idle_count = prefill->loops * LOOP_IDLES,
+        .lag_count = prefill->loops * LOOP_LAGS,
+        .time = time_plan,
+        .context = prefill,
+    };
+    *exact = true;
+    return steady_shortens(plan) ? steady_figures(&question, figures, exact, why)
+                                 : time_plan(prefill, plan, figures, why);
+}
+
+bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                 const struct stop_flag *stop, struct prefill_time *out, struct error *why)
+{
+    struct prefill prefill = {setup, ledger, stop, loops_count(setup, plan), work_trust};
+    int64_t *figures = array_zeroed(figure_count(&prefill), sizeof *figures, why);
+    bool good = figures != NULL && find_figures(&prefill, plan, figures, &out->exact, why);
     if (good) {
         uint64_t trained = setup->model.trained_context;
         uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
-        bool past = trained > 0 && longest + setup->output > trained;
-        *ns = engine_task_record(pipe.engine, prefill_last(&pipe))->end_ns;
-        trust_add(trust, pipe_trust(&pipe));
-        trust_add(trust, (struct trust){.basis = BASIS_MEASURED, .extrapolated = past});
+        out->ns = figures[0];
+        out->trust = prefill.trust;
+        out->trust.extrapolated =
+            out->trust.extrapolated || (trained > 0 && longest + setup->output > trained);
     }
-    pipe_release(&pipe);
+    free(figures);
     return good;
 }

@@ -23,13 +23,19 @@
 
 #include "decode/time/pipeline.h"
 
-/* Time the prefill of the prompts (> 0 tokens) of all sequences of the plan.
+struct prefill_time {
+    int64_t ns;
+    bool exact;         /* as of a timing */
+    struct trust trust; /* extrapolated, too, if a sequence, with its output, is longer than the
+                           trained context */
+};
+
+/* Time the prefill of the prompts (> 0 tokens) of all sequences of the plan. Of many equal
+ * micro-batches only a few are timed (steady.h).
  *   ledger  NULL when nothing is offloaded
- *   ns      out: the time
- *   trust   lowered to that of the schedule; extrapolated if a sequence, with its output, is longer
- *           than the trained context */
+ *   stop    ends the work early; may be NULL */
 bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                 int64_t *ns, struct trust *trust, struct error *why);
+                 const struct stop_flag *stop, struct prefill_time *out, struct error *why);
 
 /* Bytes that leave each GPU for the offloaded heads of a layer, for a sequence of `cohort` with
  * `prompt` tokens: its KV in the form that the host keeps; only the part outside the window if the

@@ -55,7 +55,7 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
         stream->weights_now++;
         stream->weights_freed = pipe->last[PIPE_MAIN]; /* the last pass that reads the buffer */
     }
-    double parts = m->weights_spread ? pipe->plan->micro_batches.count : 1;
+    double parts = m->weights_spread ? pipe->plan->micro_batches.whole : 1;
     enum stage_half halves = next_halves(pipe, &layer);
     struct work work = work_of(PART_WEIGHTS, PIPE_H2D);
     work.route = ROUTE_COPY_IN;

@@ -3,12 +3,10 @@
  * A step is the time between the ends of two steps' last kernels on the main stream. Its parts are
  * the pieces of the walk back over binding predecessors; its stalls are the pieces of walks that
  * fill the gaps of the main stream. Both add up exactly. */
+#include "decode/time/reading.h"
 #include "decode/time/work.h"
 
-#include "base/array.h"
 #include "engine/critical_path.h"
-
-#include <stdlib.h>
 
 static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 {
@@ -23,14 +21,6 @@ struct sums {
     struct assumed *assumed; /* NULL: not asked for */
 };
 
-/* The time that rests on each assumed figure; those past the first few are left out. */
-enum { ASSUMED_MOST = 32 };
-struct assumed {
-    const char *figure[ASSUMED_MOST]; /* static, so that equal names are equal pointers */
-    int64_t ns[ASSUMED_MOST];
-    uint32_t count;
-};
-
 static void assumed_add(struct assumed *assumed, struct trust trust, int64_t ns)
 {
     uint32_t i = 0;
@@ -43,18 +33,6 @@ static void assumed_add(struct assumed *assumed, struct trust trust, int64_t ns)
     assumed->count += i == assumed->count;
     assumed->figure[i] = trust.assumed;
     assumed->ns[i] += ns;
-}
-
-/* The first of those with most time; NULL if no time rests on any. */
-static const char *assumed_largest(const struct assumed *assumed)
-{
-    const char *largest = NULL;
-    int64_t most = 0;
-    for (uint32_t i = 0; i < assumed->count; i++) {
-        largest = assumed->ns[i] > most ? assumed->figure[i] : largest;
-        most = assumed->ns[i] > most ? assumed->ns[i] : most;
-    }
-    return largest;
 }
 
 /* The length of the part of [begin, end) in [from, to). */
@@ -115,12 +93,11 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
 
 /* The gaps of the main stream in reported steps, each split by what the task after it waited for.
  */
-static void read_stalls(const struct pipe *pipe, struct timing *out)
+static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     struct sums sums = {pipe, out->stall_ns, NULL, NULL};
     int64_t last_end = end_of(pipe, pipe->step_end[0]);
-    for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
-         task++) {
+    for (engine_task_id task = pipe->step_end[0] + 1; task <= pipe->step_end[steps]; task++) {
         const struct engine_record *record = engine_task_record(pipe->engine, task);
         if (record->resource != pipe->resource[PIPE_MAIN]) {
             continue;
@@ -132,31 +109,42 @@ static void read_stalls(const struct pipe *pipe, struct timing *out)
     }
 }
 
-static void read_steps(const struct pipe *pipe, struct timing *out)
+static void read_steps(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
-    struct assumed assumed = {.count = 0};
-    struct sums sums = {pipe, out->part_ns, out->basis_ns, &assumed};
-    for (uint32_t s = 1; s < pipe->steps; s++) {
+    struct timing *timing = &out->timing;
+    struct sums sums = {pipe, timing->part_ns, timing->basis_ns, &out->assumed};
+    for (uint32_t s = 1; s <= steps; s++) {
         int64_t from = end_of(pipe, pipe->step_end[s - 1]);
-        out->step[s - 1] = pipe->moved[s];
-        out->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
-        out->total_ns += out->step[s - 1].ns;
+        timing->step[s - 1] = pipe->moved[s];
+        timing->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
         critical_path_walk(pipe->engine, pipe->step_end[s], from, add_piece, &sums);
     }
-    out->assumed = assumed_largest(&assumed);
+}
+
+enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource)
+{
+    int place = 0;
+    while (place < PIPE_NO_QUEUE && pipe->resource[place] != resource) {
+        place++;
+    }
+    return (enum pipe_resource)place;
+}
+
+static bool occupies_cpu(enum pipe_resource resource)
+{
+    return resource == PIPE_LAUNCH || resource == PIPE_POOL || resource == PIPE_STORES;
 }
 
 /* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
  * Threads that do one job together count once. */
-static void read_cpu(const struct pipe *pipe, struct timing *out)
+static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
          task++) {
         const struct engine_record *record = engine_task_record(pipe->engine, task);
-        bool counts =
-            pipe->marks[record->tag].step > 0 && (record->resource == pipe->resource[PIPE_LAUNCH] ||
-                                                  record->resource == pipe->resource[PIPE_POOL] ||
-                                                  record->resource == pipe->resource[PIPE_STORES]);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        bool counts = mark->step > 0 && mark->step <= steps &&
+                      occupies_cpu(timing_place(pipe, record->resource));
         out->cpu_ns += counts ? record->end_ns - record->start_ns : 0;
     }
 }
@@ -173,11 +161,12 @@ int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t laye
     return engine_task_record(pipe->engine, first)->start_ns;
 }
 
-static void read_layers(const struct pipe *pipe, struct timing *out)
+static void read_layers(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
-    for (uint32_t s = 1; s < pipe->steps; s++) {
-        for (uint32_t l = 0; l < out->layers; l++) {
-            int64_t to = end_of(pipe, pipe->layer_end[(size_t)s * out->layers + l]);
+    uint32_t layers = out->layers;
+    for (uint32_t s = 1; s <= steps; s++) {
+        for (uint32_t l = 0; l < layers; l++) {
+            int64_t to = end_of(pipe, pipe->layer_end[(size_t)s * layers + l]);
             out->layer_ns[l] += to - timing_layer_begin(pipe, s, l);
         }
     }
@@ -198,27 +187,24 @@ struct trust pipe_trust(const struct pipe *pipe)
     return trust;
 }
 
-bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
+void reading_take(struct reading *reading, const struct pipe *pipe, uint32_t steps)
 {
-    out->steps = pipe->steps - 1;
-    out->layers = pipe->plan->layers;
-    out->step = array_zeroed(out->steps, sizeof *out->step, why);
-    out->layer_ns = array_zeroed(out->layers, sizeof *out->layer_ns, why);
-    if (out->step == NULL || out->layer_ns == NULL) {
-        return false;
-    }
-    read_steps(pipe, out);
-    read_stalls(pipe, out);
-    read_cpu(pipe, out);
-    read_layers(pipe, out);
-    out->trust = pipe_trust(pipe);
-    return true;
+    reading_clear(reading);
+    read_steps(pipe, steps, reading);
+    read_stalls(pipe, steps, &reading->timing);
+    read_cpu(pipe, steps, &reading->timing);
+    read_layers(pipe, steps, &reading->timing);
+    loops_read(pipe, 1, steps + 1, reading->idle_ns, reading->lag_ns);
 }
 
-void timing_release(struct timing *timing)
+bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
 {
-    free(timing->step);
-    free(timing->layer_ns);
-    timing->step = NULL;
-    timing->layer_ns = NULL;
+    struct reading reading;
+    bool good = reading_init(&reading, pipe->setup, pipe->plan, why);
+    if (good) {
+        reading_take(&reading, pipe, pipe->steps - 1);
+        reading_finish(&reading, pipe_trust(pipe), out);
+    }
+    reading_release(&reading);
+    return good;
 }

@@ -46,6 +46,7 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
         .step = pipe->step,
         .layer = pipe->layer,
         .micro_batch = pipe->micro_batch,
+        .halves = pipe->halves,
         .stage = pipe->stage,
         .part = work->part,
         .fixed_ns = task.fixed_ns,

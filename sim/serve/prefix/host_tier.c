@@ -45,8 +45,14 @@ static struct policy *create_policy(uint32_t ids, uint64_t capacity, const struc
     return check_kind(kind, holds, why) ? policy_create(kind, values, &env, why) : NULL;
 }
 
+bool host_tier_forgets(const struct policy_kind *kind)
+{
+    return kind == NULL || kind == &policy_lru;
+}
+
 struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct policy_kind *kind,
                                    const double *values, bool holds, uint64_t seed,
+                                   void (*on_evict)(uint32_t id, void *context), void *context,
                                    struct error *why)
 {
     struct host_tier *host = array_zeroed(1, sizeof *host, why);
@@ -55,8 +61,8 @@ struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct
     }
     host->evicts = kind != NULL;
     host->capacity = capacity;
-    if (kind == NULL || kind == &policy_lru) {
-        host->pool = block_pool_create(ids, capacity, NULL, NULL, why);
+    if (host_tier_forgets(kind)) {
+        host->pool = block_pool_create(ids, capacity, on_evict, context, why);
     } else {
         host->policy = create_policy(ids, capacity, kind, values, holds, seed, why);
     }

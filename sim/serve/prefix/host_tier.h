@@ -17,10 +17,15 @@ struct host_tier;
  *           admit and evict block by block
  *   values  as in policy_create()
  *   holds   blocks will be held, which only LRU and no eviction can do: other policies are refused
+ *   on_evict, context   called for each block that LRU evicts; on_evict may be NULL
  * NULL on failure. */
 struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct policy_kind *kind,
                                    const double *values, bool holds, uint64_t seed,
+                                   void (*on_evict)(uint32_t id, void *context), void *context,
                                    struct error *why);
+
+/* Does a host of this kind remember nothing of a block that it does not have? */
+bool host_tier_forgets(const struct policy_kind *kind);
 void host_tier_destroy(struct host_tier *host); /* NULL is fine */
 
 bool host_tier_knows(const struct host_tier *host, uint32_t id);

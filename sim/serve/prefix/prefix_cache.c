@@ -1,7 +1,11 @@
-/* Numbers of blocks: those of a chunk are in a row, and so are the blocks that only one request can
- * have: the block in which its prompt ends, those of its output, and all blocks of a prompt without
- * hashes. A chunk and a request get their numbers when a request first begins with them, so that a
- * cache that serves some of many requests uses few numbers, and touches little memory.
+/* Numbers of blocks: those of a chunk are in a row. Other blocks only one request can have: the
+ * block in which its prompt ends, those of its output, and all blocks of a prompt without hashes. A
+ * chunk and a request get their numbers when a request first begins with them, so that a cache that
+ * serves some of many requests uses few numbers, and touches little memory.
+ *
+ * Once a request has ended, nobody finds its own blocks again, but both tiers keep them until they
+ * evict them. Their numbers are then spare, if numbers are recycled, so that there are never many
+ * more in use than the tiers have blocks.
  */
 #include "serve/prefix/prefix_cache.h"
 
@@ -23,11 +27,14 @@ struct holding {
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
-    uint32_t ids;             /* numbers of blocks */
-    uint32_t *first_own;      /* by request: the number of its first block that is its alone, and 1;
-                                 0: none yet */
-    uint32_t *first_shared;   /* likewise by chunk */
-    uint32_t next;            /* the next number */
+    uint32_t ids;           /* numbers of blocks */
+    uint32_t **own;         /* by request: the numbers of the blocks that are its alone, owned;
+                                 NULL: none yet, or not any more */
+    uint32_t *first_shared; /* by chunk: the number of its first block, and 1; 0: none yet */
+    uint32_t next;          /* the next number */
+    uint32_t *spare;        /* [spare_count] numbers to give before it, owned */
+    size_t spare_count, spare_capacity;
+    bool *orphan;             /* by number: its request has ended; NULL: not recycled */
     struct holding *holdings; /* by request */
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
@@ -57,7 +64,7 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     const struct request *request = &cache->requests->all[index];
     uint64_t shared = shared_blocks(cache, request);
     if (block >= shared) {
-        return cache->first_own[index] - 1 + (uint32_t)(block - shared);
+        return cache->own[index][block - shared];
     }
     const uint32_t *chunks = request_chunks(cache->requests, request);
     uint32_t chunk_tokens = cache->requests->chunk_tokens, tokens = cache->options.block_tokens;
@@ -84,13 +91,27 @@ static uint32_t chunk_numbers(const struct prefix_cache *cache, uint32_t chunk)
                                                   : cache->requests->kind[chunk].tokens / tokens;
 }
 
+/* Give the request numbers for its own blocks. */
+static bool number_own(struct prefix_cache *cache, size_t index)
+{
+    uint64_t count = own_blocks(cache, &cache->requests->all[index]);
+    struct error unseen;
+    uint32_t *own = array_zeroed(count, sizeof *own, &unseen);
+    for (uint64_t i = 0; own != NULL && i < count; i++) {
+        own[i] = cache->spare_count > 0 ? cache->spare[--cache->spare_count] : cache->next++;
+    }
+    cache->own[index] = own;
+    cache->failed = cache->failed || own == NULL;
+    return own != NULL;
+}
+
 /* Number the blocks of a request that begins. */
-static void number_blocks(struct prefix_cache *cache, size_t index)
+static bool number_blocks(struct prefix_cache *cache, size_t index)
 {
     const struct request *request = &cache->requests->all[index];
     const uint32_t *chunks = request_chunks(cache->requests, request);
-    if (cache->first_own[index] > 0) {
-        return;
+    if (cache->own[index] != NULL) {
+        return true;
     }
     for (uint32_t i = 0; i < request->chunks; i++) {
         if (cache->first_shared[chunks[i]] == 0) {
@@ -98,8 +119,50 @@ static void number_blocks(struct prefix_cache *cache, size_t index)
             cache->next += chunk_numbers(cache, chunks[i]);
         }
     }
-    cache->first_own[index] = cache->next + 1;
-    cache->next += (uint32_t)own_blocks(cache, request);
+    return number_own(cache, index);
+}
+
+/* Let others have the number. If there is no memory to note it, they take a new one. */
+static void spare_number(struct prefix_cache *cache, uint32_t id)
+{
+    struct error unseen;
+    if (array_reserve(&cache->spare, &cache->spare_capacity, cache->spare_count + 1,
+                      sizeof *cache->spare, &unseen)) {
+        cache->spare[cache->spare_count++] = id;
+    }
+}
+
+/* Is the block of this number nowhere, and on no way? */
+static bool is_gone(const struct prefix_cache *cache, uint32_t id)
+{
+    return !block_pool_knows(cache->gpu, id) &&
+           (cache->host == NULL || !host_tier_knows(cache->host, id)) &&
+           (cache->saving == NULL || cache->saving[id] == 0);
+}
+
+/* A tier may have lost its last copy of the block. */
+static void bury(struct prefix_cache *cache, uint32_t id)
+{
+    if (cache->orphan == NULL || !cache->orphan[id] || !is_gone(cache, id)) {
+        return;
+    }
+    cache->orphan[id] = false;
+    if (cache->asked != NULL) {
+        cache->asked[id] = 0;
+    }
+    spare_number(cache, id);
+}
+
+/* The request has ended: its own blocks are orphans. */
+static void leave_own(struct prefix_cache *cache, size_t index)
+{
+    uint64_t count = own_blocks(cache, &cache->requests->all[index]);
+    for (uint64_t i = count; i-- > 0;) {
+        cache->orphan[cache->own[index][i]] = true;
+        bury(cache, cache->own[index][i]);
+    }
+    free(cache->own[index]);
+    cache->own[index] = NULL;
 }
 
 /* Count the numbers that all requests could need. */
@@ -114,7 +177,7 @@ static bool count_numbers(struct prefix_cache *cache, struct error *why)
                             chunk_tokens);
     }
     uint64_t next = 0;
-    if ((cache->first_own = array_zeroed(requests->count, sizeof(uint32_t), why)) == NULL ||
+    if ((cache->own = array_zeroed(requests->count, sizeof *cache->own, why)) == NULL ||
         (cache->first_shared = array_zeroed(requests->ids.count, sizeof(uint32_t), why)) == NULL) {
         return false;
     }
@@ -181,9 +244,11 @@ void prefix_saved(struct prefix_cache *cache, uint64_t count)
 {
     const struct block_copy *save;
     while ((save = block_queue_front(&cache->saves)) != NULL && (count > 0 || !save->crosses)) {
+        uint32_t id = save->id;
         count -= save->crosses;
-        cache->saving[save->id] -= save->crosses;
+        cache->saving[id] -= save->crosses;
         end_copy(cache, &cache->saves);
+        bury(cache, id);
     }
     assert(count == 0 || cache->failed);
 }
@@ -216,6 +281,12 @@ static void on_evict(uint32_t id, void *context)
         offer(cache, id);
         cache->counts.evicted += cache->counts.saved - before;
     }
+    bury(cache, id);
+}
+
+static void on_host_evict(uint32_t id, void *context)
+{
+    bury(context, id);
 }
 
 static bool create_tiers(struct prefix_cache *cache, struct error *why)
@@ -223,6 +294,11 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
     const struct prefix_options *options = &cache->options;
     if (options->gpu_keeps &&
         (cache->brought_by = array_zeroed(cache->ids, sizeof *cache->brought_by, why)) == NULL) {
+        return false;
+    }
+    bool forgets = !options->has_host || host_tier_forgets(options->host_policy);
+    if (options->recycles && forgets &&
+        (cache->orphan = array_zeroed(cache->ids, sizeof *cache->orphan, why)) == NULL) {
         return false;
     }
     cache->gpu = block_pool_create(cache->ids, options->gpu_blocks, on_evict, cache, why);
@@ -238,7 +314,8 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         return false;
     }
     cache->host = host_tier_create(cache->ids, options->host_blocks, options->host_policy,
-                                   options->host_values, options->pins, options->seed, why);
+                                   options->host_values, options->pins, options->seed,
+                                   on_host_evict, cache, why);
     return cache->host != NULL;
 }
 
@@ -267,8 +344,13 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     }
     block_pool_destroy(cache->gpu);
     host_tier_destroy(cache->host);
-    free(cache->first_own);
+    for (size_t i = 0; cache->own != NULL && i < cache->requests->count; i++) {
+        free(cache->own[i]);
+    }
+    free(cache->own);
     free(cache->first_shared);
+    free(cache->spare);
+    free(cache->orphan);
     free(cache->holdings);
     free(cache->asked);
     free(cache->saving);
@@ -442,7 +524,9 @@ static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
-    number_blocks(cache, index);
+    if (!number_blocks(cache, index)) {
+        return false;
+    }
     struct found found = find_prefix(cache, index, tokens);
     uint64_t have = found.blocks * cache->options.block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
@@ -494,7 +578,9 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     uint64_t full = kept / block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - kept < chunk ? tokens : kept + chunk);
     struct found found = {.blocks = 0};
-    number_blocks(cache, index);
+    if (!number_blocks(cache, index)) {
+        return false;
+    }
     while (found.blocks < full &&
            block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
         find_on_gpu(cache, prefix_id(cache, index, found.blocks++), &found);
@@ -549,5 +635,8 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
         }
     }
     block_pool_give_back(cache->gpu, holding->blocks - (keeps ? holding->full : 0));
+    if (done && cache->orphan != NULL) {
+        leave_own(cache, index);
+    }
     *holding = (struct holding){.full = 0};
 }

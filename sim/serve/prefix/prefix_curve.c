@@ -39,6 +39,7 @@ struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
     }
     curve->options = *options;
     curve->options.has_host = false;
+    curve->options.recycles = false; /* a number stands for one block in all requests */
     curve->requests = requests;
     struct prefix_cache *cache = prefix_cache_create(&curve->options, requests, why);
     bool ok = cache != NULL;

@@ -182,7 +182,7 @@ static bool run_setup_once(const struct setup *setup, const struct trial *trial,
     bool good = true;
     out->of[DECODE] = look_at(trial, &course.pipe, false, before ? &before->of[DECODE] : NULL);
     if (setup->prompt > 0) {
-        good = prefill_build(&pipe, setup, &course.plan, course.used, why);
+        good = prefill_build(&pipe, setup, &course.plan, course.used, NULL, why);
         if (good) {
             out->of[PREFILL] = look_at(trial, &pipe, true, before ? &before->of[PREFILL] : NULL);
         }

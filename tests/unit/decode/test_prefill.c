@@ -26,17 +26,16 @@ static int64_t prefill_ns(const struct setup *setup)
     struct ledger ledger;
     struct error why;
     struct replay_plan replay = plan_replay(setup, &plan, 0);
-    struct trust trust = {.basis = BASIS_MEASURED};
+    struct prefill_time time;
     bool offloads = plan_offloaded_heads(&plan) > 0;
-    int64_t ns;
     ledger_init(&ledger);
     if ((offloads && !replay_assumed(0.5, 0, 1, &replay, &ledger, &why)) ||
-        !prefill_run(setup, &plan, offloads ? &ledger : NULL, &ns, &trust, &why)) {
+        !prefill_run(setup, &plan, offloads ? &ledger : NULL, NULL, &time, &why)) {
         fail_msg("%s", message_of(&why));
     }
     ledger_release(&ledger);
     plan_release(&plan);
-    return ns;
+    return time.ns;
 }
 
 /* Of a model of two layers, with two overrides. */

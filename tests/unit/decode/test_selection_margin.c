@@ -253,7 +253,7 @@ static void schedules_attend_to_what_the_ledger_wants(void **state)
         assert_int_equal(row->wanted, 8 * 100);
         row->wanted = row->missed = 8 * tokens[i / 2][i % 2];
     }
-    make_check(pipe_build(&course.pipe, &setup, &course.plan, course.used, &why), &why);
+    make_check(pipe_build(&course.pipe, &setup, &course.plan, course.used, NULL, &why), &why);
     uint32_t seen = 0;
     for (size_t i = 0; i < course.pipe.mark_count; i++) {
         const struct pipe_mark *mark = &course.pipe.marks[i];

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "base/stop_flag.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -468,6 +469,28 @@ static void a_run_stops_where_it_is_told(void **state)
     engine_destroy(engine);
 }
 
+static void a_raised_flag_ends_a_run(void **state)
+{
+    (void)state;
+    enum { TASKS = 5000 };
+    struct stop_flag stop = {false};
+    struct error why;
+    struct engine *engine = engine_create(true, &why);
+    uint32_t resource = engine_resource_add(engine, "a", 1, &why);
+    engine_stop_when(engine, &stop);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        submit_fixed(engine, resource, i, 10);
+    }
+    atomic_store(&stop.raised, true);
+    assert_false(engine_run(engine, INT64_MAX, &why));
+    assert_string_equal(why.found, "interrupted");
+    assert_true(engine_now(engine) < 10 * TASKS);
+    atomic_store(&stop.raised, false);
+    assert_true(engine_run(engine, INT64_MAX, &why)); /* and goes on */
+    assert_int_equal(engine_now(engine), 10 * TASKS);
+    engine_destroy(engine);
+}
+
 static void busy_is_when_any_server_serves(void **state)
 {
     (void)state;
@@ -551,6 +574,7 @@ int main(void)
         cmocka_unit_test(slots_used_again_change_no_schedule),
         cmocka_unit_test(a_task_may_wait_for_one_that_has_ended),
         cmocka_unit_test(a_run_stops_where_it_is_told),
+        cmocka_unit_test(a_raised_flag_ends_a_run),
         cmocka_unit_test(busy_is_when_any_server_serves),
         cmocka_unit_test(time_past_its_end_is_an_error),
         cmocka_unit_test(a_resource_needs_a_server),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "policy/kinds.h"
 #include "unit/fixture/make_requests.h"
 
 static struct error why;
@@ -352,6 +353,96 @@ static void saves_of_any_length_lose_no_block(void **state)
     }
 }
 
+/* A server whose requests begin, are preempted, come back and end; each ends once. */
+struct served {
+    struct prefix_cache *cache;
+    uint32_t largest; /* number of a block so far */
+};
+
+static bool serve_begin(struct served *served, const struct requests *requests, size_t index,
+                        struct prefix_match *match)
+{
+    uint64_t prompt = requests->all[index].prompt;
+    bool begun = prefix_begin(served->cache, index, prompt, prompt, match);
+    uint64_t blocks = request_tokens(&requests->all[index]) / BLOCK;
+    for (uint64_t block = 0; begun && block < blocks; block++) {
+        uint32_t id = prefix_id(served->cache, index, block);
+        served->largest = id > served->largest ? id : served->largest;
+    }
+    return begun;
+}
+
+/* Numbers that are given anew change nothing, and stay few: requests whose prompts are their own
+ * need new ones all the time. */
+static void recycled_numbers_change_nothing(void **state)
+{
+    (void)state;
+    enum { GPU_BLOCKS = 40 };
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        gsl_rng *random = random_stream(seed, "test.prefix.recycled", 0, &why);
+        bool has_host = seed % 3 > 0, waits = has_host && seed % 2 > 0;
+        struct requests requests = random_requests(random);
+        struct served served[2] = {{NULL, 0}, {NULL, 0}};
+        bool held[MOST] = {false}, ended[MOST] = {false};
+        uint64_t saved = 0;
+        for (size_t i = 0; i < requests.count; i++) {
+            requests.all[i].chunks = i % 4 == 0 ? requests.all[i].chunks : 0;
+        }
+        for (int i = 0; i < 2; i++) {
+            struct prefix_options options = {.block_tokens = BLOCK,
+                                             .gpu_keeps = seed % 7 > 0,
+                                             .recycles = i > 0,
+                                             .gpu_blocks = GPU_BLOCKS,
+                                             .has_host = has_host,
+                                             .host_blocks = 1 + seed % 30,
+                                             .host_policy = &policy_lru,
+                                             .saves_wait = waits,
+                                             .pins = waits && seed % 5 > 2,
+                                             .unit_blocks = 1 + seed % 2,
+                                             .least_asked = 1 + seed % 2,
+                                             .write = (enum prefix_write)(seed / 6 % 3)};
+            served[i].cache = prefix_cache_create(&options, &requests, &why);
+        }
+        for (int i = 0; i < 2000; i++) {
+            size_t index = gsl_rng_uniform_int(random, requests.count);
+            bool done = gsl_rng_uniform_int(random, 4) > 0, begun[2];
+            struct prefix_match match[2] = {{0}, {0}};
+            for (int j = 0; j < 2 && held[index]; j++) {
+                prefix_fill(served[j].cache, index, requests.all[index].prompt);
+                prefix_end(served[j].cache, index, done);
+            }
+            if (held[index] || ended[index]) {
+                ended[index] = ended[index] || done;
+                held[index] = false;
+                continue;
+            }
+            for (int j = 0; j < 2; j++) {
+                begun[j] = serve_begin(&served[j], &requests, index, &match[j]);
+            }
+            held[index] = begun[0];
+            assert_int_equal(begun[1], begun[0]);
+            assert_memory_equal(&match[1], &match[0], sizeof *match);
+            assert_int_equal(prefix_room(served[1].cache), prefix_room(served[0].cache));
+            struct prefix_counts counts = prefix_counts(served[0].cache);
+            struct prefix_counts recycled = prefix_counts(served[1].cache);
+            assert_memory_equal(&recycled, &counts, sizeof counts);
+            uint64_t some = waits ? gsl_rng_uniform_int(random, counts.saved - saved + 1) : 0;
+            uint64_t come = gsl_rng_uniform_int(random, 4);
+            for (int j = 0; j < 2; j++) {
+                prefix_saved(served[j].cache, some);
+                prefix_loaded(served[j].cache, come);
+            }
+            saved += some;
+        }
+        print_message("seed %u: numbers up to %u, and %u\n", (unsigned)seed, served[0].largest,
+                      served[1].largest);
+        assert_true(served[1].largest < served[0].largest);
+        prefix_cache_destroy(served[0].cache);
+        prefix_cache_destroy(served[1].cache);
+        gsl_rng_free(random);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +456,7 @@ int main(void)
         cmocka_unit_test(what_is_loaded_stays_on_the_host),
         cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
         cmocka_unit_test(who_comes_back_has_room_for_all),
+        cmocka_unit_test(recycled_numbers_change_nothing),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+#!/bin/bash
+# Commands that once took many GiB take less than one: of many equal micro-batches few are timed.
+# `make limits` measures this over shipped models, machines and systems.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/script/tap.bash
+program=${PROGRAM:-build/spillway}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# COMMAND...: it says the same in 1 GiB of address space. Stacks and malloc's arenas of many threads
+# would take more than that without being used.
+within_a_gibibyte() {
+    (ulimit -v 1048576 -s 1024 && MALLOC_ARENA_MAX=1 "$program" "$@" --no-cache >"$scratch/said" 2>&1) &&
+        "$program" "$@" --no-cache 2>&1 | cmp -s - "$scratch/said"
+}
+
+echo 1..2
+check 'advice on very short sequences' within_a_gibibyte advise llama-3.1-8b a40 --context 1
+check 'the largest batches of systems that stream weights, and their prefill' within_a_gibibyte simulate \
+    --set model=qwen2.5-0.5b --set hardware=h200 --set context=1K --set prompt=512 --set output=64 \
+    --set batch=max --set 'sweep.system=[flexgen, capture, token-recompute]'
+exit $failed
