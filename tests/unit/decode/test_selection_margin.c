@@ -145,8 +145,8 @@ static uint32_t count_by_force(const struct trace_header *header, const struct t
         bool is_near = !make_is_window(header, rows->units[i]);
         for (uint32_t j = rows->start[row]; is_near && j < rows->start[row + 1]; j++) {
             double least = mass_by_force(rows->mass[j]) * (margin > 0 ? exp(-margin) : 0);
-            is_near = make_is_window(header, rows->units[j]) ||
-                      mass_by_force(rows->mass[i]) >= least;
+            is_near =
+                make_is_window(header, rows->units[j]) || mass_by_force(rows->mass[i]) >= least;
         }
         near += is_near;
     }
