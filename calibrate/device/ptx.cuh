@@ -83,6 +83,12 @@ __device__ inline float ptx_exp2(float x)
     return y;
 }
 
+/* Load a word from memory, each time that it is asked for. */
+__device__ inline uint32_t ptx_load_again(const uint32_t *at)
+{
+    return *(const volatile uint32_t *)at;
+}
+
 /* The GPU's clock, the same on all SMs, for deadlines. It advances in steps of up to 1 us. */
 __device__ inline uint64_t ptx_clock_ns()
 {

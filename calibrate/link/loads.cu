@@ -57,12 +57,13 @@ bool loads::create(uint64_t seed, struct error *why)
 
 /* The memory holds random words. The step number is added, so that the chain cannot fall into a
  * short cycle. */
-static __global__ void chase(const volatile uint32_t *memory, uint32_t lines, uint32_t start,
-                             uint32_t steps, uint32_t *last)
+static __global__ void chase(const uint32_t *memory, uint32_t lines, uint32_t start, uint32_t steps,
+                             uint32_t *last)
 {
     uint32_t place = start;
     for (uint32_t step = 0; step < steps; step++) {
-        uint32_t word = memory[(size_t)(place & (lines - 1)) * (LINE_BYTES / sizeof(uint32_t))];
+        size_t line = place & (lines - 1);
+        uint32_t word = ptx_load_again(memory + line * (LINE_BYTES / sizeof(uint32_t)));
         place = word + step * 0x9e3779b1u;
     }
     *last = place;

@@ -1,8 +1,9 @@
 /* The clock of the emulated program, and failures that a test injects.
  *
- * GPU and CPU have one clock. It is the machine's clock, less the time that the emulator itself
- * takes, plus the time that the emulated work is said to take. clock_gettime(CLOCK_MONOTONIC) is
- * replaced by it.
+ * GPU and CPU have one clock, which no other clock moves: every measured time is the same on any
+ * machine, under any load. Each call of the runtime, each look at the clock and each emulated work
+ * takes a fixed time; what the host computes takes none. clock_gettime(CLOCK_MONOTONIC) is replaced
+ * by it.
  *
  * EMULATOR_FAIL=NAME:KIND:NUMBER lets the process with this name (prctl(PR_GET_NAME): the harness
  * gives the process of a group the group's name) fail at its NUMBER-th call of the runtime, or look
@@ -10,11 +11,14 @@
  *
  *   fail      this call and all later ones return an error
  *   hang      the call does not return; to the process that waits for this one, time flies
+ *   stop      the call does not return before an interrupt, and nobody loses patience
  *   die       the process ends by a segmentation fault
  *   nonsense  the clock, and the times between events, are a billionth of what they should be, from
  *             the first call on
  */
 #include "emulator.h"
+
+#include "calibrate/measure/measure.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -33,44 +37,27 @@
 #define LEAKED 23
 #endif
 
-#define POLLING_LOOKS 4 /* at the clock, one after the other, without a call of the runtime */
-#define POLL_NS 1000
+#define FIRST_NS 1000000000 /* when the program begins */
+#define CALL_NS 400
+#define LOOK_NS 1000
+#define FLIGHT_NS 10000000000 /* that pass at a look while a process hangs */
+#define POLLING_LOOKS 4       /* at the clock, one after the other, without a call of the runtime */
 
 /* ---- the clock ---- */
 
-static std::atomic<int64_t> ahead{0};    /* of the machine's clock */
-static std::atomic<uint64_t> stands{0};  /* the time at which the clock stands; 0: it goes */
-static unsigned standstills;             /* nested */
+static std::atomic<uint64_t> now_ns{FIRST_NS};
 static std::atomic<bool> used{false};    /* by a call of the runtime */
 static std::atomic<pthread_t> caller{0}; /* the thread that makes calls */
 static int looks;                        /* of the caller, since its last call */
 
-static int machine_clock(clockid_t clock, struct timespec *now)
-{
-    static int (*const real)(clockid_t, struct timespec *) =
-        (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    return real(clock, now);
-}
-
-static uint64_t machine_ns()
-{
-    struct timespec now;
-    machine_clock(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 uint64_t emulator_now()
 {
-    uint64_t standing = stands;
-    return standing != 0 ? standing : machine_ns() + (uint64_t)ahead.load();
+    return now_ns;
 }
 
 void emulator_pass(uint64_t ns)
 {
-    if (stands != 0) {
-        stands += ns;
-    }
-    ahead += (int64_t)ns;
+    now_ns += ns;
 }
 
 void emulator_pass_until(uint64_t then)
@@ -81,24 +68,9 @@ void emulator_pass_until(uint64_t then)
     }
 }
 
-emulator_standstill::emulator_standstill()
-{
-    if (standstills++ == 0) {
-        stands = emulator_now();
-    }
-}
-
-emulator_standstill::~emulator_standstill()
-{
-    if (--standstills == 0) {
-        ahead = (int64_t)(stands - machine_ns());
-        stands = 0;
-    }
-}
-
 /* ---- failures ---- */
 
-enum failure { NO_FAILURE, FAIL, HANG, DIE, NONSENSE };
+enum failure { NO_FAILURE, FAIL, HANG, STOP, DIE, NONSENSE };
 
 struct wanted_failure {
     char name[17];
@@ -108,7 +80,7 @@ struct wanted_failure {
 
 static wanted_failure read_failure()
 {
-    static const char *const kinds[] = {"", "fail", "hang", "die", "nonsense"};
+    static const char *const kinds[] = {"", "fail", "hang", "stop", "die", "nonsense"};
     const char *text = getenv("EMULATOR_FAIL");
     wanted_failure wanted = {};
     char kind[16] = "";
@@ -121,7 +93,8 @@ static wanted_failure read_failure()
         }
     }
     if (wanted.kind == NO_FAILURE) {
-        emulator_fail("EMULATOR_FAIL is NAME:KIND:NUMBER, KIND is fail, hang, die or nonsense");
+        emulator_fail(
+            "EMULATOR_FAIL is NAME:KIND:NUMBER, KIND is fail, hang, stop, die or nonsense");
     }
     return wanted;
 }
@@ -153,12 +126,12 @@ static std::atomic<pid_t> *hanging()
     return (std::atomic<pid_t> *)memory;
 }
 
-/* A second passes at each look, until the process is killed. */
+/* Until the process is killed. */
 static void let_time_fly()
 {
     pid_t process = *hanging();
     if (process != 0 && process != getpid()) {
-        kill(process, 0) == 0 ? emulator_pass(1000000000) : hanging()->store(0);
+        kill(process, 0) == 0 ? emulator_pass(FLIGHT_NS) : hanging()->store(0);
     }
 }
 
@@ -176,6 +149,9 @@ static bool come_to_harm()
     while (here == HANG) {
         pause();
     }
+    while (here == STOP && measure_interrupted == 0) {
+        usleep(1000);
+    }
     if (here == DIE) {
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
@@ -188,6 +164,7 @@ cudaError_t emulator_call()
     used = true;
     caller = pthread_self();
     looks = 0;
+    emulator_pass(CALL_NS);
     return come_to_harm() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
@@ -206,9 +183,15 @@ static void see_polling()
     }
 }
 
+static int machine_clock(clockid_t clock, struct timespec *now)
+{
+    static int (*const real)(clockid_t, struct timespec *) =
+        (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    return real(clock, now);
+}
+
 extern "C" int clock_gettime(clockid_t clock, struct timespec *now) noexcept
 {
-    static const uint64_t first = machine_ns();
     if (clock != CLOCK_MONOTONIC) {
         return machine_clock(clock, now);
     }
@@ -217,8 +200,9 @@ extern "C" int clock_gettime(clockid_t clock, struct timespec *now) noexcept
     }
     see_polling();
     let_time_fly();
+    emulator_pass(LOOK_NS);
     uint64_t ns = emulator_now();
-    ns = failure_here() == NONSENSE ? first + (ns - first) / 1000000000 : ns;
+    ns = failure_here() == NONSENSE ? FIRST_NS + (ns - FIRST_NS) / 1000000000 : ns;
     *now = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     return 0;
 }

@@ -47,7 +47,7 @@ static int set_workspace(struct cublas_handle *, void *, size_t)
 }
 
 /* In a hurry, products of more multiplications than this come out as 0: they would take too long. */
-#define PRODUCT_MOST 2e7
+#define PRODUCT_MOST 2e6
 /* A product takes this, and the longer of its FLOPs and its bytes. */
 #define PRODUCT_NS 3000
 #define PRODUCT_FLOPS_A_NS 100000.0

@@ -17,8 +17,8 @@
  * the other streams each do one work. The same happens if the host itself polls: if it looks at the
  * clock again and again and calls nothing else.
  *
- * Time is modelled (clock.cu): kernels, copies and products take a time that follows from the work,
- * so that measured figures are plausible, and mean nothing. The GPU is small (device.cu).
+ * Time is modelled (clock.cu): kernels, copies and products take a time that follows from the work
+ * alone, so that measured figures are plausible, mean nothing, and are the same everywhere. The GPU is small (device.cu).
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H
@@ -192,8 +192,11 @@ inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
     return {x, y, z, w};
 }
 
+void emulator_count_load(); /* which takes time */
+
 template <typename Value> Value __ldcs(const Value *at)
 {
+    emulator_count_load();
     return *at;
 }
 

@@ -19,6 +19,14 @@
 #define SHOWN_BYTES 64
 #define THREADS_MOST 1024
 
+/* What threads do takes time: to run up to the next place where they meet, and to load. A GPU does
+ * that of so many threads at a time. */
+#define RUN_NS 2
+#define LOAD_NS 8
+#define THREADS_AT_A_TIME 512
+
+#define HURRIED_CTAS 4
+
 dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 alignas(256) uint4 launch_shared[(SHARED_MOST + SHARED_GUARD) / sizeof(uint4)];
@@ -70,6 +78,8 @@ struct emulator_kernel {
     uint64_t begin; /* when it began */
     bool within;    /* the CTA has begun */
     bool suspended; /* once or more */
+    unsigned run;   /* CTAs that ran */
+    uint64_t runs, loads;
 };
 
 static place *here;             /* of the running kernel */
@@ -154,6 +164,7 @@ static void run_threads()
             unsigned at = in_order(here->begun++);
             threadIdx.x = at;
             here->threads[at].fiber = self;
+            kernel->runs++;
             (*here->body)();
             here->threads[threadIdx.x].done = true;
             moved = true;
@@ -177,6 +188,7 @@ static struct fiber *take_fiber()
 /* Let a fiber go on, which then has to wait, or is idle. */
 static void run_fiber(struct fiber *fiber)
 {
+    kernel->runs++;
     fiber_run(fiber);
     if (here->threads[threadIdx.x].done) {
         here->idle.push_back(fiber);
@@ -271,7 +283,31 @@ emulator_kernel *emulator_start(const emulator_launch &launch, uint64_t begin)
     std::unique_ptr<place> taken = std::move(free_places.back());
     free_places.pop_back();
     taken->body = &launch.body;
-    return new emulator_kernel{&launch, std::move(taken), 0, begin, false, false};
+    return new emulator_kernel{&launch, std::move(taken), 0, begin, false, false, 0, 0, 0};
+}
+
+static unsigned ctas_of(const emulator_kernel *of)
+{
+    return of->launch->config.gridDim.x * of->launch->config.gridDim.y;
+}
+
+/* In a hurry, of a large grid only the first CTAs and the last are run. */
+static bool is_left_out(unsigned cta, unsigned all)
+{
+    return emulator_hurries() && cta >= HURRIED_CTAS && cta + HURRIED_CTAS < all;
+}
+
+uint64_t emulator_kernel_ns(const emulator_kernel *ended)
+{
+    const cudaLaunchConfig_t &config = ended->launch->config;
+    uint64_t threads = (uint64_t)config.gridDim.x * config.gridDim.y * config.blockDim.x;
+    uint64_t all = (ended->runs * RUN_NS + ended->loads * LOAD_NS) * ctas_of(ended) / ended->run;
+    return all / (threads < THREADS_AT_A_TIME ? threads : THREADS_AT_A_TIME);
+}
+
+void emulator_count_load()
+{
+    kernel->loads++;
 }
 
 bool emulator_was_suspended(const emulator_kernel *ended)
@@ -327,13 +363,17 @@ bool emulator_continue(emulator_kernel *next)
     here = kernel->place.get();
     gridDim = kernel->launch->config.gridDim;
     blockDim = kernel->launch->config.blockDim;
-    for (unsigned all = gridDim.x * gridDim.y; kernel->ctas < all; kernel->ctas++) {
+    for (unsigned all = ctas_of(kernel); kernel->ctas < all; kernel->ctas++) {
+        if (is_left_out(kernel->ctas, all)) {
+            continue;
+        }
         unsigned at = reverse ? all - 1 - kernel->ctas : kernel->ctas;
         blockIdx = dim3(at % gridDim.x, at / gridDim.x);
         if (!go_on()) {
             kernel->suspended = true;
             return false;
         }
+        kernel->run++;
     }
     return true;
 }
@@ -345,6 +385,7 @@ void ptx_copy(void *shared, const void *global, bool there)
     if ((uintptr_t)shared % 16 != 0 || (uintptr_t)global % 16 != 0) {
         emulator_fail("a copy from or to where 16 bytes do not begin");
     }
+    emulator_count_load();
     here->threads[threadIdx.x].groups.back().push_back({shared, there ? global : nullptr});
 }
 

@@ -6,19 +6,11 @@
 
 /* ---- the clock (clock.cu) ---- */
 
-/* The program's clock, which the GPU and clock_gettime() share, in ns. It goes on while the host
- * computes, and stands while the emulator does. */
+/* The program's clock, which the GPU and clock_gettime() share, in ns. It stands while the host
+ * computes. */
 uint64_t emulator_now();
 void emulator_pass(uint64_t ns);         /* the clock advances */
 void emulator_pass_until(uint64_t then); /* to `then`, unless it is later */
-
-/* While one exists, the clock stands. */
-struct emulator_standstill {
-    emulator_standstill();
-    ~emulator_standstill();
-    emulator_standstill(const emulator_standstill &) = delete;
-    emulator_standstill &operator=(const emulator_standstill &) = delete;
-};
 
 /* ---- calls (clock.cu, device.cu) ---- */
 
@@ -61,6 +53,8 @@ struct emulator_kernel;
 emulator_kernel *emulator_start(const emulator_launch &launch, uint64_t begin);
 /* Run until it has ended (true) or is suspended (false). */
 bool emulator_continue(emulator_kernel *kernel);
+/* Its time by what its threads did so far, in ns. */
+uint64_t emulator_kernel_ns(const emulator_kernel *kernel);
 /* Has it been suspended? */
 bool emulator_was_suspended(const emulator_kernel *kernel);
 void emulator_end(emulator_kernel *kernel);

@@ -17,12 +17,10 @@
 #define PATIENCE_NS 3600000000000 /* no kernel polls for an hour */
 #define HURRY_NS 1000000000       /* and in a hurry for no second, so that a closed gate shows */
 
-/* What a work may take: some us to begin; a rate; kernels the CPU time of the emulation, shared by
- * the threads that a GPU runs at a time. */
+/* What a work takes: a us to begin, and a rate; a kernel what its threads do. */
 #define BEGIN_NS 1000
 #define LINK_BYTES_A_NS 50
 #define MEMORY_BYTES_A_NS 1000
-#define THREADS_AT_A_TIME 512
 
 /* A place in a stream, behind which an event is over. */
 struct mark {
@@ -69,27 +67,13 @@ __attribute__((weak)) bool emulator_hurries()
 
 /* ---- doing work ---- */
 
-static std::map<uint64_t, uint64_t> kernel_ns; /* by key: the least that equal kernels took */
+static std::map<uint64_t, uint64_t> kernel_ns; /* by key: what equal kernels took */
 static std::set<const void *> pollers;         /* kernels that were suspended */
 static std::set<uint64_t> done;                /* keys of works */
-
-static uint64_t cpu_ns()
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
-}
-
-static uint64_t shared_by_threads(const emulator_launch &launch, uint64_t cpu)
-{
-    uint64_t threads =
-        (uint64_t)launch.config.gridDim.x * launch.config.gridDim.y * launch.config.blockDim.x;
-    return BEGIN_NS + cpu / (threads < THREADS_AT_A_TIME ? threads : THREADS_AT_A_TIME);
 }
 
 /* A kernel that is suspended takes as long as its polling; all others take their time. */
@@ -103,21 +87,19 @@ static bool run_kernel(emulator_stream *stream, const work &what, uint64_t begin
         stream->kernel = emulator_start(*what.launch, begin);
         stream->begun = emulator_now();
     }
-    uint64_t cpu = cpu_ns();
     if (!emulator_continue(stream->kernel)) {
         pollers.insert(what.launch->kernel);
         return false;
     }
-    uint64_t ns = shared_by_threads(*what.launch, cpu_ns() - cpu);
     if (emulator_was_suspended(stream->kernel)) {
         if (emulator_hurries() && emulator_now() - stream->begun > HURRY_NS) {
             emulator_fail("a kernel that nobody released");
         }
         stream->ns = later(begin + BEGIN_NS, emulator_now());
     } else {
-        uint64_t &least = kernel_ns.emplace(what.key, ns).first->second;
-        least = what.key != 0 && least < ns ? least : ns;
-        stream->ns = begin + least;
+        uint64_t ns = BEGIN_NS + emulator_kernel_ns(stream->kernel);
+        kernel_ns[what.key] = ns;
+        stream->ns = begin + ns;
     }
     emulator_end(stream->kernel);
     stream->kernel = nullptr;
@@ -156,7 +138,6 @@ static bool advance(emulator_stream *stream)
     if (stream->queue.empty() || stream->busy) {
         return stream->queue.empty();
     }
-    emulator_standstill still;
     stream->busy = true;
     bool over = run(stream, stream->queue.front());
     while (over) {
@@ -191,7 +172,6 @@ static void give_turns(const emulator_stream *waiting)
 
 void emulator_give_turns()
 {
-    emulator_standstill still;
     for (emulator_stream *stream : streams) {
         if (!stream->queue.empty()) {
             give_turns(nullptr);
@@ -204,7 +184,6 @@ void emulator_give_turns()
 /* The host waits until `over` is true. */
 template <typename Over> static void wait_for(emulator_stream *stream, Over over)
 {
-    emulator_standstill still;
     uint64_t since = emulator_now();
     while (!over()) {
         if (!advance(stream)) {
@@ -221,7 +200,6 @@ template <typename Over> static void wait_for(emulator_stream *stream, Over over
 /* The host asks whether `over` is true. */
 template <typename Over> static cudaError_t look_at(emulator_stream *stream, Over over)
 {
-    emulator_standstill still;
     if (!over() && !advance(stream)) {
         give_turns(stream);
     }
@@ -323,27 +301,14 @@ static size_t period_of(const std::deque<work> &queue, size_t first)
     }
 }
 
-/* A row of fast kernels: a few show their time, as a first one may be disturbed. */
-#define SHOWN 3
-#define FAST_NS 20000
-
 /* How many repetitions are to be done? */
 static size_t repetitions(const std::deque<work> &queue, size_t first, size_t period)
 {
-    static std::set<uint64_t> rows;
-    std::string keys;
-    uint64_t ns = 0;
     bool all_done = true;
     for (size_t at = first; at < first + period && at < queue.size(); at++) {
-        auto known = kernel_ns.find(queue[at].key);
-        ns += known != kernel_ns.end() ? known->second : 0;
         all_done = all_done && done.count(queue[at].key) > 0;
-        keys.append((const char *)&queue[at].key, sizeof(uint64_t));
     }
-    if (!rows.insert(key_of(keys)).second) {
-        return 0;
-    }
-    return ns < FAST_NS ? SHOWN : all_done ? 0 : 1;
+    return all_done ? 0 : 1;
 }
 
 /* An event ends a row: mark what need not be done. */
@@ -585,7 +550,6 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
         return emulator_return(cudaErrorInvalidValue);
     }
     if (bytes > 0) {
-        emulator_standstill still;
         memcpy(to, from, bytes);
         emulator_pass(ns_of_copy(emulator_memory_at(to, 1), emulator_memory_at(from, 1), bytes));
     }

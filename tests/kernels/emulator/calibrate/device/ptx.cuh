@@ -24,6 +24,11 @@ inline float ptx_exp2(float x)
     return exp2f(x);
 }
 
+inline uint32_t ptx_load_again(const uint32_t *at)
+{
+    return __ldcs(at);
+}
+
 /* The kernel may be suspended here. */
 uint64_t ptx_clock_ns();
 
