@@ -25,13 +25,8 @@ enum { SEED = 1, MOST_GROUPS = 64 };
 /* Twice what 'validate' takes for its samples, and a minute to set up. */
 #define MINI_SECONDS 300
 
-/* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. Under the
- * address sanitizer, kernels run in an emulator, on a machine that may be busy. */
-#ifdef __SANITIZE_ADDRESS__
-#define PATIENCE 600
-#else
+/* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. */
 #define PATIENCE 60
-#endif
 
 static void interrupt(int number)
 {
