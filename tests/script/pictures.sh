@@ -13,6 +13,8 @@ cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/cache"
+export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take longer
 export SPILLWAY_DATA=$PWD
 elsewhere=${ELSEWHERE:+$(realpath "$ELSEWHERE")}
 examples=$PWD/plots/examples
