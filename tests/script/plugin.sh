@@ -94,7 +94,7 @@ refused a_missing_file_is_refused 'No such file' curve
 echo 'not a library' >bad.so
 refused a_text_file_is_refused 'cannot load' curve
 rm bad.so && mkfifo bad.so
-refused a_fifo_is_refused 'is not a regular file' timeout 20 "$program" curve ids.u32 --policy plugin:./bad.so --sizes 4
+refused a_fifo_is_refused 'is not a regular file' timeout 600 "$program" curve ids.u32 --policy plugin:./bad.so --sizes 4
 rm bad.so
 build ''
 cp bad.so whole.so
