@@ -45,7 +45,7 @@ TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(filter-out %/emulated_groups.sh,$(wildcard tests/script/*.sh)) # that one runs sanitized
-CASES   := $(patsubst tests/cli/%/cmd,%,$(wildcard tests/cli/*/cmd))
+CASES   := $(patsubst tests/cli/%/,%,$(wildcard tests/cli/*/)) # or folders of cases
 # The test that compares kernels with their twins, and the whole harness, both in an emulator of a GPU.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(wildcard tests/kernels/*.cu)
@@ -74,10 +74,17 @@ LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g1' WERROR=
-# These cases do not run under the sanitizers, where they take four minutes of CPU. The other cases (above all
-# `every_study`) cover 94 % of the lines that all cases cover, and unit tests run the rest under the sanitizers.
-UNCHECKED_CASES = ablate examples plan plan_verdict plot replications report same_bytes serving trace_fit whatif
-CHECKED_CASES = $(filter-out $(UNCHECKED_CASES),$(CASES))
+# Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
+# seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
+# `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
+OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot replications report residency same_bytes serving \
+                  synthetic trace_bands trace_fit whatif
+CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
+OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome run/test_replays \
+                    serving/test_decode_surface study/test_ablation study/test_advice study/test_planning \
+                    study/test_replication study/test_sweep study/test_whatif trace/test_fit)
+FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
+CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))
 # clang alone complains of an empty list that begins at NULL + 0, which the next C allows.
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
@@ -106,15 +113,15 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
 	@tools/demo.sh build/demo
 
-test: packages ## run every test, also under the address and undefined sanitizers
-	$(SUBMAKE) all units kernel-tests
-	$(SUBMAKE) $(SANITIZED) all units kernel-tests fuzzers
-	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(CASES:%='tests/cli/run.sh %') \
+test: packages ## run every test, most of them under the address and undefined sanitizers
+	$(SUBMAKE) all kernel-tests $(FULL_UNITS:%=$(OUT)/%)
+	$(SUBMAKE) $(SANITIZED) all kernel-tests fuzzers $(CHECKED_UNITS:%=$(CHECKED)/%)
+	@PROGRAM=$(PROGRAM) tests/run.sh $(SCRIPTS) $(OPTIMIZED_CASES:%='tests/cli/run.sh %') \
 	    $(CHECKED_CASES:%='PROGRAM=$(CHECKED)/spillway tests/cli/run.sh %') \
 	    'cd / && EMULATOR_REVERSE=1 $(CURDIR)/$(KERNEL_TEST)' \
 	    $(KERNEL_TEST:$(OUT)/%=$(CHECKED)/%) \
 	    'EMULATED=$(EMULATED:$(OUT)/%=$(CHECKED)/%) tests/script/emulated_groups.sh' \
-	    $(UNITS) $(UNITS:$(OUT)/%=$(CHECKED)/%) \
+	    $(FULL_UNITS:%=$(OUT)/%) $(CHECKED_UNITS:%=$(CHECKED)/%) \
 	    $(foreach target,$(TARGETS), \
 	      '$(CHECKED)/tests/fuzz/fuzz_$(target) tests/fuzz/corpus/$(target)/*')
 
