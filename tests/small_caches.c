@@ -1,5 +1,5 @@
-/* A machine with small caches, in place of topology_init(), by the linker's --wrap: groups of the host and
- * miniatures take many times the caches of the machine, which are as large as 480 MiB. No test asks how
+/* A machine with small caches, in place of topology_init(), by the linker's --wrap: groups of the
+ * host and miniatures take many times the machine's caches, which may be 480 MiB. No test asks how
  * fast the machine is. */
 #include "calibrate/host/topology.h"
 

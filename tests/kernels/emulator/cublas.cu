@@ -46,7 +46,7 @@ static int set_workspace(struct cublas_handle *, void *, size_t)
     return CUBLAS_DONE;
 }
 
-/* In a hurry, products of more multiplications than this come out as 0: they would take too long. */
+/* In a hurry, products of more multiplications than this come out as 0: they take too long. */
 #define PRODUCT_MOST 2e6
 /* A product takes this, and the longer of its FLOPs and its bytes. */
 #define PRODUCT_NS 3000
