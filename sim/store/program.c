@@ -1,4 +1,6 @@
-/* A view of the connection hides the table of the same name: queries need not know. */
+/* A view of the connection hides the table of the same name: queries need not know. Pages are made of
+ * queries that name a table a hundred times over, and SQLite copies a view of 250 columns each time:
+ * a table that has nothing to hide has no view. */
 #include "store/store_program.h"
 
 #include "base/version.h"
@@ -37,8 +39,27 @@ static bool read_program(struct store *store, struct store_program *out, struct 
  * its own, and pictures sort by it. */
 static const char select_views[] =
     "SELECT printf('CREATE TEMP VIEW %s AS SELECT %s* FROM main.%s WHERE version = %Q;', name,"
-    "  CASE name WHEN 'runs' THEN 'rowid, ' ELSE '' END, name, ?1) FROM main.sqlite_schema"
+    "  CASE name WHEN 'runs' THEN 'rowid, ' ELSE '' END, name, ?1),"
+    " printf('SELECT 1 FROM main.%s WHERE version IS NOT %Q LIMIT 1', name, ?1) FROM main.sqlite_schema"
     " WHERE name IN ('runs', 'plans', 'plan_points', 'ablations', 'validations') ORDER BY name";
+
+static bool has_row(struct store *store, const char *select, bool *has, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    *has = false;
+    bool ok = database_prepare(store, select, &statement, why) &&
+              database_step(store, statement, has, why);
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* `row` is one of select_views. */
+static bool create_view(struct store *store, sqlite3_stmt *row, struct error *why)
+{
+    bool hides;
+    return has_row(store, (const char *)sqlite3_column_text(row, 1), &hides, why) &&
+           (!hides || database_run(store, (const char *)sqlite3_column_text(row, 0), why));
+}
 
 static bool create_views(struct store *store, const char *program, struct error *why)
 {
@@ -50,7 +71,7 @@ static bool create_views(struct store *store, const char *program, struct error 
         sqlite3_bind_text(statement, 1, program, -1, SQLITE_STATIC);
     }
     while (ok && (ok = database_step(store, statement, &row, why)) && row) {
-        ok = database_run(store, (const char *)sqlite3_column_text(statement, 0), why);
+        ok = create_view(store, statement, why);
     }
     sqlite3_finalize(statement);
     return ok && database_run(store, "PRAGMA query_only = 1", why);
