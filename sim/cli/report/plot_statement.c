@@ -85,7 +85,7 @@ static void append_values(const char *key, size_t length, const char *list, FILE
  * The whole value counts as one of them, because a value may have commas, as a workload's does. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
-    fputs("WITH only(key, value) AS (SELECT '', '' WHERE 0", out);
+    fputs("only(key, value) AS (SELECT '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
         size_t length = strcspn(text, "=");
@@ -94,28 +94,123 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
-/* If `end` is not NULL, it is a statement that replaces the last file. */
-static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
+/* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
+static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
+                         struct error *why)
+{
+    append_only(statement, out);
+    for (const char *const *file = statement->begin; *file != NULL; file++) {
+        if (!append_file(*file, out, why)) {
+            return false;
+        }
+    }
+    return end != NULL ? fputs(end, out) >= 0 : append_file(statement->end, out, why);
+}
+
+/* ---- tables ---- */
+
+/* The length of a string, a quoted name or a comment; 0 if none begins here. */
+static size_t quoted_length(const char *text)
+{
+    if (strncmp(text, "--", 2) == 0) {
+        return strcspn(text, "\n");
+    }
+    if (*text != '\'' && *text != '"') {
+        return 0;
+    }
+    const char *end = strchr(text + 1, *text);
+    return end != NULL ? (size_t)(end + 1 - text) : strlen(text);
+}
+
+/* What is next in a WITH: a table, or the SELECT behind the last one. */
+static const char *next_table(const char *text)
+{
+    for (;;) {
+        text += strspn(text, " ,\n");
+        if (strncmp(text, "--", 2) != 0) {
+            return text;
+        }
+        text += strcspn(text, "\n");
+    }
+}
+
+/* The length of "NAME(COLUMN, ...) AS (SELECT ...)": the parenthesis that follows AS ends it. */
+static size_t table_length(const char *text)
+{
+    bool body = false;
+    const char *at = text;
+    for (int depth = 0; *at != '\0';) {
+        size_t quoted = quoted_length(at);
+        depth += quoted > 0 ? 0 : (*at == '(') - (*at == ')');
+        body = body || (depth == 0 && strncmp(at, " AS ", 4) == 0);
+        bool ends = body && depth == 0 && *at == ')';
+        at += quoted > 0 ? quoted : 1;
+        if (ends) {
+            break;
+        }
+    }
+    return (size_t)(at - text);
+}
+
+/* Make each table of the WITH a table of the connection. SQLite compiles a table of a WITH anew
+ * wherever it is named, and these are nested: that took nearly all the time of a report. */
+static void append_tables(const char *text, FILE *out)
+{
+    const char *table = next_table(text);
+    fputs("PRAGMA query_only = 0;\n", out);
+    while (*table != '\0' && strncmp(table, "SELECT", 6) != 0) {
+        int length = (int)table_length(table), name = (int)strcspn(table, " (");
+        fprintf(out,
+                "DROP TABLE IF EXISTS temp.%.*s;\n"
+                "CREATE TEMP TABLE %.*s AS WITH %.*s\nSELECT * FROM %.*s;\n",
+                name, table, name, table, length, table, name, table);
+        table = next_table(table + length);
+    }
+    fprintf(out, "PRAGMA query_only = 1;\n%s", table);
+}
+
+/* ---- the statement ---- */
+
+static char *no_room(struct error *why)
+{
+    error_set(why, NULL, 0, "out of memory: no room for a statement");
+    return NULL;
+}
+
+static char *read_files(const struct plot_statement *statement, const char *end, struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) {
-        error_set(why, NULL, 0, "out of memory: no room for a statement");
-        return NULL;
+        return no_room(why);
     }
-    append_only(statement, out);
-    bool ok = true;
-    for (const char *const *file = statement->begin; ok && *file != NULL; file++) {
-        ok = append_file(*file, out, why);
-    }
-    ok = ok && (end != NULL ? fputs(end, out) >= 0 : append_file(statement->end, out, why));
+    bool ok = append_files(statement, end, out, why);
     if (fclose(out) != 0 && ok) {
-        ok = error_set(why, NULL, 0, "out of memory: no room for a statement");
+        ok = no_room(why) != NULL;
     }
     if (!ok) {
         free(text);
         return NULL;
+    }
+    return text;
+}
+
+static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
+{
+    char *files = read_files(statement, end, why), *text = NULL;
+    size_t size = 0;
+    if (files == NULL) {
+        return NULL;
+    }
+    FILE *out = open_memstream(&text, &size);
+    if (out != NULL) {
+        append_tables(files, out);
+    }
+    free(files);
+    if (out == NULL || fclose(out) != 0) {
+        free(text);
+        return no_room(why);
     }
     return text;
 }

@@ -4,6 +4,9 @@
  * The beginning joins two tables. `only` (key, value) is made here from texts "KEY=VALUE"; `keyed`
  * (id, key, value) lists all that can be drawn. A run or curve is drawn if, for every key that is
  * named, it has one of the named values.
+ *
+ * The files are written as one WITH. What is run makes each of its tables a temporary table of the
+ * connection first, and replaces those of an earlier statement: store_query() runs all of it.
  */
 #ifndef CLI_REPORT_PLOT_STATEMENT_H
 #define CLI_REPORT_PLOT_STATEMENT_H
