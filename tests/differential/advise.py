@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What 'advise' answers must hold in 'simulate'.
 
-    advise.py [--count 300] [--seed 1] [--first 0] [--small] [--jobs 2] [PROGRAM]
+    advise.py [--count 300] [--seed 1] [--only N,N,...] [--small] [--jobs 2] [PROGRAM]
 
 Each question is a model, a machine, requests and limits, drawn from the seed and its number alone.
 
@@ -147,7 +147,7 @@ class Checker:
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--count", type=int, default=300)
-    arguments.add_argument("--first", type=int, default=0)
+    arguments.add_argument("--only", help="numbers of questions, instead of the first --count")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--small", action="store_true")
@@ -155,17 +155,17 @@ def main():
     asked = arguments.parse_args()
     checker = Checker(asked.program)
     failed = answered = 0
-    print(f"1..{asked.count}")
+    numbers = [int(one) for one in asked.only.split(",")] if asked.only else range(asked.count)
+    print(f"1..{len(numbers)}")
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        numbers = range(asked.first, asked.first + asked.count)
-        for number, words, advised, wrong in pool.map(
-                lambda number: checker.check(number, asked.seed, asked.small), numbers):
+        for count, (number, words, advised, wrong) in enumerate(pool.map(
+                lambda number: checker.check(number, asked.seed, asked.small), numbers), 1):
             answered += advised
             failed += wrong is not None
-            print(f"{'not ok' if wrong else 'ok'} {number - asked.first + 1} - {words}", flush=True)
+            print(f"{'not ok' if wrong else 'ok'} {count} - {number}: {words}", flush=True)
             if wrong:
                 print(f"# {wrong}")
-    print(f"# {answered} of {asked.count} have an answer, {failed} are wrong")
+    print(f"# {answered} of {len(numbers)} have an answer, {failed} are wrong")
     return failed > 0
 
 

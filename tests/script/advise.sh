@@ -7,5 +7,5 @@ if ! command -v python3 >/dev/null; then
     exit 0
 fi
 export XDG_CACHE_HOME=/dev/null PYTHONDONTWRITEBYTECODE=1
-exec python3 tests/differential/advise.py --small --count 12 --first 20 --jobs 1 \
+exec python3 tests/differential/advise.py --small --only 0,1,2,3,4,5,7,8,9,20,26,29 --jobs 1 \
     "${PROGRAM:-build/spillway}"
