@@ -13,7 +13,7 @@
 enum { INDENT = 9 };
 
 /* Requests that explain a server. */
-#define EXPLAINED "300"
+#define EXPLAINED "100"
 
 const char *const advise_parts[VERDICT_PARTS] = {
     [VERDICT_RUN] = "run",         [VERDICT_FITS] = "fits",   [VERDICT_OFFLOAD] = "offload",
