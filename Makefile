@@ -89,8 +89,8 @@ CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
 
-.PHONY: all calibrate bundle demo test test-slurm test-deb kills bench limits fuzz capture study papers host-example
-.PHONY: install deb compile_commands.json help clean
+.PHONY: all calibrate bundle demo test test-slurm test-deb differential kills bench limits fuzz capture
+.PHONY: study papers host-example install deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -134,6 +134,9 @@ test-deb: packages ## install the Debian package in a fresh Debian made here, an
 	@tools/packages.sh dpkg-dev mmdebstrap
 	$(SUBMAKE) all
 	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/deb.sh
+
+differential: all ## hold what 'advise' answers to 300 random questions against 'simulate' (an hour)
+	@tests/differential/advise.py --count 300 $(PROGRAM)
 
 kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
 	$(SUBMAKE) all

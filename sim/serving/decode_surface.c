@@ -17,7 +17,7 @@
 
 /* A cell of a surface is cut until its error at the middle and the sides is below this: a quarter
  * of the error promised everywhere. */
-static const double tolerance = 0.0025;
+static const double tolerance = 0.0025, rough = 0.05;
 
 /* Values of a point. Only the first two are held to the tolerance. */
 enum {
@@ -276,7 +276,8 @@ struct decode_surface *decode_surface_create(const struct point *point,
             .most_x = range->sequences,
             .least_y = range->least_context > least ? range->least_context : least,
             .most_y = range->most_context > least ? range->most_context : least};
-        surface->surface = surface_create(&domain, tolerance, compute_step, surface, why);
+        surface->surface =
+            surface_create(&domain, context->rough ? rough : tolerance, compute_step, surface, why);
     }
     if (surface->surface == NULL) {
         decode_surface_destroy(surface);

@@ -1,6 +1,8 @@
 /* The time of a decode step for a number of sequences and a context: answers of run_step(), read
  * off a surface (serve/surface.h) that is within 1 % of the step's time.
  *
+ * In a rough context (run/context.h) it is within 20 %, and takes a tenth of the points.
+ *
  * Points that one surface computed serve other runs of the question (decode_points.h). Sequences of
  * several lengths are treated as equally many of the mean length. The time of scheduler and
  * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts

@@ -12,6 +12,7 @@ struct store {
     const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
     bool fresh;                   /* the file was absent before */
     bool unwritten;               /* there was no room for something, or the disk failed */
+    bool in_memory;               /* no file: `path` is ":memory:" */
 };
 
 /* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */

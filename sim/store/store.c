@@ -180,8 +180,9 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
 static bool open_file(struct store *store, bool writable, struct error *why)
 {
     int flags = SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0);
-    char *path; /* "./x" keeps SQLite from treating ":memory:" specially */
-    if (asprintf(&path, "%s%s", store->path[0] == '/' ? "" : "./", store->path) < 0) {
+    const char *before = store->path[0] == '/' || store->in_memory ? "" : "./";
+    char *path; /* "./x" keeps SQLite from treating a file ":memory:" specially */
+    if (asprintf(&path, "%s%s", before, store->path) < 0) {
         return error_set(why, store->path, 0, "out of memory");
     }
     int code = sqlite3_open_v2(path, &store->database, flags, NULL);
@@ -194,6 +195,23 @@ static bool open_file(struct store *store, bool writable, struct error *why)
            prepare_file(store, writable, why);
 }
 
+static struct store *open_store(const char *path, bool writable, bool in_memory, struct error *why)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL || (store->path = strdup(path)) == NULL) {
+        free(store);
+        error_set(why, path, 0, "out of memory");
+        return NULL;
+    }
+    store->in_memory = in_memory;
+    store->fresh = !in_memory && access(path, F_OK) != 0;
+    if (!open_file(store, writable, why)) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
 struct store *store_open(const char *path, bool writable, struct error *why)
 {
     if (path[0] == '\0') {
@@ -203,18 +221,12 @@ struct store *store_open(const char *path, bool writable, struct error *why)
     if (!schema_check_file(path, writable, why)) {
         return NULL;
     }
-    struct store *store = calloc(1, sizeof *store);
-    if (store == NULL || (store->path = strdup(path)) == NULL) {
-        free(store);
-        error_set(why, path, 0, "out of memory");
-        return NULL;
-    }
-    store->fresh = access(path, F_OK) != 0;
-    if (!open_file(store, writable, why)) {
-        store_close(store);
-        return NULL;
-    }
-    return store;
+    return open_store(path, writable, false, why);
+}
+
+struct store *store_open_memory(struct error *why)
+{
+    return open_store(":memory:", true, true, why);
 }
 
 void store_close(struct store *store)

@@ -31,6 +31,10 @@ struct store;
 /* Open for writing (created when absent) or for reading only (must exist). If the disk has no room
  * for the first result of a file that was created, store_close() removes it. */
 struct store *store_open(const char *path, bool writable, struct error *why);
+
+/* A store that nothing else sees and that ends with store_close(), for runs that one question asks
+ * for twice. */
+struct store *store_open_memory(struct error *why);
 void store_close(struct store *store);
 
 /* Abandon statements, and the wait for a file in use, once the flag is raised; they then fail as

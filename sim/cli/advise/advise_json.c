@@ -1,5 +1,7 @@
 #include "cli/advise/advise_report.h"
 
+#include "base/node.h"
+#include "cli/advise/advise_miss.h"
 #include "cli/runs/runs_text.h"
 
 #include <jansson.h>
@@ -55,6 +57,29 @@ struct line {
     bool advised;
 };
 
+/* Requests a second of a value of the quest's axis; null without one, or if a batch decodes. */
+static json_t *rate_or_null(const struct advice *advice, const struct quest *quest, uint32_t value)
+{
+    bool rate = advice->serves && value != PLANNING_NONE && quest->axis.count > 0;
+    return rate ? json_real(quest_value(quest, true, value)->number) : json_null();
+}
+
+/* The scenario of the run at the value found; null without one. */
+static json_t *scenario_or_null(const struct advice *advice, const struct quest *quest)
+{
+    struct scenario scenario;
+    struct error unseen;
+    if (advice_result(quest) == NULL) {
+        return json_null();
+    }
+    bool good = quest_scenario(quest, advice->serves, quest->found, &scenario, &unseen);
+    char *text = good ? node_canonical(scenario.root, &unseen) : NULL;
+    json_t *json = text != NULL ? json_string(text) : NULL; /* NULL: put() fails */
+    free(text);
+    scenario_release(&scenario);
+    return json;
+}
+
 static void put_line(json_t *object, const struct advice *advice, const struct line *line,
                      bool *good)
 {
@@ -77,6 +102,9 @@ static void put_line(json_t *object, const struct advice *advice, const struct l
     put(object, "times_plain", real_or_null(rate / advice_rate(advice, plain, &advice->form)),
         good);
     put(object, "tie", both ? json_boolean(advice_ties(quest, plain)) : json_null(), good);
+    put(object, "rate", rate_or_null(advice, quest, quest->found), good);
+    put(object, "misses_at", rate_or_null(advice, quest, advise_next_miss(quest)), good);
+    put(object, "scenario", scenario_or_null(advice, quest), good);
 }
 
 /* The run comes last, written as everywhere else, with the same digits. */

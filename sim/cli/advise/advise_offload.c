@@ -195,8 +195,12 @@ static void say_rescue(const struct advice *advice, enum advice_change change,
     char name[ADVISE_PHRASE], rate[ADVISE_PHRASE];
     name_change(advice, change, name);
     if (advice_result(quest) != NULL) {
-        text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "it fits: " : "; ", name,
-                    advise_rate(advice, quest, &trial->form, rate));
+        text_append(text, VERDICT_TEXT, "%s%s: ", text[0] == '\0' ? "it fits: " : "; ", name);
+        if (advice->serves) {
+            text_append(text, VERDICT_TEXT, "up to %s requests a second, ",
+                        quest_text(quest, true, quest->found));
+        }
+        text_append(text, VERDICT_TEXT, "%s", advise_rate(advice, quest, &trial->form, rate));
     }
 }
 

@@ -27,6 +27,9 @@ bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struc
  *   tokens_per_s      of all servers together; null without a run
  *   times_plain       tokens_per_s over that of plain vLLM
  *   tie               whether it is too close to plain vLLM to call
+ *   rate misses_at    with requests: the highest rate found, and the next one tried, which misses a
+ *                     limit; both were simulated with the whole workload, as `run` says
+ *   scenario          a scenario for 'simulate' that gives `run`; or null
  *   run               as 'simulate --json' prints it, at the best batch or rate; or null */
 bool advise_print_json(const struct advice *advice, const struct advise_verdict *verdict, FILE *out,
                        struct error *why);

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/advise/advise_words.h"
+#include "cli/advise/advise_miss.h"
 #include "cli/frame/figures.h"
 
 #include <inttypes.h>
@@ -14,13 +14,15 @@ enum { NAMED = 3 };
 
 /* ---- what to run ---- */
 
-static void say_batch(const struct advice *advice, const struct result *result,
+/* A rate is written as it was simulated: whoever rounds it up may miss a limit. */
+static void say_batch(const struct advice *advice, const struct quest *quest,
                       char text[VERDICT_TEXT])
 {
     char number[ADVISE_NUMBER];
+    const struct result *result = advice_result(quest);
     if (advice->serves) {
         text_append(text, VERDICT_TEXT, " at up to %s requests a second",
-                    advise_number(result_number(result, COLUMN_RATE_IN), number));
+                    quest_text(quest, true, quest->found));
     } else {
         text_append(text, VERDICT_TEXT, " with %s at a time%s", advise_sequences(result, number),
                     advice->form.servers > 1 ? " each" : "");
@@ -37,6 +39,18 @@ static void say_time(const struct result *result, char text[VERDICT_TEXT])
     if (result->cells[COLUMN_TTFT].set) {
         text_append(text, VERDICT_TEXT, ", %s ms to the first",
                     advise_number(result_number(result, COLUMN_TTFT), number));
+    }
+}
+
+/* The next rate that was tried, and what misses there. */
+static void say_bound(const struct advice *advice, const struct quest *quest,
+                      char text[VERDICT_TEXT])
+{
+    uint32_t next = advice->serves ? advise_next_miss(quest) : PLANNING_NONE;
+    char misses[ADVISE_PHRASE];
+    if (next != PLANNING_NONE) {
+        text_append(text, VERDICT_TEXT, ". At %s: %s", quest_text(quest, true, next),
+                    advise_misses(&advice->targets, &quest->results[next], misses));
     }
 }
 
@@ -115,13 +129,13 @@ static void say_idle_miss(const struct advice *advice, const struct target *targ
                 first ? "" : " a token", ADVICE_PLAIN, advise_form(&advice->form, form));
 }
 
-/* The first target that the nearest run of plain vLLM misses. */
+/* The limits that the nearest run of plain vLLM misses. */
 static void say_missed(const struct advice *advice, char text[VERDICT_TEXT])
 {
     const struct quest *plain = advice_plain(advice);
     const struct result *result = &plain->results[plain->nearest];
     const struct target *target = advice->targets.all, *end = target + advice->targets.count;
-    char value[TARGET_TEXT];
+    char misses[ADVISE_PHRASE];
     while (target < end && target_shortfall(target, result) <= 0) {
         target++;
     }
@@ -133,8 +147,12 @@ static void say_missed(const struct advice *advice, char text[VERDICT_TEXT])
     }
     text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang meets the limits");
     if (target < end) {
-        text_append(text, VERDICT_TEXT, ": %s comes nearest, with %s instead of %s", ADVICE_PLAIN,
-                    target_format(target, result, value), target->text);
+        text_append(text, VERDICT_TEXT, ": %s comes nearest, with %s", ADVICE_PLAIN,
+                    advise_misses(&advice->targets, result, misses));
+    }
+    if (target < end && advice->serves) {
+        text_append(text, VERDICT_TEXT, " at %s requests a second",
+                    quest_text(plain, true, plain->nearest));
     }
 }
 
@@ -163,9 +181,10 @@ void advise_say_run(const struct advice *advice, char text[VERDICT_TEXT])
     }
     text_append(text, VERDICT_TEXT, "%s",
                 best->candidate->facts.offloads ? "" : ", no offloading,");
-    say_batch(advice, result, text);
+    say_batch(advice, best, text);
     text_append(text, VERDICT_TEXT, ": %s", advise_rate(advice, best, &advice->form, phrase));
     say_time(result, text);
+    say_bound(advice, best, text);
     say_price(result, text);
     say_ties(advice, best, text);
     say_better(advice, best, text);

@@ -13,7 +13,7 @@
 enum { INDENT = 9 };
 
 /* Requests that explain a server. */
-#define EXPLAINED "300"
+#define EXPLAINED "100"
 
 const char *const advise_parts[VERDICT_PARTS] = {
     [VERDICT_RUN] = "run",         [VERDICT_FITS] = "fits",   [VERDICT_OFFLOAD] = "offload",
@@ -63,31 +63,31 @@ static void say_too_long(const struct point *point, char text[VERDICT_TEXT])
 
 /* The model as a server finds it: the id that was typed, or the first that the shipped model has.
  * Several servers are started alike. */
-static void write_start(const struct advice *advice, const char *model, const char *command,
+static void write_start(uint32_t servers, const char *model, const char *command,
                         char text[VERDICT_TEXT])
 {
     char id[NAMED_SIZE], one[VERDICT_TEXT] = "";
     bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
     name_model(command, has ? id : model, one);
-    if (advice->form.servers > 1) {
-        snprintf(text, VERDICT_TEXT, "%u times, each on its own GPUs: ", advice->form.servers);
+    if (servers > 1) {
+        snprintf(text, VERDICT_TEXT, "%u times, each on its own GPUs: ", servers);
     }
     text_append(text, VERDICT_TEXT, "%s", one);
 }
 
-static bool say_start(const struct advice *advice, const char *model,
-                      const struct scenario *scenario, char text[VERDICT_TEXT], struct error *why)
+bool advise_say_start(const struct scenario *scenario, const struct result *result,
+                      const char *model, uint32_t servers, char text[VERDICT_TEXT],
+                      struct error *why)
 {
     struct point point;
     char command[SERVER_COMMAND];
     uint64_t pool;
-    const struct result *result = advice_result(&advice->systems.quests[advice->best]);
     if (!server_command(scenario, result, command, &pool, why) ||
         !scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     if (command[0] != '\0' && !say_no_start(&point, text)) {
-        write_start(advice, model, command, text);
+        write_start(servers, model, command, text);
         say_too_long(&point, text);
     }
     point_release(&point);
@@ -141,7 +141,8 @@ bool advise_verdict_make(const struct advice *advice, const char *model,
     struct scenario scenario;
     bool good = quest_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
                 explain(advice, &scenario, runs, out, why) &&
-                say_start(advice, model, &scenario, out->parts[VERDICT_START], why);
+                advise_say_start(&scenario, advice_result(best), model, advice->form.servers,
+                                 out->parts[VERDICT_START], why);
     scenario_release(&scenario);
     return good;
 }

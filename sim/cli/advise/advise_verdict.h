@@ -43,6 +43,12 @@ void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT]);
 void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT]);
 void advise_say_limit(const struct advice *advice, const struct explanation *explanation,
                       char text[VERDICT_TEXT]);
+
+/* The command that starts `servers` servers alike, or why there is none. `scenario` is that of
+ * `result`; `model` as it was typed. */
+bool advise_say_start(const struct scenario *scenario, const struct result *result,
+                      const char *model, uint32_t servers, char text[VERDICT_TEXT],
+                      struct error *why);
 void advise_say_sure(const struct explanation *explanation, const struct point *point,
                      char text[VERDICT_TEXT]);
 

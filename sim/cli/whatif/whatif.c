@@ -66,8 +66,7 @@ static bool read_points(const struct arguments *arguments, uint32_t *out, struct
     if (text == NULL) {
         return true;
     }
-    if (!units_parse_whole(text, UNIT_COUNT, AXIS_MOST_VALUES - 2, NULL, 0, "--points", &count,
-                           why)) {
+    if (!units_parse_whole(text, UNIT_COUNT, AXIS_FINE, NULL, 0, "--points", &count, why)) {
         return false;
     }
     *out = (uint32_t)count;

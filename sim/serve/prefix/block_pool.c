@@ -17,6 +17,7 @@ enum { UNKNOWN = 0, KNOWN = 1 };
 
 struct block_pool {
     struct block_census census;
+    uint64_t first_uses;
     uint32_t ids;
     uint32_t *references;  /* by number: UNKNOWN, or KNOWN and its references */
     uint32_t *next, *last; /* [ids + 1] links of the list; `last` is the previous block */
@@ -73,6 +74,11 @@ bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
 uint64_t block_pool_room(const struct block_pool *pool)
 {
     return pool->census.free + pool->census.idle;
+}
+
+uint64_t block_pool_first_uses(const struct block_pool *pool)
+{
+    return pool->first_uses;
 }
 
 struct block_census block_pool_census(const struct block_pool *pool)
@@ -135,6 +141,7 @@ void block_pool_refer(struct block_pool *pool, uint32_t id)
     assert(block_pool_knows(pool, id));
     if (pool->references[id]++ == KNOWN) {
         unlink_idle(pool, id);
+        pool->first_uses++;
     }
     pool->census.references++;
 }
@@ -155,6 +162,7 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
         block_pool_give_back(pool, 1);
     } else {
         pool->references[id] = KNOWN + 1;
+        pool->first_uses++;
         pool->census.taken--;
         pool->census.known++;
         pool->census.references++;

@@ -36,6 +36,9 @@ uint64_t block_pool_room(const struct block_pool *pool);
 void block_pool_take(struct block_pool *pool, uint64_t count);
 void block_pool_give_back(struct block_pool *pool, uint64_t count);
 
+/* How often a block got its first reference so far, by being named or referred to. */
+uint64_t block_pool_first_uses(const struct block_pool *pool);
+
 /* Numbers of blocks: capacity = free + taken + known. */
 struct block_census {
     uint64_t capacity, free, taken, known;

@@ -24,6 +24,16 @@ struct holding {
     uint64_t load;         /* number of the last load that brings some of them; 0: none */
 };
 
+/* The last request that found no room, so that a server can ask again at every step for nothing.
+ * Room lacks as long as room < need - (first uses of blocks since then): a first use of one of the
+ * prompt's blocks by somebody else is all that makes the need smaller, by that block. */
+struct refusal {
+    size_t index;
+    uint64_t tokens; /* of the request; 0: none was refused */
+    uint64_t need;   /* blocks, less those of the whole prompt that somebody used */
+    uint64_t first_uses;
+};
+
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
@@ -36,6 +46,7 @@ struct prefix_cache {
     size_t spare_count, spare_capacity;
     bool *orphan;             /* by number: its request has ended; NULL: not recycled */
     struct holding *holdings; /* by request */
+    struct refusal refusal;
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
     uint8_t *asked;         /* by number: requests that held it; NULL: not counted */
@@ -521,9 +532,33 @@ static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first
     }
 }
 
+/* Remember that the request found no room. */
+static void refuse(struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    uint64_t blocks = blocks_of(cache, tokens), used = 0;
+    for (uint64_t block = 0; block < (tokens - 1) / cache->options.block_tokens; block++) {
+        uint32_t id = prefix_id(cache, index, block);
+        used += block_pool_knows(cache->gpu, id) && !block_pool_is_idle(cache->gpu, id);
+    }
+    cache->refusal =
+        (struct refusal){index, tokens, blocks - used, block_pool_first_uses(cache->gpu)};
+}
+
+/* Would the request find no room now either? False if that is not known without looking. */
+static bool is_refused(const struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    const struct refusal *last = &cache->refusal;
+    uint64_t since = block_pool_first_uses(cache->gpu) - last->first_uses;
+    return last->tokens == tokens && last->index == index &&
+           block_pool_room(cache->gpu) + since < last->need;
+}
+
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
+    if (is_refused(cache, index, tokens)) {
+        return false;
+    }
     if (!number_blocks(cache, index)) {
         return false;
     }
@@ -531,6 +566,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     uint64_t have = found.blocks * cache->options.block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(cache->gpu) - found.idle < blocks_of(cache, tokens) - found.on_gpu) {
+        refuse(cache, index, tokens);
         return false;
     }
     refer_to(cache, index, found);

@@ -163,8 +163,8 @@ static bool run_systems(const struct scenario *scenario, const struct advice_opt
     return good;
 }
 
-bool advice_run(const struct scenario *scenario, const struct advice_options *options,
-                struct advice *out, bool *interrupted, struct error *why)
+static bool run_all(const struct scenario *scenario, const struct advice_options *options,
+                    struct advice *out, bool *interrupted, struct error *why)
 {
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
     *interrupted = false;
@@ -181,12 +181,28 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
     out->plain = choose_form(out);
     out->form = out->forms[out->plain].form;
     good = run_systems(scenario, &with, out, interrupted, why);
+    out->best = good ? choose(out) : PLANNING_NONE;
     if (!good || *interrupted) {
         return good;
     }
-    out->best = choose(out);
     out->systems.winner = out->best != PLANNING_NONE ? out->best : out->systems.winner;
     return advice_try_changes(scenario, &with, out, interrupted, why);
+}
+
+/* Plain vLLM is searched alone and among the systems: a store answers the same run once. */
+bool advice_run(const struct scenario *scenario, const struct advice_options *options,
+                struct advice *out, bool *interrupted, struct error *why)
+{
+    struct advice_options with = *options;
+    struct store *own = NULL;
+    if (options->store == NULL && (own = store_open_memory(why)) == NULL) {
+        *out = (struct advice){.best = PLANNING_NONE};
+        return false;
+    }
+    with.store = own != NULL ? own : options->store;
+    bool good = run_all(scenario, &with, out, interrupted, why);
+    store_close(own);
+    return good;
 }
 
 void advice_release(struct advice *advice)
@@ -226,6 +242,14 @@ double advice_rate(const struct advice *advice, const struct quest *quest,
     const struct result *result = advice_result(quest);
     double servers = advice->serves ? 1 : form->servers; /* with requests the result is of all */
     return result == NULL ? NAN : servers * result_number(result, COLUMN_DECODE_RATE);
+}
+
+bool advice_is_idle(const struct quest *quest)
+{
+    const struct search *search = &quest->search;
+    double lowest = search->load ? search->shortfall[search->count - 1] : NAN;
+    return quest->nearest != PLANNING_NONE &&
+           lowest <= search->shortfall[quest->nearest] + SEARCH_EQUAL;
 }
 
 bool advice_ties(const struct quest *a, const struct quest *b)

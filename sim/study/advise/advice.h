@@ -75,8 +75,8 @@ bool advice_lay_context(struct scenario *scenario, struct error *why);
 enum { ADVICE_OUTPUT = 256 };
 bool advice_lay_requests(struct scenario *scenario, struct error *why);
 
-/* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. The
- * caller releases `out`, also after a failure. */
+/* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. After an
+ * interruption `out` has what was found so far: its forms, and `best` among the systems. The caller releases `out`, also after a failure. */
 bool advice_run(const struct scenario *scenario, const struct advice_options *options,
                 struct advice *out, bool *interrupted, struct error *why);
 void advice_release(struct advice *advice);
@@ -94,8 +94,8 @@ const struct result *advice_result(const struct quest *quest);
 double advice_rate(const struct advice *advice, const struct quest *quest,
                    const struct advice_form *form);
 
-/* Was only a server tried that has one request at a time? Then a target that it misses is met at no
- * rate. */
+/* Comes no value nearer than the lowest rate, at which each request has the server alone? Then a
+ * target that it misses is met at no rate. */
 bool advice_is_idle(const struct quest *quest);
 
 /* Can one start the system as a server: does vLLM or SGLang have it, and for this model? */

@@ -35,15 +35,12 @@ bool advice_lay_form(struct scenario *scenario, const struct advice_form *form, 
 
 /* ---- requests ---- */
 
-/* Requests that each have the server alone: so few that they cost nothing, so far apart that they
- * never meet. An axis has two values or more. */
-enum { IDLE_REQUESTS = 20, IDLE_RATES = 2 };
 /* Each try of a rate serves all requests: as little work as a search takes. */
 enum { A_ROUND = 2 };
-static const char *const idle_rates = "rate=[0.000005, 0.00001]";
+/* Rates are found to a tenth: values of the axis are 2.5 % apart. */
+enum { CLOSE = 4 };
 
-/* Are the requests made up, and does no prompt begin like another? */
-static bool is_unshared(const struct scenario *scenario)
+bool advice_is_unshared(const struct scenario *scenario)
 {
     const struct node *workload = node_said(scenario->root, "workload");
     return workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text) &&
@@ -54,7 +51,7 @@ static bool is_unshared(const struct scenario *scenario)
 static bool is_countless(const struct scenario *scenario)
 {
     const struct node *workload = node_said(scenario->root, "workload");
-    return is_unshared(scenario) && !synthetic_says(workload->text, "requests") &&
+    return advice_is_unshared(scenario) && !synthetic_says(workload->text, "requests") &&
            node_said(scenario->root, "limit") == NULL;
 }
 
@@ -72,47 +69,7 @@ bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error
                                      : error_set(why, NULL, 0, "the workload's text is too long");
 }
 
-bool advice_is_idle(const struct quest *quest)
-{
-    return quest->axis.count == IDLE_RATES && strcmp(quest->axis.key, "rate") == 0;
-}
-
 /* ---- searches ---- */
-
-/* Search requests that have the server alone. `*meets`: some system meets the targets with them. */
-static bool search_idle(const struct scenario *scenario, const struct planning_options *with,
-                        struct planning *out, bool *meets, bool *interrupted, struct error *why)
-{
-    struct scenario idle;
-    struct planning_options alone = *with;
-    alone.axis = idle_rates;
-    alone.store = NULL;
-    bool good = scenario_copy(scenario, &idle, why) &&
-                advice_lay_number(&idle, "limit", IDLE_REQUESTS, why) &&
-                planning_run(&idle, &alone, out, interrupted, why);
-    scenario_release(&idle);
-    *meets = good && (out->winner != PLANNING_NONE || out->nearest == PLANNING_NONE);
-    return good;
-}
-
-/* The highest rate of requests. */
-static bool search_rate(const struct scenario *scenario, const struct planning_options *with,
-                        struct planning *out, bool *interrupted, struct error *why)
-{
-    bool meets = true;
-    /* the queue is bounded by itself if no target was stated */
-    if (with->targets.count > 1 && is_unshared(scenario) &&
-        node_said(scenario->root, "limit") == NULL) {
-        if (!search_idle(scenario, with, out, &meets, interrupted, why)) {
-            return false;
-        }
-        if (!meets || *interrupted) {
-            return true;
-        }
-        planning_release(out);
-    }
-    return planning_run_long(scenario, with, out, interrupted, why);
-}
 
 bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                    const char *systems, struct planning *out, bool *interrupted, struct error *why)
@@ -126,6 +83,7 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                                     .by_figure = !serves,
                                     .best = COLUMN_DECODE_RATE,
                                     .tries = serves ? A_ROUND : 0,
+                                    .close = CLOSE,
                                     .store = options->store,
                                     .jobs = options->jobs,
                                     .runs = options->runs,
@@ -134,8 +92,8 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                                     .context = options->context};
     with.candidates.systems = systems;
     with.candidates.engines = serves && any;
-    with.candidates.unshared = any && is_unshared(scenario);
-    return serves ? search_rate(scenario, &with, out, interrupted, why)
+    with.candidates.unshared = any && advice_is_unshared(scenario);
+    return serves ? planning_run_long(scenario, &with, out, interrupted, why)
                   : planning_run(scenario, &with, out, interrupted, why);
 }
 

@@ -16,9 +16,10 @@ bool advice_lay_number(struct scenario *scenario, const char *key, uint64_t numb
 /* Lay a form over a scenario: GPUs of a server, and with requests the number of servers. */
 bool advice_lay_form(struct scenario *scenario, const struct advice_form *form, struct error *why);
 
-/* Search `systems` (NULL: the scenario's; if it names none, all). With made-up requests that share
- * nothing, requests that each have the server alone come first: if no system meets the targets with
- * these, none does at any rate, and they are the answer (advice_is_idle()). With requests only
+/* Are the requests made up, and does no prompt begin like another? */
+bool advice_is_unshared(const struct scenario *scenario);
+
+/* Search `systems` (NULL: the scenario's; if it names none, all). With requests only
  * systems of engines are searched unless the scenario names one. */
 bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                    const char *systems, struct planning *out, bool *interrupted, struct error *why);

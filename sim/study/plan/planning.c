@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "serving/serving_memory.h"
 #include "study/plan/best.h"
+#include "study/plan/planning_scout.h"
 #include "study/plan/typed_values.h"
 #include "study/plan/winner.h"
 #include "study/sweep/sweep.h"
@@ -52,7 +53,7 @@ static bool read_axis(struct quest *quest, const struct planning_options *option
                                    .runs = options->runs,
                                    .plan = &own->plan,
                                    .most_batch = own->plan.max_batch,
-                                   .points = AXIS_MOST_VALUES - 2};
+                                   .points = AXIS_FINE};
     return axis_read(options->axis, strlen(options->axis), &base, &quest->axis, why);
 }
 
@@ -117,6 +118,7 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
                         (quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why));
     }
     uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
+    quest->requests = !quest->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
     if (quest->cannot && !stop_flag_check(options->runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */
@@ -346,7 +348,8 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     bool good =
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
         (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
-        begin_all(out, options, why) && run_rounds(out, scenario, options, interrupted, why);
+        begin_all(out, options, why) && planning_scout(out, scenario, options, interrupted, why) &&
+        (*interrupted || run_rounds(out, scenario, options, interrupted, why));
     if (good) {
         winner_find(out);
     }

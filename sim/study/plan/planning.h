@@ -31,6 +31,9 @@ struct planning_options {
     const struct run_context *runs; /* with room for these jobs and for replications */
     uint32_t tries;                 /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
                                      * work in all, in more rounds */
+    uint32_t close;                 /* of a rate: how many values the answer and the next one that
+                                     * fails may be apart; 0: 1 */
+    bool may_lengthen;              /* made-up requests, to as many as the answer needs */
     uint32_t draws;                 /* for each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
     void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* candidates; may be NULL */
@@ -43,7 +46,8 @@ struct quest {
     const char *fixed; /* why there is no value to choose; NULL: there is */
     struct error why;  /* if `cannot`: why it cannot run; then nothing is searched */
     bool cannot;
-    struct axis axis; /* empty if `fixed` */
+    struct axis axis;  /* empty if `fixed` */
+    uint64_t requests; /* of its workload; 0: none */
     struct search search;
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
@@ -54,10 +58,10 @@ struct planning {
     struct quest *quests;         /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
-    uint64_t requests;        /* the workload was extended to so many (planning_long.h); 0: not */
-    bool maximise, by_figure; /* the options' */
-    enum column best;         /* the options'; COLUMN_COUNT if not by_figure */
-    uint32_t winner;          /* a quest; or PLANNING_NONE */
+    uint64_t requests;              /* the workload was extended to so many (lengthen.h); 0: not */
+    bool maximise, by_figure;       /* the options' */
+    enum column best;               /* the options'; COLUMN_COUNT if not by_figure */
+    uint32_t winner;                /* a quest; or PLANNING_NONE */
     uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
 };
 

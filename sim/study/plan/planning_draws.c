@@ -42,9 +42,8 @@ static bool draw(const struct planning *planning, struct drawing *drawing, bool 
                                         .on_result = take,
                                         .on_draws = tell_draws,
                                         .context = drawing};
-    bool good =
-        quest_scenario(drawing->quest, planning->maximise, drawing->value, &point, why) &&
-        sweep_run(&point, &sweep, interrupted, why);
+    bool good = quest_scenario(drawing->quest, planning->maximise, drawing->value, &point, why) &&
+                sweep_run(&point, &sweep, interrupted, why);
     scenario_release(&point);
     return good;
 }

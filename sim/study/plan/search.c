@@ -3,6 +3,7 @@
 #include "study/plan/search.h"
 
 #include "base/array.h"
+#include "study/plan/search_near.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum {
 
 bool search_init(struct search *search, uint32_t count, struct error *why)
 {
-    *search = (struct search){.count = count};
+    *search = (struct search){.count = count, .guess = SEARCH_NONE};
     search->shortfall = array_zeroed(count, sizeof *search->shortfall, why);
     for (uint32_t i = 0; search->shortfall != NULL && i < count; i++) {
         search->shortfall[i] = NAN;
@@ -27,6 +28,14 @@ bool search_for_peak(struct search *search, struct error *why)
 {
     search->merit = array_zeroed(search->count, sizeof *search->merit, why);
     return search->merit != NULL;
+}
+
+void search_near(struct search *search, uint32_t guess, uint32_t reach, uint32_t close)
+{
+    search->load = true;
+    search->guess = guess;
+    search->reach = reach;
+    search->close = close;
 }
 
 void search_release(struct search *search)
@@ -63,8 +72,7 @@ static uint32_t first_that_passes(const struct search *search)
     return SEARCH_NONE;
 }
 
-/* The value from which all tried values to the end pass; SEARCH_NONE if the last does not. */
-static uint32_t last_that_holds(const struct search *search)
+uint32_t search_holds(const struct search *search)
 {
     uint32_t last = SEARCH_NONE;
     for (uint32_t i = search->count; i-- > 0 && !(search->shortfall[i] > 0);) {
@@ -91,7 +99,7 @@ uint32_t search_found(const struct search *search)
     if (search->merit != NULL) {
         return best_that_passes(search);
     }
-    uint32_t holds = search->load ? last_that_holds(search) : SEARCH_NONE;
+    uint32_t holds = search->load ? search_holds(search) : SEARCH_NONE;
     return holds != SEARCH_NONE ? holds : first_that_passes(search);
 }
 
@@ -280,6 +288,9 @@ static uint32_t climb(const struct search *search, uint32_t most, uint32_t *valu
 
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
 {
+    if (search->guess != SEARCH_NONE) {
+        return search_next_near(search, most, values);
+    }
     if (search->tried == 0) {
         return begin(search, most, values);
     }

@@ -19,6 +19,9 @@
  * are as good but for SEARCH_AS_GOOD of the merit. If no value passes, the rounds close in on the
  * least shortfall.
  *
+ * A search for a load may begin near a guess (search_near.h): then two or three rounds suffice, if the
+ * guess is good. At the end the next tried value before the one found does not pass.
+ *
  * For loads, the answer is the highest load below which every tried load passes: a load that passes
  * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to
  * fill a server first), the answer is the best load that passes.
@@ -45,6 +48,9 @@ struct search {
     double *merit;     /* [count] of a search for a peak: more is better; owned; else NULL */
     bool uneven;       /* tries contradicted the assumption */
     bool load;         /* set by the caller: values are loads */
+    uint32_t guess;    /* where to begin; SEARCH_NONE: anywhere */
+    uint32_t reach;    /* of the guess: values that the answer may lie off */
+    uint32_t close;    /* how many values the one found and the one that fails may be apart */
     bool unordered;    /* set by the caller: neighbours are unrelated, so every value is tried */
 };
 
@@ -53,6 +59,9 @@ void search_release(struct search *search);
 
 /* Search for a peak. To be called before the first try. */
 bool search_for_peak(struct search *search, struct error *why);
+
+/* Search a load near `guess`. To be called before the first try. */
+void search_near(struct search *search, uint32_t guess, uint32_t reach, uint32_t close);
 
 /* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if
  * the search has ended. The caller passes the shortfall of each to search_put() before the next

@@ -12,7 +12,9 @@
  *     context    from an eighth of the scenario's to twice that
  *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
  *     tensor_parallel   1, 2, 4 and 8 GPUs
- *     rate       from an eighth of the rate at which requests arrive to 64 times that
+ *     rate       from an eighth of the rate at which requests arrive to 64 times that; where it is
+ *                searched (AXIS_FINE points), in the same ratios from a rate at which each request
+ *                is alone to one that no server holds
  *     host_memory       if only the machine sets it: from a 64th to all of the bytes that the
  *                       workload's prefixes take, or that the machine has
  *     kv_pool_tokens    of a server, if the scenario does not set it: from a quarter to all of
@@ -29,7 +31,10 @@
 #include "run/context.h"
 #include "scenario/scenario.h"
 
-#define AXIS_MOST_VALUES 256
+#define AXIS_MOST_VALUES 1024
+
+/* Points of a range that is searched, and the most that is shown. */
+#define AXIS_FINE 254
 
 struct axis_value {
     double number; /* in the axis' unit; the position in the list if values are not numbers */

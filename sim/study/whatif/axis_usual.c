@@ -207,6 +207,24 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
     return good;
 }
 
+/* A search must not end where the range that people look at does: it goes on in the same ratios, 13
+ * octaves down, where each request is alone, and 4 up. No rate is so low that the times of the
+ * requests leave the range of a clock of nanoseconds (1e18 of them is 30 years). */
+enum { OCTAVES_SHOWN = 9, OCTAVES_BELOW = 13, OCTAVES_ABOVE = 4 };
+
+static bool walk_searched_rates(const struct axis_base *base, struct axis *axis, double own,
+                                struct error *why)
+{
+    double steps = (double)(AXIS_FINE - 1) / OCTAVES_SHOWN; /* of an octave */
+    double least = fmax((double)base->point->requests->count / 1e9, 1e-6);
+    double below = ceil(OCTAVES_BELOW * steps), above = ceil(OCTAVES_ABOVE * steps);
+    while (below > 0 && own / 8 * exp2(-below / steps) < least) {
+        below--;
+    }
+    return axis_walk(axis, own / 8 * exp2(-below / steps), own * 64 * exp2(above / steps),
+                     (uint32_t)(AXIS_FINE + below + above), false, why);
+}
+
 static bool walk_rates(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     if (!point_serves(base->point)) {
@@ -214,7 +232,9 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
     }
     double own = own_rate(base->point);
     axis->unit = UNIT_COUNT;
-    return axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why) &&
+    return (base->points == AXIS_FINE
+                ? walk_searched_rates(base, axis, own, why)
+                : axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why)) &&
            (base->point->workload.rate == 0 || add_own(axis, own, NULL, why));
 }
 

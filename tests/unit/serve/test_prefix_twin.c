@@ -310,6 +310,23 @@ static void check_equal(const struct twin *twin, const struct prefix_cache *cach
     assert_int_equal(prefix_room(cache), twin_room(twin));
 }
 
+/* The request that found no room last, and asks again before anything else happens. */
+static struct {
+    size_t index;
+    uint64_t tokens; /* 0: none waits */
+} waiting;
+
+static void ask(struct twin *twin, struct prefix_cache *cache, const struct requests *requests,
+                size_t index, uint64_t tokens, uint64_t chunk)
+{
+    struct prefix_match ours, theirs;
+    bool fits = prefix_begin(cache, index, tokens, chunk, &ours);
+    assert_int_equal(fits, twin_begin(twin, requests, index, tokens, chunk, &theirs));
+    assert_true(!fits || memcmp(&ours, &theirs, sizeof ours) == 0);
+    waiting.index = index;
+    waiting.tokens = fits ? 0 : tokens;
+}
+
 /* One thing that may happen to request `index`, on both. */
 static void happen(struct twin *twin, struct prefix_cache *cache, const struct requests *requests,
                    size_t index, bool saves_wait, gsl_rng *random)
@@ -317,13 +334,12 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
     uint64_t saved = prefix_counts(cache).saved;
     const struct request *request = &requests->all[index];
     uint64_t kept = request->prompt + request->output - 1;
+    if (waiting.tokens > 0 && !running[waiting.index].runs) {
+        ask(twin, cache, requests, waiting.index, waiting.tokens, waiting.tokens);
+    }
     if (!running[index].runs) {
-        struct prefix_match ours, theirs;
         uint64_t tokens = request->prompt + gsl_rng_uniform_int(random, request->output);
-        uint64_t chunk = 1 + gsl_rng_uniform_int(random, tokens);
-        bool fits = prefix_begin(cache, index, tokens, chunk, &ours);
-        assert_int_equal(fits, twin_begin(twin, requests, index, tokens, chunk, &theirs));
-        assert_true(!fits || memcmp(&ours, &theirs, sizeof ours) == 0);
+        ask(twin, cache, requests, index, tokens, 1 + gsl_rng_uniform_int(random, tokens));
     } else if (gsl_rng_uniform_int(random, 3) > 0) {
         assert_int_equal(prefix_grow(cache, index, kept), twin_grow(twin, index, kept));
         uint64_t room = running[index].blocks * BLOCK;
@@ -349,6 +365,7 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
 static void compare(uint64_t seed, enum prefix_write write, const char *policy, bool pins)
 {
     struct error why;
+    waiting.tokens = 0;
     gsl_rng *random = random_stream(seed, "test.prefix", write, &why);
     struct requests requests = random_requests(random);
     struct prefix_options options = {

@@ -259,7 +259,7 @@ static void what_cannot_be_walked_is_refused(void **state)
 static void too_many_values_are_refused(void **state)
 {
     const struct fixture *fixture = *state;
-    char text[4096] = "seed=[0";
+    char text[8192] = "seed=[0";
     struct axis axis;
     struct error why;
     for (int i = 1; i <= AXIS_MOST_VALUES; i++) {
@@ -268,8 +268,39 @@ static void too_many_values_are_refused(void **state)
     }
     strcat(text, "]");
     assert_false(axis_read(text, strlen(text), &fixture->base, &axis, &why));
-    assert_string_equal(why.found, "'seed' has more than 256 values");
+    assert_string_equal(why.found, "'seed' has more than 1024 values");
     axis_release(&axis);
+}
+
+/* A search needs a rate at which each request is alone, whatever a request takes, and the rates that
+ * people look at: in the ratios of those, from far below them to above. */
+static void a_searched_rate_begins_where_each_request_is_alone(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct axis_base base = fixture->base;
+    struct axis axis;
+    struct error why;
+    struct scenario served;
+    struct point point;
+    assert_true(scenario_copy(base.scenario, &served, &why));
+    assert_true(node_set(served.root, "workload", "\"synthetic:prompt=1000,output=10\"", &why));
+    node_remove(served.root, "context");
+    node_remove(served.root, "batch");
+    assert_true(scenario_point(&served, 0, &point, &why));
+    base.scenario = &served;
+    base.point = &point;
+    base.points = AXIS_FINE;
+    assert_true(axis_read("rate", 4, &base, &axis, &why));
+    uint32_t eighth = 0;
+    while (eighth < axis.count && axis.values[eighth].number < 0.125) {
+        eighth++;
+    }
+    assert_true(axis.values[0].number < 2e-5 && axis.values[axis.count - 1].number > 1000);
+    assert_string_equal(axis.values[eighth].text, "0.125");
+    assert_string_equal(axis.values[eighth + AXIS_FINE - 1].text, "64");
+    axis_release(&axis);
+    point_release(&point);
+    scenario_release(&served);
 }
 
 int main(void)
@@ -282,6 +313,7 @@ int main(void)
         cmocka_unit_test(what_needs_quotes_is_swept_in_them),
         cmocka_unit_test(what_cannot_be_walked_is_refused),
         cmocka_unit_test(too_many_values_are_refused),
+        cmocka_unit_test(a_searched_rate_begins_where_each_request_is_alone),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -19,6 +19,8 @@ struct grid {
     uint32_t count, a_round;
     uint32_t seed;
     bool load, unordered;
+    bool near; /* begin at `guess` */
+    uint32_t guess, reach, close;
 };
 
 /* As the search says of itself: sections of its even grid, and neighbours that it looks at. */
@@ -32,6 +34,9 @@ static struct search run(const struct grid *grid)
     assert_true(search_init(&search, grid->count, &why));
     search.load = grid->load;
     search.unordered = grid->unordered;
+    if (grid->near) {
+        search_near(&search, grid->guess, grid->reach, grid->close);
+    }
     while ((count = search_next(&search, grid->a_round, values)) > 0) {
         assert_true(count <= grid->a_round);
         for (uint32_t i = 0; i < count; i++) {
@@ -265,6 +270,64 @@ static void a_load_holds_up_to_what_is_found(void **state)
     }
 }
 
+/* From any guess the load that holds is found, up to what may be left open; if none does, the lowest
+ * was tried. */
+static void a_guess_finds_what_holds(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 0; seed < ROUNDS; seed++) {
+        gsl_rng *random = draw_from(seed);
+        struct grid grid = draw_grid(random, seed);
+        uint32_t holds = below(random, grid.count + grid.count / 4 + 1);
+        grid.load = grid.near = true;
+        grid.guess = below(random, grid.count);
+        grid.reach = 1 + below(random, 10);
+        grid.close = 1 + below(random, 4);
+        for (uint32_t i = 0; i < grid.count; i++) {
+            grid.shortfall[i] = i >= holds ? 0 : 0.01 * (holds - i);
+        }
+        struct search search = run(&grid);
+        uint32_t found = search_found(&search), fails = found;
+        assert_true((found == SEARCH_NONE) == (holds >= grid.count));
+        assert_true(found != SEARCH_NONE || is_tried_and_fails(&search, grid.count - 1));
+        while (found != SEARCH_NONE && fails > 0 && !is_tried_and_fails(&search, fails)) {
+            fails--;
+        }
+        if (found != SEARCH_NONE && found > 0 &&
+            (found - fails > grid.close || !is_tried_and_fails(&search, fails))) {
+            fail_msg("seed %u: %u was found, and %u is the next that fails", seed, found, fails);
+        }
+        search_release(&search);
+        gsl_rng_free(random);
+    }
+}
+
+/* A load that passes above one that does not is no answer, and what is impossible ends at once. */
+static void a_guess_goes_down_from_what_fails(void **state)
+{
+    struct grid grid = {.count = 100,
+                        .a_round = 2,
+                        .load = true,
+                        .near = true,
+                        .guess = 50,
+                        .reach = 6,
+                        .close = 1};
+    (void)state;
+    for (uint32_t i = 0; i < grid.count; i++) {
+        grid.shortfall[i] = i >= 70 || i == 44 ? 0 : 0.5;
+    }
+    struct search search = run(&grid);
+    assert_int_equal(search_found(&search), 70);
+    search_release(&search);
+    for (uint32_t i = 0; i < grid.count; i++) {
+        grid.shortfall[i] = INFINITY;
+    }
+    search = run(&grid);
+    assert_int_equal(search_found(&search), SEARCH_NONE);
+    assert_int_equal(search.tried, 2);
+    search_release(&search);
+}
+
 static void where_nothing_can_be_few_are_tried(void **state)
 {
     struct grid grid = {.count = 250, .a_round = 9};
@@ -431,6 +494,8 @@ int main(void)
         cmocka_unit_test(what_is_not_steady_is_tried_evenly),
         cmocka_unit_test(what_has_no_order_is_tried_whole),
         cmocka_unit_test(a_load_holds_up_to_what_is_found),
+        cmocka_unit_test(a_guess_finds_what_holds),
+        cmocka_unit_test(a_guess_goes_down_from_what_fails),
         cmocka_unit_test(where_nothing_can_be_few_are_tried),
         cmocka_unit_test(what_is_the_same_everywhere_is_seen_at_once),
         cmocka_unit_test(three_rounds_are_enough_for_an_axis),

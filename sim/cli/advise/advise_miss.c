@@ -1,0 +1,110 @@
+#include "cli/advise/advise_miss.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns that people have a name for; others are called as they are in a result. */
+static const struct {
+    enum column column;
+    const char *name;
+} names[] = {
+    {COLUMN_TTFT, "mean TTFT"},    {COLUMN_TTFT_P50, "TTFT p50"}, {COLUMN_TTFT_P90, "TTFT p90"},
+    {COLUMN_TTFT_P99, "TTFT p99"}, {COLUMN_TPOT, "mean TPOT"},    {COLUMN_TPOT_P50, "TPOT p50"},
+    {COLUMN_TPOT_P90, "TPOT p90"}, {COLUMN_TPOT_P99, "TPOT p99"},
+};
+
+/* Steps of one batch have one time per token. */
+static const char *name_of(enum column column, const struct result *result)
+{
+    if (column == COLUMN_TPOT && !result->cells[COLUMN_REQUESTS].set) {
+        return "TPOT";
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].column == column) {
+            return names[i].name;
+        }
+    }
+    return column_kinds[column].name;
+}
+
+/* "4.2 s", "38 ms", or the number as it is; three digits, so that a near miss shows. */
+static void write_value(const struct target *target, const struct result *result,
+                        char text[ADVISE_NUMBER])
+{
+    double value = result_number(result, target->column);
+    if (column_kinds[target->column].type != COLUMN_TYPE_MS) {
+        char written[TARGET_TEXT];
+        snprintf(text, ADVISE_NUMBER, "%.31s", target_format(target, result, written));
+    } else if (value >= 1000) {
+        snprintf(text, ADVISE_NUMBER, value < 1e5 ? "%.3g s" : "%.0f s", value / 1000);
+    } else {
+        snprintf(text, ADVISE_NUMBER, "%.3g ms", value);
+    }
+}
+
+static const char *bound_of(const struct target *target)
+{
+    const char *sign = strchr(target->text, '=');
+    return sign != NULL ? sign + 1 : target->text;
+}
+
+static void add(const char *what, char text[ADVISE_PHRASE])
+{
+    text_append(text, ADVISE_PHRASE, "%s%s", text[0] != '\0' ? ", " : "", what);
+}
+
+const char *advise_misses(const struct targets *targets, const struct result *result,
+                          char text[ADVISE_PHRASE])
+{
+    text[0] = '\0';
+    if (!result_ok(result)) {
+        snprintf(text, ADVISE_PHRASE, "%.*s", (int)strcspn(result->message, ";"), result->message);
+        return text;
+    }
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
+        if (target_shortfall(target, result) > 0 && target->column != COLUMN_QUEUE_GROWS) {
+            write_value(target, result, value);
+            snprintf(phrase, sizeof phrase, "%s %s instead of %s", name_of(target->column, result),
+                     value, bound_of(target));
+            add(phrase, text);
+        }
+    }
+    const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
+    if (grows->set && grows->integer > 0) {
+        add("it falls behind", text);
+    }
+    return text;
+}
+
+const char *advise_meets(const struct targets *targets, const struct result *result,
+                         char text[ADVISE_PHRASE])
+{
+    text[0] = '\0';
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
+        if (target->column != COLUMN_QUEUE_GROWS) {
+            write_value(target, result, value);
+            snprintf(phrase, sizeof phrase, "%s %s of %s", name_of(target->column, result), value,
+                     bound_of(target));
+            add(phrase, text);
+        }
+    }
+    return text;
+}
+
+uint32_t advise_next_miss(const struct quest *quest)
+{
+    uint32_t value = quest->found;
+    while (value != PLANNING_NONE && value-- > 0) {
+        if (quest->search.shortfall[value] > 0) {
+            return value;
+        }
+    }
+    return PLANNING_NONE;
+}

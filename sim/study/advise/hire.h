@@ -1,0 +1,103 @@
+/* A hire: how many GPUs of which machine, as which servers, hold a rate of requests, and what that
+ * costs.
+ *
+ * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
+ * memory for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each
+ * form as many servers are taken as hold the rate within the limits, the next larger number at a
+ * time. The cheapest form wins; of equal ones the simplest, then the one with the fewest servers.
+ *
+ * The search is bounded by what cheap runs tell. Of each form a run of one server with a few hundred
+ * requests at once shows how many it answers at most, and a few requests far apart what one alone
+ * takes: where that misses a limit, no number of servers meets it. Forms that must cost more than
+ * one that holds are left out. One server with its share of the rate and few requests says how many
+ * servers it takes; then the whole hire serves the whole workload, with that number and with one
+ * server less. Only these runs are answers.
+ */
+#ifndef STUDY_ADVISE_HIRE_H
+#define STUDY_ADVISE_HIRE_H
+
+#include "study/plan/candidates.h"
+#include "study/plan/search.h"
+#include "study/plan/target.h"
+
+struct store;
+
+enum { HIRE_WEIGHTS = 16, HIRE_REASON = 256, HIRE_MOST_GPUS = 256 };
+#define HIRE_NONE UINT32_MAX
+
+struct hire_options {
+    double rate;            /* requests a second */
+    struct targets targets; /* that of the queue among them */
+    const char *machines;   /* names separated by commas */
+    const char *prices;     /* of the machines (prices.h); NULL: as their files say */
+    const char *weights;    /* types that the weights may have, such as "bf16,fp8,int4"; NULL: the
+                              * model's own */
+    uint32_t most_gpus;     /* of a machine; 0: HIRE_MOST_GPUS */
+    struct store *store;    /* NULL: keep nothing */
+    uint32_t jobs;          /* 0: one per processor */
+    const struct run_context *runs;
+    void (*on_progress)(double share, const char *what, void *context); /* may be NULL */
+    void *context;
+};
+
+struct hire_form {
+    const struct candidate *candidate; /* its system and machine */
+    struct scenario scenario;          /* one server, without rate and replicas */
+    char weights[HIRE_WEIGHTS];        /* "bf16" */
+    uint32_t gpus;                     /* of a server */
+    double price;                      /* dollars an hour of a GPU; 0: unknown */
+    uint64_t requests;                 /* of its workload */
+    char refused[HIRE_REASON];         /* why it cannot be; "": it can */
+    uint32_t most_servers;             /* that may be */
+    /* what cheap runs told */
+    double most, held; /* requests a second of a server at most, and in work then */
+    double alone;      /* shortfall of requests that have the server alone */
+    double taken;      /* seconds of a request, with its share of the rate; 0: unknown */
+    uint32_t least;    /* servers without which it falls behind */
+    uint32_t guess;    /* servers that it takes, roughly */
+    bool weighed;      /* `guess` was looked for */
+    /* answers: runs of the whole hire with the whole workload */
+    bool confirmed;
+    struct search search; /* of the number of servers, less one */
+    struct result *runs;  /* [search.count], set for the numbers tried; owned */
+    uint32_t servers;     /* that hold the rate; 0: none do */
+    uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
+    bool is_alone;        /* all requests were tried alone, */
+    struct result lonely; /* with this result */
+};
+
+struct hire {
+    struct candidate *candidates; /* owned */
+    uint32_t candidate_count;
+    struct hire_form *forms; /* [count], owned; of a machine in a row */
+    uint32_t count;
+    uint32_t best;    /* a form; HIRE_NONE: none holds the rate */
+    bool interrupted; /* before all forms were decided */
+    double rate;
+    struct targets targets;
+    uint64_t lengthened; /* requests that the workload was given; 0: as stated */
+};
+
+/* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption it
+ * has what was found so far. */
+bool hire_run(const struct scenario *scenario, const struct hire_options *options, struct hire *out,
+              bool *interrupted, struct error *why);
+void hire_release(struct hire *hire);
+
+/* Dollars an hour of so many servers of the form; without a price, their GPUs. */
+double hire_cost(const struct hire_form *form, uint32_t servers);
+
+/* The scenario of so many servers at the hire's rate. The caller releases `out`, on failure too. */
+bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
+                   struct scenario *out, struct error *why);
+
+/* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a limit:
+ * with the most servers, or with requests that have a server alone. NULL if none does. */
+const struct result *hire_holds(const struct hire_form *form);
+const struct result *hire_misses(const struct hire_form *form);
+
+/* The cheapest form on the machine of this candidate that holds the rate; without one, the form that
+ * came nearest. HIRE_NONE if none can be. */
+uint32_t hire_best_on(const struct hire *hire, const char *machine);
+
+#endif

@@ -1,0 +1,185 @@
+#include "study/advise/hire_forms.h"
+
+#include "base/array.h"
+#include "base/named.h"
+#include "base/node.h"
+#include "base/text.h"
+#include "serving/serving_memory.h"
+#include "study/advise/advice.h"
+#include "study/advise/advice_search.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* GPUs of a server: 1, 2, 4, 8. */
+enum { SPLITS = 4, MOST_WEIGHTS = 8 };
+
+/* Shipped models whose weights are of a type end like this. Engines round weights to fp8 as they
+ * start, so that fp8 takes no other checkpoint. */
+static const struct {
+    const char *weights, *suffix;
+} variants[] = {{"int4", "-awq"}};
+
+/* ---- weights ---- */
+
+static enum dtype own_weights(const struct scenario *scenario)
+{
+    struct point point;
+    struct error unseen;
+    if (!scenario_point(scenario, 0, &point, &unseen)) {
+        return DTYPE_BF16;
+    }
+    enum dtype weights = point.setup.model.weights;
+    point_release(&point);
+    return weights;
+}
+
+/* The shipped variant of the model with such weights, or else the type by its key. */
+static bool lay_weights(struct scenario *scenario, const char *weights, struct error *why)
+{
+    const struct node *model = node_get(scenario->root, "model");
+    char name[NAMED_SIZE], canonical[NAMED_SIZE];
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        bool named = model != NULL && model->kind == NODE_SCALAR &&
+                     strcmp(variants[i].weights, weights) == 0 &&
+                     named_canonical(&named_model, model->text, canonical);
+        if (named && snprintf(name, sizeof name, "%.200s%s", canonical, variants[i].suffix) > 0 &&
+            named_canonical(&named_model, name, canonical)) {
+            return node_set(scenario->root, "model", canonical, why);
+        }
+    }
+    return node_set(scenario->root, "dtype.weights", weights, why);
+}
+
+/* ---- a form ---- */
+
+static void refuse(struct hire_form *form, const struct error *why)
+{
+    snprintf(form->refused, sizeof form->refused, "%.*s", (int)strcspn(why->found, ";"),
+             why->found);
+}
+
+/* Can one server be, and has it room? */
+static void check_form(struct hire_form *form, const struct run_context *runs)
+{
+    struct point point;
+    struct serving_memory memory;
+    struct error refused;
+    if (!scenario_point(&form->scenario, 0, &point, &refused)) {
+        refuse(form, &refused);
+        return;
+    }
+    form->price = point.setup.profile.price_per_hour;
+    form->requests = point.requests->count;
+    if (!serving_memory_plan(&point, runs, &memory, &refused)) {
+        refuse(form, &refused);
+    }
+    point_release(&point);
+}
+
+static bool make_form(const struct candidate *candidate, const char *weights, bool own,
+                      uint32_t gpus, const struct hire_options *options, struct hire_form *form,
+                      struct error *why)
+{
+    struct error refused;
+    *form = (struct hire_form){.candidate = candidate, .gpus = gpus};
+    uint32_t most = (options->most_gpus > 0 ? options->most_gpus : HIRE_MOST_GPUS) / gpus;
+    form->most_servers = most > 0 ? most : 1;
+    result_init(&form->lonely);
+    snprintf(form->weights, sizeof form->weights, "%s", weights);
+    if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
+        return false;
+    }
+    if ((!own && !lay_weights(&form->scenario, weights, &refused)) ||
+        !advice_lay_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
+        refuse(form, &refused);
+    } else {
+        check_form(form, options->runs);
+    }
+    return true;
+}
+
+/* ---- all of them ---- */
+
+struct weights {
+    char all[MOST_WEIGHTS][HIRE_WEIGHTS];
+    uint32_t count;
+    const char *own;
+};
+
+static bool read_weights(const struct candidate *candidate, const char *typed, struct weights *out,
+                         struct error *why)
+{
+    const char *item;
+    size_t length;
+    *out = (struct weights){.own = dtype_name(own_weights(&candidate->scenario))};
+    typed = typed != NULL ? typed : out->own;
+    while (text_item(&typed, &item, &length)) {
+        enum dtype unused;
+        if (out->count == MOST_WEIGHTS || length == 0 || length >= HIRE_WEIGHTS) {
+            error_usage(why, "--weights", 0, "'%.*s' is no type of weights", (int)length, item);
+            return error_expect(why, "types separated by commas, such as bf16,fp8,int4");
+        }
+        snprintf(out->all[out->count], HIRE_WEIGHTS, "%.*s", (int)length, item);
+        if (!dtype_find(out->all[out->count], "--weights", 0, &unused, why)) {
+            return false;
+        }
+        out->count++;
+    }
+    return true;
+}
+
+/* A hire's systems keep prefixes on the GPU, or in host memory as well; where no two prompts begin
+ * alike, that is the same. */
+static const char *systems_of(const struct scenario *scenario)
+{
+    const struct node *said = node_said(scenario->root, "system");
+    return said != NULL ? NULL : ADVICE_PLAIN ",vllm-offload";
+}
+
+static bool add_forms(const struct candidate *candidate, const struct hire_options *options,
+                      struct hire *out, struct error *why)
+{
+    struct weights weights;
+    bool good = read_weights(candidate, options->weights, &weights, why);
+    for (uint32_t i = 0; good && i < weights.count * SPLITS; i++) {
+        const char *type = weights.all[i / SPLITS];
+        uint32_t gpus = 1U << i % SPLITS;
+        if (options->most_gpus == 0 || gpus <= options->most_gpus) {
+            good = make_form(candidate, type, strcmp(type, weights.own) == 0, gpus, options,
+                             &out->forms[out->count++], why);
+        }
+    }
+    return good;
+}
+
+static bool check_any(const struct hire *hire, struct error *why)
+{
+    for (uint32_t i = 0; i < hire->count; i++) {
+        if (hire->forms[i].refused[0] == '\0') {
+            return true;
+        }
+    }
+    return error_set(why, NULL, 0, "no server can be: %s",
+                     hire->count > 0 ? hire->forms[hire->count - 1].refused : "no form is left");
+}
+
+bool hire_list_forms(const struct scenario *scenario, const struct hire_options *options,
+                     struct hire *out, struct error *why)
+{
+    const struct candidate_options candidates = {.systems = systems_of(scenario),
+                                                 .machines = options->machines,
+                                                 .prices = options->prices,
+                                                 .unshared = advice_is_unshared(scenario)};
+    if (!candidates_create(scenario, &candidates, &out->candidates, &out->candidate_count, why) ||
+        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS,
+                                   sizeof *out->forms, why)) == NULL) {
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; good && i < out->candidate_count; i++) {
+        good = out->candidates[i].left_out[0] != '\0' ||
+               add_forms(&out->candidates[i], options, out, why);
+    }
+    return good && check_any(out, why);
+}

@@ -1,0 +1,334 @@
+#include "study/plan/planning_scout.h"
+
+#include "base/array.h"
+#include "base/node.h"
+#include "study/plan/lengthen.h"
+#include "study/sweep/sweep.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Requests of a try: at least, and at most of the first one. Sessions overlap only once there are
+ * many. */
+enum { LEAST = 100, MOST = 1000, LEAST_SESSIONS = 2500 };
+
+/* Requests arrive for at least so many times as long as one takes. The search's own runs must last
+ * LASTING times as long (serving_outcome.h); here the answer may be rough. */
+enum { TIMES = 3, LASTING = 10 };
+
+/* Where times are limited, the answer is about this share of what the server answers at most; a grid
+ * of FINE values or more is worth a scout; strides of a factor of about 1.8, down to a bracket of
+ * about 1.2 (AXIS_FINE points over nine octaves are 28 an octave). */
+#define SHARE 0.7
+enum { FINE = 128, REACH = 24, CLOSE = 8 };
+
+/* The search expects its answer within 1.16 times the guess. */
+enum { FINE_REACH = 6 };
+
+struct scout {
+    struct quest *quest;
+    struct search search;
+    double most;  /* requests a second that the server answers when all come at once */
+    double held;  /* requests that it has in work then */
+    double taken; /* seconds of a request at the best rate that passed; 0: unknown */
+    bool sessions;
+};
+
+struct scouting {
+    const struct planning *planning;
+    const struct planning_options *options;
+    struct scout *scouts; /* [count], owned */
+    uint32_t count;
+    struct targets times; /* the options' targets without that of the queue, which few requests
+                           * cannot judge: above `most` it grows */
+    /* the round's tries */
+    struct scout **who; /* [2 * count], owned */
+    uint32_t *values, tries;
+    bool first; /* the round in which all requests come at once */
+};
+
+static double rate_of(const struct scouting *scouting, const struct scout *scout, uint32_t value)
+{
+    return quest_value(scout->quest, scouting->options->maximise, value)->number;
+}
+
+/* ---- tries ---- */
+
+/* Requests of a try at this rate. */
+static uint64_t count_requests(const struct scouting *scouting, const struct scout *scout,
+                               uint32_t value)
+{
+    uint64_t least = scout->sessions ? LEAST_SESSIONS : LEAST;
+    double load = scouting->first ? 1 : fmin(rate_of(scouting, scout, value) / scout->most, 1);
+    double held = scouting->first ? MOST : TIMES * scout->held * load;
+    uint64_t wanted = held > (double)least ? (uint64_t)held : least;
+    return wanted < scout->quest->requests ? wanted : scout->quest->requests;
+}
+
+static bool add_point(const struct scouting *scouting, uint32_t index, struct scenario *points,
+                      struct error *why)
+{
+    char text[32];
+    struct scenario point;
+    const struct scout *scout = scouting->who[index];
+    snprintf(text, sizeof text, "%" PRIu64,
+             count_requests(scouting, scout, scouting->values[index]));
+    bool good = quest_scenario(scout->quest, scouting->options->maximise, scouting->values[index],
+                               &point, why) &&
+                node_set(point.root, "limit", text, why) &&
+                scenario_add_case(points, point.root, why);
+    scenario_release(&point);
+    return good;
+}
+
+/* All requests come at once. A server that cannot run has no `most`: 0. */
+static void take_first(struct scout *scout, const struct result *result)
+{
+    double taken = result_number(result, COLUMN_E2E) - result_number(result, COLUMN_QUEUE);
+    scout->most = result_ok(result) ? result_number(result, COLUMN_RATE_OUT) : 0;
+    scout->held = scout->most > 0 ? scout->most * taken / 1e3 : 0;
+}
+
+/* Above what the server answers at most no rate passes. */
+static double judge(const struct scouting *scouting, struct scout *scout, uint32_t value,
+                    const struct result *result)
+{
+    double shortfall = targets_shortfall(&scouting->times, result);
+    bool held = rate_of(scouting, scout, value) <= scout->most;
+    shortfall = held ? shortfall : fmax(shortfall, 1);
+    if (shortfall == 0 && value <= search_found(&scout->search)) {
+        scout->taken = result_number(result, COLUMN_E2E) / 1e3;
+    }
+    return shortfall;
+}
+
+static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+{
+    struct scouting *scouting = context;
+    const struct planning_options *options = scouting->options;
+    struct scout *scout = scouting->who[index];
+    (void)why;
+    if (scouting->first) {
+        take_first(scout, result);
+    } else {
+        uint32_t value = scouting->values[index];
+        search_put(&scout->search, value, judge(scouting, scout, value, result));
+    }
+    if (options->on_progress != NULL) {
+        options->on_progress(scout->quest->candidate->system, scout->quest->candidate->machine,
+                             scout->search.tried, options->context);
+    }
+    return true;
+}
+
+static bool run_round(struct scouting *scouting, struct sources *sources, bool *interrupted,
+                      struct error *why)
+{
+    struct scenario points;
+    struct run_context runs = *scouting->options->runs; /* a view */
+    runs.rough = true;
+    const struct sweep_options sweep = {.jobs = scouting->options->jobs,
+                                        .runs = &runs,
+                                        .keep_failed = true,
+                                        .on_result = take,
+                                        .context = scouting};
+    bool good = scenario_init(&points, why);
+    for (uint32_t i = 0; good && i < scouting->tries; i++) {
+        good = add_point(scouting, i, &points, why);
+    }
+    points.sources = sources_hold(sources);
+    good = good && sweep_run(&points, &sweep, interrupted, why);
+    scenario_release(&points);
+    return good;
+}
+
+/* ---- rounds ---- */
+
+static void add_try(struct scouting *scouting, struct scout *scout, uint32_t value)
+{
+    scouting->who[scouting->tries] = scout;
+    scouting->values[scouting->tries++] = value;
+}
+
+/* The value whose rate is the highest at most this one. */
+static uint32_t value_at(const struct scouting *scouting, const struct scout *scout, double rate)
+{
+    uint32_t value = 0;
+    while (value + 1 < scout->search.count && rate_of(scouting, scout, value) > rate) {
+        value++;
+    }
+    return value;
+}
+
+static void guess_all(struct scouting *scouting)
+{
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        struct scout *scout = &scouting->scouts[i];
+        double share = scouting->times.count > 0 ? SHARE : 1;
+        uint32_t guess = scout->most > 0 ? value_at(scouting, scout, share * scout->most) : 0;
+        search_near(&scout->search, guess, REACH, CLOSE);
+    }
+}
+
+/* Whoever cannot run at all, has no time to meet or too few requests to save any, is not tried
+ * again. */
+static void collect(struct scouting *scouting)
+{
+    enum { A_ROUND = 2 };
+    scouting->tries = 0;
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        struct scout *scout = &scouting->scouts[i];
+        uint32_t values[A_ROUND], count = 0;
+        bool worth = scouting->times.count > 0 && scout->quest->requests >= 2 * LEAST;
+        if (scout->most > 0 && worth) {
+            count = search_next(&scout->search, A_ROUND, values);
+        }
+        for (uint32_t j = 0; j < count; j++) {
+            add_try(scouting, scout, values[j]);
+        }
+    }
+}
+
+static bool run_rounds(struct scouting *scouting, struct sources *sources, bool *interrupted,
+                       struct error *why)
+{
+    scouting->first = true;
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        add_try(scouting, &scouting->scouts[i], 0);
+    }
+    bool good = run_round(scouting, sources, interrupted, why);
+    guess_all(scouting);
+    scouting->first = false;
+    for (collect(scouting); good && !*interrupted && scouting->tries > 0; collect(scouting)) {
+        good = run_round(scouting, sources, interrupted, why);
+    }
+    return good;
+}
+
+/* ---- what follows ---- */
+
+static uint32_t found(const struct scout *scout)
+{
+    uint32_t value = search_found(&scout->search);
+    return value != SEARCH_NONE       ? value
+           : scout->search.tried == 0 ? scout->search.guess
+                                      : scout->search.count - 1;
+}
+
+/* Requests that the best of all needs; 0: it has enough. */
+static uint64_t needed(const struct scouting *scouting)
+{
+    const struct scout *best = NULL;
+    double most = 0;
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        const struct scout *scout = &scouting->scouts[i];
+        double rate = rate_of(scouting, scout, found(scout));
+        bool none = scout->search.tried > 0 && search_found(&scout->search) == SEARCH_NONE;
+        if (scout->most > 0 && !none && rate > most) {
+            best = scout;
+            most = rate;
+        }
+    }
+    double held = best == NULL ? 0 : best->taken > 0 ? best->taken * most : best->held;
+    double lasting = LASTING * held + 1;
+    return best != NULL && lasting > (double)best->quest->requests ? (uint64_t)ceil(lasting) : 0;
+}
+
+/* Each candidate serves as many. */
+static bool lengthen(struct planning *planning, uint64_t requests, struct error *why)
+{
+    bool good = true;
+    planning->requests = requests;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        good = lengthen_lay(&planning->candidates[i].scenario, requests, why);
+    }
+    return good;
+}
+
+static bool follow(struct scouting *scouting, struct planning *planning, struct error *why)
+{
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        const struct scout *scout = &scouting->scouts[i];
+        uint32_t close = scouting->options->close;
+        search_near(&scout->quest->search, found(scout), FINE_REACH, close > 0 ? close : 1);
+    }
+    uint64_t more = lengthen_spare(needed(scouting));
+    return !scouting->options->may_lengthen || more == 0 || more > LENGTHEN_MOST ||
+           lengthen(planning, more, why);
+}
+
+/* ---- all of it ---- */
+
+static bool only_bounds(const struct targets *targets)
+{
+    bool only = true;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        only = only && targets->all[i].at_most;
+    }
+    return only;
+}
+
+static void keep_times(const struct targets *targets, struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (targets->all[i].column != COLUMN_QUEUE_GROWS) {
+            out->all[out->count++] = targets->all[i];
+        }
+    }
+}
+
+static bool is_scouted(const struct quest *quest)
+{
+    return quest->search.load && quest->search.count >= FINE &&
+           strcmp(quest->axis.key, "rate") == 0;
+}
+
+static bool begin(struct planning *planning, struct scouting *scouting, struct error *why)
+{
+    bool good =
+        (scouting->scouts = array_zeroed(planning->count, sizeof *scouting->scouts, why)) &&
+        (scouting->who = array_zeroed(2 * (size_t)planning->count, sizeof *scouting->who, why)) &&
+        (scouting->values =
+             array_zeroed(2 * (size_t)planning->count, sizeof *scouting->values, why));
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        struct quest *quest = &planning->quests[i];
+        if (is_scouted(quest)) {
+            struct scout *scout = &scouting->scouts[scouting->count++];
+            scout->quest = quest;
+            scout->sessions = lengthen_has_sessions(&quest->candidate->scenario);
+            good = search_init(&scout->search, quest->search.count, why);
+        }
+    }
+    return good;
+}
+
+static void end(struct scouting *scouting)
+{
+    for (uint32_t i = 0; i < scouting->count; i++) {
+        search_release(&scouting->scouts[i].search);
+    }
+    free(scouting->scouts);
+    free(scouting->who);
+    free(scouting->values);
+}
+
+bool planning_scout(struct planning *planning, const struct scenario *scenario,
+                    const struct planning_options *options, bool *interrupted, struct error *why)
+{
+    struct scouting scouting = {.planning = planning, .options = options};
+    if (!only_bounds(&options->targets)) {
+        return true;
+    }
+    keep_times(&options->targets, &scouting.times);
+    bool good = begin(planning, &scouting, why);
+    if (good && scouting.count > 0) {
+        good = run_rounds(&scouting, scenario->sources, interrupted, why) &&
+               (*interrupted || follow(&scouting, planning, why));
+    }
+    end(&scouting);
+    return good;
+}
