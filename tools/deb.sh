@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 root=$(realpath "$1")
 version=$("$root/usr/bin/spillway" --version)
 version=${version#spillway }
+version=${version%%+*} # without the hash of what computes
 architecture=$(dpkg --print-architecture)
 package=$(dirname "$root")/spillway_${version}_$architecture.deb
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
