@@ -255,9 +255,9 @@ $(EMULATED): $(OUT)/calibrate/harness/main.o $(EMULATOR:%.cu=$(OUT)/%.emulated.o
              $(OUT)/tests/kernels/emulator/harness/hurries.emulated.o $(MEASURE) $(LIBRARY)
 	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# What would otherwise fill the caches of the machine, many times.
+# These would fill the caches of the machine many times: they see small ones.
 SMALL := $(KERNEL_TEST) $(EMULATED) $(patsubst %,$(OUT)/tests/unit/calibrate/%,test_host_groups test_mini)
-$(SMALL): LDFLAGS += -Wl,--wrap=topology_init
+$(SMALL): override LDFLAGS += -Wl,--wrap=topology_init
 $(SMALL): $(OUT)/tests/small_caches.o
 
 $(OUT)/%.emulated.o: %.cu Makefile
@@ -277,17 +277,17 @@ $(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o $(LIBRARY)
 # A replay that is kept on disk belongs to the sources that made it.
 REPLAYING := $(sort $(wildcard sim/base/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[ch] sim/policy/*.[ch] \
                                sim/decode/replay/*.[ch]))
-$(OUT)/sim/decode/replay/replay_kept.o: CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
+$(OUT)/sim/decode/replay/replay_kept.o: override CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
 $(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
 
-# What the program says that it is, in files that change only when it does.
+# The program's identity, in files that change only when it does.
 $(OUT)/sources $(OUT)/commit: FORCE
 	@mkdir -p $(@D) && tools/identity.sh $(@F) >$@.new && \
 	    if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(OUT)/sim/base/version.o: $(OUT)/sources
-$(OUT)/sim/base/version.o: CPPFLAGS += -DSPILLWAY_SOURCES='"$(shell cat $(OUT)/sources)"'
+$(OUT)/sim/base/version.o: override CPPFLAGS += -DSPILLWAY_SOURCES='"$(shell cat $(OUT)/sources)"'
 $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: $(OUT)/commit
-$(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: CPPFLAGS += -DSPILLWAY_COMMIT='"$(shell cat $(OUT)/commit)"'
+$(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: override CPPFLAGS += -DSPILLWAY_COMMIT='"$(shell cat $(OUT)/commit)"'
 
 # The loops of generated traces are worth vectorising at any length.
 $(OUT)/sim/trace/generate/scores.o: OPTIMIZE += $(if $(SANITIZE),,-O3)

@@ -10,6 +10,7 @@
 # announced and that never ran count as failed, and so does a bad exit status without a failed test. The end
 # says which commands took most. The last line is "N passed, N failed", with ", N skipped" if some were skipped.
 set -u
+export LC_ALL=C.UTF-8 # numbers with a point
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
 export XDG_CACHE_HOME=/dev/null # no folder: no command finds what another one kept

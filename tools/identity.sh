@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the program says that it is.
+# The program's identity: a hash of what computes, and the commit.
 #
 #   tools/identity.sh sources    a hash of all sources that decide a result: all below sim/ but those that show results
 #                                (cli) and keep them (store)
@@ -15,7 +15,7 @@ sources() {
 commit() {
     # The tree may lie, unpacked, inside somebody else's repository.
     [ "$(git rev-parse --show-prefix 2>/dev/null || echo none)" = '' ] || return 0
-    git describe --always --dirty --abbrev=12 --exclude '*'
+    git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null || true # no commit yet
 }
 
 "$1"

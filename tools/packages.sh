@@ -8,7 +8,7 @@ needed=(
     libgsl-dev libsqlite3-dev libcsv-dev libyaml-dev libjansson-dev libzstd-dev libxxhash-dev
     libcmocka-dev # unit tests
     gnuplot-nox   # pictures
-    sqlite3       # tests read databases as users do
+    sqlite3 jq    # tests read databases and JSON as users do
 )
 [ $# -eq 0 ] || needed=("$@")
 

@@ -37,8 +37,11 @@ struct disk_cache {
 static void make_folders(const char *folder)
 {
     char path[PATH_MAX];
+    size_t length = strlen(folder);
+    if (length >= sizeof path) {
+        return;
+    }
     text_copy(path, sizeof path, folder);
-    size_t length = strlen(path);
     while (length > 0 && path[length - 1] == '/') {
         path[--length] = '\0';
     }

@@ -73,7 +73,7 @@ bool plugin_file_check(const char *path, uint64_t *hash, struct error *why)
     }
     bool good =
         (hash_file(file, hash) || error_set(why, path, 0, "cannot be read: %s", strerror(errno))) &&
-        (is_whole(file) || error_set(why, path, 0, "has lost its end"));
+        (is_whole(file) || error_set(why, path, 0, "is truncated"));
     fclose(file);
     return good;
 }

@@ -32,7 +32,9 @@ static bool says(const struct server_fact *fact, const char *value)
 static void complete_ranks(struct server_fact *all)
 {
     if (number_of(&all[SAID_RANK_COUNT], 1) > 1) {
-        all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
+        if (all[FACT_DATA_PARALLEL].value[0] != '\0') {
+            all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
+        }
         all[FACT_DATA_PARALLEL] = all[SAID_RANK_COUNT];
         snprintf(all[SAID_RANKS].value, sizeof all[SAID_RANKS].value, "yes");
     }

@@ -281,12 +281,14 @@ static bool read_kv_dtype(const struct server_said *said, const char *name, cons
                           char *out, size_t size, struct error *why)
 {
     static const struct {
-        const char *begin, *dtype;
-    } types[] = {{"auto", ""},        {"bfloat16", "bf16"}, {"bf16", "bf16"},
-                 {"float16", "bf16"}, {"fp8", "fp8"},       {"int8", "int8"},
-                 {"int4", "int4"},    {"nvfp4", "nvfp4"},   {"fp4_e2m1", "mxfp4"}};
+        const char *name, *dtype;
+        bool begins; /* more may follow: fp8_e5m2, int8_per_token_head */
+    } types[] = {
+        {"auto", "", false},        {"bfloat16", "bf16", false}, {"bf16", "bf16", false},
+        {"float16", "bf16", false}, {"fp8", "fp8", true},        {"int8", "int8", true},
+        {"int4", "int4", true},     {"nvfp4", "nvfp4", true},    {"fp4_e2m1", "mxfp4", true}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (begins(value, types[i].begin)) {
+        if (types[i].begins ? begins(value, types[i].name) : strcmp(value, types[i].name) == 0) {
             snprintf(out, size, "%s", types[i].dtype);
             return true;
         }

@@ -41,12 +41,12 @@ static const struct {
 
 bool database_error(struct store *store, struct error *why)
 {
-    if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
-        return false;
-    }
     int extended = sqlite3_extended_errcode(store->database);
     int code = extended & 0xff;
     store->unwritten = store->unwritten || code == SQLITE_FULL || code == SQLITE_IOERR;
+    if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof complaints / sizeof complaints[0]; i++) {
         if (complaints[i].code == extended || complaints[i].code == code) {
             return error_set(why, store->path, 0, "%s", complaints[i].text);

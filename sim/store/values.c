@@ -95,7 +95,7 @@ static bool check_texts(const struct rows *rows, struct error *why)
     for (int i = 0; i < SCHEMA_TEXTS; i++) {
         int size = sqlite3_column_bytes(rows->row, COLUMN_COUNT + i);
         if ((size_t)size >= schema_texts[i].size) {
-            return damaged(rows, COLUMN_COUNT + i, "longer than any of spillway's", why);
+            return damaged(rows, COLUMN_COUNT + i, "longer than spillway writes", why);
         }
     }
     return true;

@@ -101,7 +101,7 @@ cp bad.so whole.so
 size=$(stat -c %s whole.so)
 for cut in 63 64 1000 $((size / 2)) $((size - 1)); do
     head -c "$cut" whole.so >bad.so
-    refused "a_file_cut_to_${cut}_bytes_is_refused" 'has lost its end' curve
+    refused "a_file_cut_to_${cut}_bytes_is_refused" 'is truncated' curve
 done
 head -c 10 whole.so >bad.so
 refused a_file_cut_to_10_bytes_is_refused 'cannot load' curve

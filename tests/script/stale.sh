@@ -1,7 +1,7 @@
 #!/bin/bash
 # No result outlives the code that computed it: a program with one changed constant computes anew beside what an older
 # program stored, and shows only its own; the same sources give the same names.
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/script/tap.bash
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -26,7 +26,8 @@ sources() {
 }
 
 unchanged_gives_the_same() {
-    rebuild && [ "$(ask "$changed" run)" = "$(ask "$program" run)" ]
+    local run
+    rebuild && run=$(ask "$changed" run) && [[ $run =~ ^[0-9a-f]{16}$ ]] && [ "$run" = "$(ask "$program" run)" ]
 }
 
 # One byte in a file of each folder, taken back again.

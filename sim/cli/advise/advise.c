@@ -107,11 +107,24 @@ static bool is_hire(const struct arguments *arguments)
     return arguments_given(arguments, RATE);
 }
 
-/* Several machines are compared at a rate, and a rate is compared for made-up weights. */
+/* Options that have no part in a question about a rate. */
+static bool check_unused(const struct arguments *arguments, struct error *why)
+{
+    static const int unused[] = {MASS, PAPER, WIDE};
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        if (arguments_given(arguments, unused[i])) {
+            error_usage(why, NULL, 0, "'%s' does not apply to '--rate'", options[unused[i]].name);
+            return error_expect(why, "only systems that lose nothing and can be started are hired");
+        }
+    }
+    return true;
+}
+
+/* Several machines, and several types of weights, need a rate. */
 static bool check_hire(const struct arguments *arguments, const char *machines, struct error *why)
 {
     if (is_hire(arguments)) {
-        return true;
+        return check_unused(arguments, why);
     }
     if (strchr(machines, ',') != NULL) {
         error_usage(why, NULL, 0, "several machines are compared at a rate of requests");

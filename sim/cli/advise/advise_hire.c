@@ -39,7 +39,8 @@ static bool add_form(const struct hire *hire, const struct hire_form *form, stru
     snprintf(gpus, sizeof gpus, "%u", form->servers * form->gpus);
     snprintf(servers, sizeof servers, "%u x %u", form->servers, form->gpus);
     snprintf(hour, sizeof hour, "%.2f", hire_cost(form, form->servers));
-    snprintf(request, sizeof request, "%.2g", hire_request_cost(hire, form));
+    double cost_of_one = form->price > 0 ? hire_request_cost(hire, form) : 1;
+    snprintf(request, sizeof request, "%.*f", hire_cost_digits(cost_of_one), cost_of_one);
     texts[GPUS] = gpus;
     texts[SERVERS] = servers;
     texts[WEIGHTS] = form->weights;
@@ -238,6 +239,8 @@ bool advise_hire_json(const struct hire *hire, const char *model, FILE *out, str
     char *text = good ? json_dumps(object, JSON_COMPACT) : NULL;
     if (text != NULL) {
         fprintf(out, "%s\n", text);
+    } else if (good) {
+        good = error_set(why, NULL, 0, "out of memory: no room for a verdict");
     }
     json_decref(object);
     free(text);

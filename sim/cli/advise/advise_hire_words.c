@@ -24,6 +24,11 @@ double hire_request_cost(const struct hire *hire, const struct hire_form *form)
                                                 : NAN;
 }
 
+int hire_cost_digits(double dollars)
+{
+    return (int)fmax(2, 1 - floor(log10(dollars)));
+}
+
 /* "4 GPUs of h100-sxm as 2 servers of 2 GPUs each" */
 static void say_form(const struct hire_form *form, uint32_t servers, char text[VERDICT_TEXT])
 {
@@ -50,7 +55,8 @@ static void say_money(const struct hire *hire, const struct hire_form *form,
     if (cost->set) {
         text_append(text, VERDICT_TEXT, "$%.3g a million tokens, ", cost->real);
     }
-    text_append(text, VERDICT_TEXT, "$%.2g a request", hire_request_cost(hire, form));
+    double cost_of_one = hire_request_cost(hire, form);
+    text_append(text, VERDICT_TEXT, "$%.*f a request", hire_cost_digits(cost_of_one), cost_of_one);
 }
 
 static void say_run(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
@@ -97,7 +103,7 @@ void hire_say_why(const struct hire *hire, const struct hire_form *form, char te
     const struct result *misses = hire_misses(form);
     if (form->refused[0] != '\0') {
         text_append(text, VERDICT_TEXT, "%s", form->refused);
-    } else if (form->is_alone) {
+    } else if (form->is_alone && form->fewer == 0 && misses != NULL) {
         text_append(text, VERDICT_TEXT, "a request alone on %s, weights in %s: %s",
                     advise_form(&one, shape), form->weights,
                     advise_misses(&hire->targets, misses, phrase));
@@ -113,7 +119,9 @@ void hire_say_why(const struct hire *hire, const struct hire_form *form, char te
     } else if (form->alone > 0) {
         text_append(text, VERDICT_TEXT, "a few requests alone miss a limit");
     } else {
-        text_append(text, VERDICT_TEXT, "costs more: %u servers or more",
+        text_append(text, VERDICT_TEXT,
+                    form->weighed ? "costs more: by a short run it takes about %u servers"
+                                  : "costs more: it takes %u servers or more",
                     form->weighed ? form->guess : form->least);
     }
 }
@@ -139,12 +147,13 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
         return;
     }
     say_form(form, form->servers, text);
+    const char *third = form->servers * form->gpus == 1 ? "s" : "";
     if (priced && times < 1 + TIE_PERCENT / 100.0) {
-        text_append(text, VERDICT_TEXT, " cost the same");
+        text_append(text, VERDICT_TEXT, " cost%s about the same", third);
     } else if (priced) {
-        text_append(text, VERDICT_TEXT, " cost %.2g times as much", times);
+        text_append(text, VERDICT_TEXT, " cost%s %.*f times as much", third, times < 10, times);
     } else {
-        text_append(text, VERDICT_TEXT, " hold it, too");
+        text_append(text, VERDICT_TEXT, " hold%s it, too", third);
     }
 }
 
@@ -170,10 +179,15 @@ bool hire_verdict_make(const struct hire *hire, const char *model, struct hire_v
     struct scenario scenario;
     *out = (struct hire_verdict){.parts = {""}};
     say_others(hire, best, out->parts[HIRE_OTHERS]);
+    if (best == NULL && hire->interrupted) {
+        text_append(out->parts[HIRE_RUN], VERDICT_TEXT, "not decided: the search was interrupted.");
+        return true;
+    }
     if (best == NULL) {
         text_append(out->parts[HIRE_RUN], VERDICT_TEXT,
-                    "nothing: no form holds %g request%s a second within the limits.", hire->rate,
-                    hire->rate == 1 ? "" : "s");
+                    "nothing: no form of up to %u GPUs holds %g request%s a second within the "
+                    "limits.",
+                    hire->most_gpus, hire->rate, hire->rate == 1 ? "" : "s");
         return true;
     }
     say_run(hire, best, out->parts[HIRE_RUN]);

@@ -22,4 +22,7 @@ void hire_say_why(const struct hire *hire, const struct hire_form *form, char te
 /* Dollars a request; NaN without a price. */
 double hire_request_cost(const struct hire *hire, const struct hire_form *form);
 
+/* Digits behind the point that show two of an amount's: 0.0042. */
+int hire_cost_digits(double dollars);
+
 #endif

@@ -38,7 +38,9 @@ static void write_value(const struct target *target, const struct result *result
     if (column_kinds[target->column].type != COLUMN_TYPE_MS) {
         char written[TARGET_TEXT];
         snprintf(text, ADVISE_NUMBER, "%.31s", target_format(target, result, written));
-    } else if (value >= 1000) {
+    } else if (isnan(value)) {
+        snprintf(text, ADVISE_NUMBER, "unknown");
+    } else if (value >= 999.5) { /* "1e+03 ms" */
         snprintf(text, ADVISE_NUMBER, value < 1e5 ? "%.3g s" : "%.0f s", value / 1000);
     } else {
         snprintf(text, ADVISE_NUMBER, "%.3g ms", value);

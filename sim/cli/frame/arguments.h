@@ -10,15 +10,16 @@
 
 #include "cli/frame/command.h"
 
-/* The texts belong to argv or to `room`. The values of option `i` are texts[start[i]] ... texts[start[i + 1] -
- * 1]; a switch has its name as value. Operands follow as if they were one more option. */
+/* The texts belong to argv or to `room`. The values of option `i` are texts[start[i]] up to, and
+ * without, texts[start[i + 1]]; a switch has its name as value. Operands follow as if they were one
+ * more option. */
 struct arguments {
     const struct command *command;
     char *const *typed; /* [count] argv's, as they were typed */
     int count;
-    const char **texts;                      /* owned */
-    const char *lists[COMMAND_MOST_OPTIONS]; /* of options that take a list, whole: "A,B" */
-    char *room;                              /* owned: items and lists */
+    const char **texts;                          /* owned */
+    const char *lists[COMMAND_MOST_OPTIONS + 1]; /* of options that take a list, whole: "A,B" */
+    char *room;                                  /* owned: items and lists */
     uint32_t start[COMMAND_MOST_OPTIONS + 2];
     bool help; /* --help was given: nothing else was checked */
 };

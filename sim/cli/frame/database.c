@@ -29,7 +29,7 @@ static void note_program(const struct store_program *program, char note[DATABASE
     }
     if (program->hidden > 0) {
         text_append(note, DATABASE_NOTE, "%s%" PRIu64 " result%s of other programs %s left out",
-                    note[0] != '\0' ? "; " : "", program->hidden, program->hidden == 1 ? "" : "s",
+                    note[0] != '\0' ? "; " : "", program->hidden, text_plural(program->hidden),
                     program->hidden == 1 ? "is" : "are");
     }
 }

@@ -76,8 +76,10 @@ static void append_values(const char *key, size_t length, const char *list, FILE
     append_spellings(key, length, list, out);
     while (strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
         char value[VALUE];
-        snprintf(value, sizeof value, "%.*s", (int)size, item);
-        append_spellings(key, length, value, out);
+        if (size < sizeof value) {
+            snprintf(value, sizeof value, "%.*s", (int)size, item);
+            append_spellings(key, length, value, out);
+        }
     }
 }
 
@@ -187,7 +189,8 @@ static char *read_files(const struct plot_statement *statement, const char *end,
     }
     bool ok = append_files(statement, end, out, why);
     if (fclose(out) != 0 && ok) {
-        ok = no_room(why) != NULL;
+        no_room(why);
+        ok = false;
     }
     if (!ok) {
         free(text);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,8 @@ struct span {
     int64_t *first;
     size_t count;
 };
+
+static_assert(sizeof(struct pipeline_step) == 3 * sizeof(int64_t), "a step is integers only");
 
 static void spans_of(const struct reading *reading, struct span spans[SPANS])
 {

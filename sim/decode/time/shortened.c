@@ -138,6 +138,9 @@ static bool extrapolate(struct shortened *shortened, int64_t *figures, struct ti
     if (!steady_figures(&question, figures, &exact, why)) {
         return false;
     }
+    for (size_t i = 0; !exact && i < question.count; i++) {
+        figures[i] = figures[i] > 0 ? figures[i] : 0; /* what shrinks ends at nothing */
+    }
     reading_set(&shortened->reading, figures);
     reading_finish(&shortened->reading, shortened->trust, out);
     out->exact = exact;

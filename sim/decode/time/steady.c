@@ -156,7 +156,7 @@ static bool extrapolate(struct steady *steady, int64_t *figures, bool *good, boo
     }
     bool same = repeats(steady);
     *exact = same && idle_lasts(steady, figures);
-    *good = *exact || (!same && count_of(steady) >= STEADY_MOST);
+    *good = *exact || count_of(steady) >= (same ? STEADY_MOST_IDLE : STEADY_MOST);
     return true;
 }
 

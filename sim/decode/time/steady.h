@@ -21,7 +21,8 @@
  * While a test fails, n and d are doubled, in the end up to the whole batch. A schedule may never
  * repeat, because transfers drift against kernels with which they share a channel. It is left at
  * STEADY_MOST micro-batches, and its figures are not `exact`: they grow by the mean of the last d
- * micro-batches. d has many divisors and so covers many periods; usual are 1 and 2, as there are two
+ * micro-batches. So is one that repeats, but whose idle time would end, at STEADY_MOST_IDLE: each
+ * micro-batch takes memory. d has many divisors and so covers many periods; usual are 1 and 2, as there are two
  * buffers.
  */
 #ifndef DECODE_TIME_STEADY_H
@@ -33,6 +34,7 @@ enum {
     STEADY_FIRST = 20,   /* the least n */
     STEADY_SPACING = 12, /* the least d */
     STEADY_MOST = 160,   /* of a schedule that does not repeat: micro-batches in which it might */
+    STEADY_MOST_IDLE = 16 * STEADY_MOST, /* of one that does, and whose idle time would end */
 };
 
 /* What is asked: integers of a schedule. The last `lag_count` of the `count` are lags, those before

@@ -233,14 +233,15 @@ static bool is_alike(const struct hire_form *a, const struct hire_form *b)
     return strcmp(a->candidate->machine, b->candidate->machine) == 0;
 }
 
-/* The least that a form on the same machine was found to cost. */
+/* The least that a form on the same machine was found to cost; a guess counts until it is tried. */
 static double found_on(const struct hire *hire, const struct hire_form *form)
 {
     double least = INFINITY;
     for (uint32_t i = 0; i < hire->count; i++) {
         const struct hire_form *other = &hire->forms[i];
-        if (is_alike(other, form) && (other->servers > 0 || other->guess > 0)) {
-            uint32_t servers = other->servers > 0 ? other->servers : other->guess;
+        uint32_t guess = other->confirmed ? 0 : other->guess;
+        uint32_t servers = other->servers > 0 ? other->servers : guess;
+        if (is_alike(other, form) && servers > 0) {
             least = fmin(least, hire_cost(other, servers));
         }
     }
@@ -319,6 +320,7 @@ static bool weigh(struct sizing *sizing, struct error *why)
             struct hire_form *form = first ? next_to_weigh(hire, i) : NULL;
             if (form != NULL) {
                 double guess = ceil(hire->rate / (USUAL * form->most));
+                guess = fmin(guess, form->most_servers);
                 form->weighed = true;
                 forms[count] = form;
                 good = begin_search(form, guess, 1 + (uint32_t)(guess / 8), &searches[count], why);
@@ -459,8 +461,9 @@ static bool lengthen(struct sizing *sizing, struct error *why)
 
 /* ---- no number of servers ---- */
 
-/* A few requests alone missed a limit: whether all do, all must say. Those that meet it are weighed
- * after all. Only for machines without an answer. */
+/* A few requests alone missed a limit: whether all do, all must say. Only for machines without an
+ * answer. `*again`: forms are left to be weighed, these among them, or because the guess that made
+ * them too dear was refuted. */
 static bool try_alone(struct sizing *sizing, bool *again, struct error *why)
 {
     struct hire *hire = sizing->hire;
@@ -469,14 +472,14 @@ static bool try_alone(struct sizing *sizing, bool *again, struct error *why)
     for (uint32_t i = 0; good && i < hire->count; i++) {
         struct hire_form *form = &hire->forms[i];
         bool asks = form->refused[0] == '\0' && form->alone > 0 && !form->is_alone;
-        if (asks && isinf(found_on(hire, form))) {
+        if (asks && isinf(confirmed_on(hire, form))) {
             good = add_try(sizing, (struct try){form, TRY_ALL_ALONE, 1, NULL}, why);
         }
     }
     tell(sizing, 0.9, "requests that have a server alone");
     good = good && run_tries(sizing, true, why);
     for (uint32_t i = 0; i < hire->count; i++) {
-        *again = *again || (hire->forms[i].is_alone && may_win(hire, &hire->forms[i]));
+        *again = *again || may_win(hire, &hire->forms[i]);
     }
     return good;
 }
@@ -497,10 +500,11 @@ static void choose(struct hire *hire)
 
 static bool size_all(struct sizing *sizing, struct error *why)
 {
-    bool again = true, good = survey(sizing, why);
+    bool first = true, again = true, good = survey(sizing, why);
     while (good && again && !*sizing->interrupted) {
         tell(sizing, 0.2, "servers with their share of the rate");
-        good = weigh(sizing, why) && (sizing->hire->lengthened > 0 || lengthen(sizing, why));
+        good = weigh(sizing, why) && (!first || lengthen(sizing, why)); /* one workload for all */
+        first = false;
         tell(sizing, 0.5, "hires with the whole workload");
         good = good && (*sizing->interrupted || confirm(sizing, why)) &&
                (*sizing->interrupted || try_alone(sizing, &again, why));
@@ -524,6 +528,7 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
     struct sizing sizing = {
         .hire = out, .options = options, .sources = scenario->sources, .interrupted = interrupted};
     *out = (struct hire){.best = HIRE_NONE, .rate = options->rate, .targets = options->targets};
+    out->most_gpus = options->most_gpus > 0 ? options->most_gpus : HIRE_MOST_GPUS;
     *interrupted = false;
     keep_times(&options->targets, &sizing.times);
     bool good = hire_list_forms(scenario, options, out, why) && size_all(&sizing, why);
@@ -568,7 +573,15 @@ const struct result *hire_holds(const struct hire_form *form)
 
 const struct result *hire_misses(const struct hire_form *form)
 {
-    return form->fewer > 0 ? &form->runs[form->fewer - 1] : form->is_alone ? &form->lonely : NULL;
+    return form->fewer > 0                     ? &form->runs[form->fewer - 1]
+           : form->is_alone && form->alone > 0 ? &form->lonely
+                                               : NULL;
+}
+
+/* By how much the run that hire_misses() gives falls short. */
+static double shortfall_of(const struct hire_form *form)
+{
+    return form->fewer > 0 ? form->search.shortfall[form->fewer - 1] : form->alone;
 }
 
 /* Which of two forms says more about a machine on which nothing holds: one that was tried whole, and
@@ -576,7 +589,7 @@ const struct result *hire_misses(const struct hire_form *form)
 static bool says_more(const struct hire_form *a, const struct hire_form *b)
 {
     bool tried = hire_misses(a) != NULL, other = hire_misses(b) != NULL;
-    return tried != other ? tried : tried ? a->alone < b->alone : a->gpus > b->gpus;
+    return tried != other ? tried : tried ? shortfall_of(a) < shortfall_of(b) : a->gpus > b->gpus;
 }
 
 uint32_t hire_best_on(const struct hire *hire, const char *machine)

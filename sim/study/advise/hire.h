@@ -9,7 +9,8 @@
  * The search is bounded by what cheap runs tell. Of each form a run of one server with a few hundred
  * requests at once shows how many it answers at most, and a few requests far apart what one alone
  * takes: where that misses a limit, no number of servers meets it. Forms that must cost more than
- * one that holds are left out. One server with its share of the rate and few requests says how many
+ * one that holds are left out; a server is assumed to answer at most 1.5 times what it answers of
+ * the requests at once. One server with its share of the rate and few requests says how many
  * servers it takes; then the whole hire serves the whole workload, with that number and with one
  * server less. Only these runs are answers.
  */
@@ -75,6 +76,7 @@ struct hire {
     bool interrupted; /* before all forms were decided */
     double rate;
     struct targets targets;
+    uint32_t most_gpus;  /* of a machine, that were looked at */
     uint64_t lengthened; /* requests that the workload was given; 0: as stated */
 };
 

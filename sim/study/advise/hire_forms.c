@@ -160,8 +160,24 @@ static bool check_any(const struct hire *hire, struct error *why)
             return true;
         }
     }
-    return error_set(why, NULL, 0, "no server can be: %s",
-                     hire->count > 0 ? hire->forms[hire->count - 1].refused : "no form is left");
+    return error_set(why, NULL, 0, "no server is possible: %s",
+                     hire->count > 0 ? hire->forms[hire->count - 1].refused
+                                     : "every system is left out");
+}
+
+/* Dollars cannot be compared with numbers of GPUs. */
+static bool check_prices(const struct hire *hire, struct error *why)
+{
+    const struct hire_form *priced = NULL, *unpriced = NULL;
+    for (uint32_t i = 0; i < hire->count; i++) {
+        const struct hire_form *form = &hire->forms[i];
+        *(form->price > 0 ? &priced : &unpriced) = form;
+    }
+    if (priced == NULL || unpriced == NULL) {
+        return true;
+    }
+    error_usage(why, "--price", 0, "no price is known for '%s'", unpriced->candidate->machine);
+    return error_expect(why, "a price for every machine, or for none");
 }
 
 bool hire_list_forms(const struct scenario *scenario, const struct hire_options *options,
@@ -181,5 +197,5 @@ bool hire_list_forms(const struct scenario *scenario, const struct hire_options 
         good = out->candidates[i].left_out[0] != '\0' ||
                add_forms(&out->candidates[i], options, out, why);
     }
-    return good && check_any(out, why);
+    return good && check_prices(out, why) && check_any(out, why);
 }

@@ -256,17 +256,24 @@ static bool follow(struct scouting *scouting, struct planning *planning, struct 
         search_near(&scout->quest->search, found(scout), FINE_REACH, close > 0 ? close : 1);
     }
     uint64_t more = lengthen_spare(needed(scouting));
+    if (more > 0 && scouting->count > 0 && scouting->scouts[0].sessions) {
+        more = more < LENGTHEN_SESSIONS ? LENGTHEN_SESSIONS : more;
+    }
     return !scouting->options->may_lengthen || more == 0 || more > LENGTHEN_MOST ||
            lengthen(planning, more, why);
 }
 
 /* ---- all of it ---- */
 
-static bool only_bounds(const struct targets *targets)
+/* Times and queues grow with the rate. A cost falls, and a lower bound may be met by higher rates
+ * alone: then the lowest rate does not tell. */
+static bool only_times(const struct targets *targets)
 {
     bool only = true;
     for (uint32_t i = 0; i < targets->count; i++) {
-        only = only && targets->all[i].at_most;
+        enum column column = targets->all[i].column;
+        bool time = column_kinds[column].type == COLUMN_TYPE_MS || column == COLUMN_QUEUE_GROWS;
+        only = only && targets->all[i].at_most && time;
     }
     return only;
 }
@@ -320,7 +327,7 @@ bool planning_scout(struct planning *planning, const struct scenario *scenario,
                     const struct planning_options *options, bool *interrupted, struct error *why)
 {
     struct scouting scouting = {.planning = planning, .options = options};
-    if (!only_bounds(&options->targets)) {
+    if (!only_times(&options->targets)) {
         return true;
     }
     keep_times(&options->targets, &scouting.times);

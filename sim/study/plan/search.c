@@ -21,6 +21,7 @@ bool search_init(struct search *search, uint32_t count, struct error *why)
     for (uint32_t i = 0; search->shortfall != NULL && i < count; i++) {
         search->shortfall[i] = NAN;
     }
+    search->count = search->shortfall != NULL ? count : 0; /* nothing to read or to release */
     return search->shortfall != NULL;
 }
 

@@ -178,7 +178,7 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
         {"UPDATE runs SET ttft_band = '[]'",
          "run r1 is damaged: 'ttft_band' in table 'runs' is malformed JSON"},
         {"UPDATE runs SET scenario = printf('%.9000c', '1')",
-         "run r1 is damaged: 'scenario' in table 'runs' is longer than any of spillway's"},
+         "run r1 is damaged: 'scenario' in table 'runs' is longer than spillway writes"},
         {"UPDATE runs SET scenario = '{\"a\":'",
          "run r1 is damaged: 'scenario' in table 'runs' is malformed JSON"},
         {"UPDATE curves SET curve = 'c1', parameters = '{'",
