@@ -22,14 +22,18 @@ static bool is_long(uint32_t times, uint32_t first, uint32_t spacing)
     return times > first + 3 * spacing;
 }
 
-bool steady_shortens(const struct plan *plan)
+static bool any_long(const struct packing *packing, uint32_t first, uint32_t spacing)
 {
-    const struct packing *packing = &plan->micro_batches;
     bool some = false;
     for (uint32_t r = 0; r < packing->runs; r++) {
-        some = some || is_long(packing->times[r], STEADY_FIRST, STEADY_SPACING);
+        some = some || is_long(packing->times[r], first, spacing);
     }
     return some;
+}
+
+bool steady_shortens(const struct plan *plan)
+{
+    return any_long(&plan->micro_batches, STEADY_FIRST, STEADY_SPACING);
 }
 
 static const struct packing *whole(const struct steady *steady)
@@ -160,22 +164,15 @@ static bool extrapolate(struct steady *steady, int64_t *figures, bool *good, boo
     return true;
 }
 
-static bool any_long(const struct steady *steady)
-{
-    bool some = false;
-    for (uint32_t r = 0; r < whole(steady)->runs; r++) {
-        some = some || run_is_long(steady, r);
-    }
-    return some;
-}
-
 static bool find(struct steady *steady, int64_t *figures, bool *exact, struct error *why)
 {
     bool good = false;
-    for (; !good && any_long(steady); steady->first *= 2, steady->spacing *= 2) {
+    while (!good && any_long(whole(steady), steady->first, steady->spacing)) {
         if (!extrapolate(steady, figures, &good, exact, why)) {
             return false;
         }
+        steady->first *= 2;
+        steady->spacing *= 2;
     }
     *exact = good ? *exact : true;
     set_times(steady);

@@ -2,6 +2,7 @@
 
 #include "base/node.h"
 #include "serve/requests/synthetic.h"
+#include "study/plan/lengthen.h"
 #include "study/plan/planning_long.h"
 
 #include <inttypes.h>
@@ -57,16 +58,8 @@ static bool is_countless(const struct scenario *scenario)
 
 bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why)
 {
-    char text[WORKLOAD_PATH];
-    const struct node *workload = node_said(scenario->root, "workload");
-    if (!is_countless(scenario)) {
-        return true;
-    }
-    requests = requests > 0 ? requests : SYNTHETIC_REQUESTS;
-    int length =
-        snprintf(text, sizeof text, "\"%s,requests=%" PRIu64 "\"", workload->text, requests);
-    return length < (int)sizeof text ? node_set(scenario->root, "workload", text, why)
-                                     : error_set(why, NULL, 0, "the workload's text is too long");
+    return !is_countless(scenario) ||
+           lengthen_lay(scenario, requests > 0 ? requests : SYNTHETIC_REQUESTS, why);
 }
 
 /* ---- searches ---- */

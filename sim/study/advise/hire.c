@@ -304,6 +304,20 @@ static bool begin_search(const struct hire_form *form, double guess, uint32_t re
     return true;
 }
 
+/* The next form of each machine, as far as it has one. Returns how many. */
+static uint32_t take_round(struct hire *hire,
+                           struct hire_form *(*next)(struct hire *hire, uint32_t first),
+                           struct hire_form **forms)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < hire->count; i++) {
+        bool first = i == 0 || !is_alike(&hire->forms[i], &hire->forms[i - 1]);
+        forms[count] = first ? next(hire, i) : NULL;
+        count += forms[count] != NULL;
+    }
+    return count;
+}
+
 /* Look at forms in the order of what they cost at least, one on each machine at a time, until the
  * others must cost more. */
 static bool weigh(struct sizing *sizing, struct error *why)
@@ -314,18 +328,12 @@ static bool weigh(struct sizing *sizing, struct error *why)
     bool good = forms != NULL && searches != NULL;
     uint32_t count = 1;
     while (good && count > 0 && !*sizing->interrupted) {
-        count = 0;
-        for (uint32_t i = 0; good && i < hire->count; i++) {
-            bool first = i == 0 || !is_alike(&hire->forms[i], &hire->forms[i - 1]);
-            struct hire_form *form = first ? next_to_weigh(hire, i) : NULL;
-            if (form != NULL) {
-                double guess = ceil(hire->rate / (USUAL * form->most));
-                guess = fmin(guess, form->most_servers);
-                form->weighed = true;
-                forms[count] = form;
-                good = begin_search(form, guess, 1 + (uint32_t)(guess / 8), &searches[count], why);
-                count++;
-            }
+        count = take_round(hire, next_to_weigh, forms);
+        for (uint32_t i = 0; good && i < count; i++) {
+            double guess =
+                fmin(ceil(hire->rate / (USUAL * forms[i]->most)), forms[i]->most_servers);
+            forms[i]->weighed = true;
+            good = begin_search(forms[i], guess, 1 + (uint32_t)(guess / 8), &searches[i], why);
         }
         good = good && search_all(sizing, TRY_SHARE, forms, searches, count, why);
         for (uint32_t i = 0; i < count; i++) {
@@ -403,22 +411,17 @@ static bool confirm(struct sizing *sizing, struct error *why)
     bool good = forms != NULL && searches != NULL;
     uint32_t count = 1;
     while (good && count > 0 && !*sizing->interrupted) {
-        count = 0;
-        for (uint32_t i = 0; good && i < hire->count; i++) {
-            bool first = i == 0 || !is_alike(&hire->forms[i], &hire->forms[i - 1]);
-            struct hire_form *form = first ? next_to_confirm(hire, i) : NULL;
-            if (form != NULL) {
-                form->confirmed = true;
-                forms[count] = form;
-                form->runs = array_zeroed(form->most_servers, sizeof *form->runs, why);
-                good =
-                    form->runs != NULL && begin_search(form, form->guess, 1, &searches[count], why);
-                count++;
-            }
+        count = take_round(hire, next_to_confirm, forms);
+        for (uint32_t i = 0; good && i < count; i++) {
+            struct hire_form *form = forms[i];
+            form->confirmed = true;
+            form->runs = array_zeroed(form->most_servers, sizeof *form->runs, why);
+            good = form->runs != NULL && begin_search(form, form->guess, 1, &searches[i], why);
         }
         good = good && search_all(sizing, TRY_HIRE, forms, searches, count, why);
         for (uint32_t i = 0; i < count; i++) {
             forms[i]->search = searches[i];
+            searches[i] = (struct search){.count = 0}; /* the form owns it */
             read_search(forms[i]);
         }
     }
@@ -512,16 +515,6 @@ static bool size_all(struct sizing *sizing, struct error *why)
     return good;
 }
 
-static void keep_times(const struct targets *targets, struct targets *out)
-{
-    out->count = 0;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->all[i].column != COLUMN_QUEUE_GROWS) {
-            out->all[out->count++] = targets->all[i];
-        }
-    }
-}
-
 bool hire_run(const struct scenario *scenario, const struct hire_options *options, struct hire *out,
               bool *interrupted, struct error *why)
 {
@@ -530,7 +523,7 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
     *out = (struct hire){.best = HIRE_NONE, .rate = options->rate, .targets = options->targets};
     out->most_gpus = options->most_gpus > 0 ? options->most_gpus : HIRE_MOST_GPUS;
     *interrupted = false;
-    keep_times(&options->targets, &sizing.times);
+    targets_without_queue(&options->targets, &sizing.times);
     bool good = hire_list_forms(scenario, options, out, why) && size_all(&sizing, why);
     free(sizing.tries);
     out->interrupted = *interrupted;

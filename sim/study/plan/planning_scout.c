@@ -278,16 +278,6 @@ static bool only_times(const struct targets *targets)
     return only;
 }
 
-static void keep_times(const struct targets *targets, struct targets *out)
-{
-    out->count = 0;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->all[i].column != COLUMN_QUEUE_GROWS) {
-            out->all[out->count++] = targets->all[i];
-        }
-    }
-}
-
 static bool is_scouted(const struct quest *quest)
 {
     return quest->search.load && quest->search.count >= FINE &&
@@ -330,7 +320,7 @@ bool planning_scout(struct planning *planning, const struct scenario *scenario,
     if (!only_times(&options->targets)) {
         return true;
     }
-    keep_times(&options->targets, &scouting.times);
+    targets_without_queue(&options->targets, &scouting.times);
     bool good = begin(planning, &scouting, why);
     if (good && scouting.count > 0) {
         good = run_rounds(&scouting, scenario->sources, interrupted, why) &&

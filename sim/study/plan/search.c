@@ -16,12 +16,12 @@ enum {
 
 bool search_init(struct search *search, uint32_t count, struct error *why)
 {
-    *search = (struct search){.count = count, .guess = SEARCH_NONE};
+    *search = (struct search){.guess = SEARCH_NONE};
     search->shortfall = array_zeroed(count, sizeof *search->shortfall, why);
-    for (uint32_t i = 0; search->shortfall != NULL && i < count; i++) {
+    search->count = search->shortfall != NULL ? count : 0; /* else there is nothing to read */
+    for (uint32_t i = 0; i < search->count; i++) {
         search->shortfall[i] = NAN;
     }
-    search->count = search->shortfall != NULL ? count : 0; /* nothing to read or to release */
     return search->shortfall != NULL;
 }
 
@@ -58,7 +58,7 @@ void search_put_merit(struct search *search, uint32_t value, double shortfall, d
     search_put(search, value, shortfall);
 }
 
-static bool is_tried(const struct search *search, uint32_t value)
+bool search_tried(const struct search *search, uint32_t value)
 {
     return !isnan(search->shortfall[value]);
 }
@@ -77,7 +77,7 @@ uint32_t search_holds(const struct search *search)
 {
     uint32_t last = SEARCH_NONE;
     for (uint32_t i = search->count; i-- > 0 && !(search->shortfall[i] > 0);) {
-        last = is_tried(search, i) ? i : last;
+        last = search_tried(search, i) ? i : last;
     }
     return last;
 }
@@ -109,7 +109,7 @@ uint32_t search_nearest(const struct search *search)
     uint32_t nearest = SEARCH_NONE;
     double least = INFINITY;
     for (uint32_t i = 0; i < search->count; i++) {
-        if (is_tried(search, i) && search->shortfall[i] < least) {
+        if (search_tried(search, i) && search->shortfall[i] < least) {
             least = search->shortfall[i];
             nearest = i;
         }
@@ -143,14 +143,14 @@ static bool is_valley(const struct search *search, uint32_t low, uint32_t end)
 
 static uint32_t tried_before(const struct search *search, uint32_t value)
 {
-    while (value > 0 && !is_tried(search, --value)) {
+    while (value > 0 && !search_tried(search, --value)) {
     }
     return value;
 }
 
 static uint32_t tried_behind(const struct search *search, uint32_t value)
 {
-    while (value + 1 < search->count && !is_tried(search, ++value)) {
+    while (value + 1 < search->count && !search_tried(search, ++value)) {
     }
     return value;
 }
@@ -184,7 +184,7 @@ static uint32_t scan(const struct search *search, uint32_t end, uint32_t most, u
 {
     uint32_t used = 0;
     for (uint32_t i = 0; i < end && used < most; i++) {
-        if (!is_tried(search, i)) {
+        if (!search_tried(search, i)) {
             values[used++] = i;
         }
     }
@@ -206,7 +206,7 @@ static uint32_t spread(const struct search *search, uint32_t end, uint32_t most,
     uint32_t used = 0, last = SEARCH_NONE;
     for (uint32_t i = 0; i <= GRID && used < most; i++) {
         uint32_t value = (uint32_t)((uint64_t)(search->count - 1) * i / GRID);
-        if (value < end && value != last && !is_tried(search, value)) {
+        if (value < end && value != last && !search_tried(search, value)) {
             values[used++] = value;
         }
         last = value;
@@ -222,7 +222,7 @@ static uint32_t look_beside(const struct search *search, uint32_t found, uint32_
     uint32_t from = search->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
     uint32_t to = search->load ? found + 1 + NEIGHBOURS : found, used = 0;
     for (uint32_t i = from; i < to && i < search->count && used < most; i++) {
-        if (!is_tried(search, i)) {
+        if (!search_tried(search, i)) {
             values[used++] = i;
         }
     }
@@ -233,8 +233,8 @@ bool search_is_flat(const struct search *search)
 {
     double least = INFINITY, largest = 0;
     for (uint32_t i = 0; i < search->count; i++) {
-        least = is_tried(search, i) ? fmin(least, search->shortfall[i]) : least;
-        largest = is_tried(search, i) ? fmax(largest, search->shortfall[i]) : largest;
+        least = search_tried(search, i) ? fmin(least, search->shortfall[i]) : least;
+        largest = search_tried(search, i) ? fmax(largest, search->shortfall[i]) : largest;
     }
     return search->tried >= SAME && largest - least <= SEARCH_EQUAL;
 }
@@ -300,7 +300,7 @@ uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
     }
     uint32_t found = search_found(search), nearest = search_nearest(search), used = 0;
     uint32_t end = found != SEARCH_NONE ? found : search->count;
-    bool holds = search->load && is_tried(search, search->count - 1) &&
+    bool holds = search->load && search_tried(search, search->count - 1) &&
                  search->shortfall[search->count - 1] == 0;
     search->uneven = search->uneven || nearest == SEARCH_NONE || !is_valley(search, nearest, end);
     if (search->unordered) {

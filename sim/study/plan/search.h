@@ -67,6 +67,9 @@ void search_near(struct search *search, uint32_t guess, uint32_t reach, uint32_t
  * the search has ended. The caller passes the shortfall of each to search_put() before the next
  * call. */
 uint32_t search_next(struct search *search, uint32_t most, uint32_t *values);
+/* Was this value tried? */
+bool search_tried(const struct search *search, uint32_t value);
+
 void search_put(struct search *search, uint32_t value, double shortfall);
 void search_put_merit(struct search *search, uint32_t value, double shortfall, double merit);
 

@@ -1,12 +1,5 @@
 #include "study/plan/search_near.h"
 
-#include <math.h>
-
-static bool is_tried(const struct search *search, uint32_t value)
-{
-    return !isnan(search->shortfall[value]);
-}
-
 /* The two best values tried (`best` false: the two worst), `*second` the inner one. Equal if only
  * one was tried. */
 static void ends(const struct search *search, bool best, uint32_t *first, uint32_t *second)
@@ -14,7 +7,7 @@ static void ends(const struct search *search, bool best, uint32_t *first, uint32
     uint32_t seen = 0;
     for (uint32_t i = 0; i < search->count && seen < 2; i++) {
         uint32_t value = best ? i : search->count - 1 - i;
-        if (is_tried(search, value)) {
+        if (search_tried(search, value)) {
             *first = seen == 0 ? value : *first;
             *second = value;
             seen++;
@@ -71,9 +64,9 @@ uint32_t search_next_near(const struct search *search, uint32_t most, uint32_t *
         return cannot || search->shortfall[search->count - 1] > 0 ? 0
                                                                   : stride(search, false, values);
     }
-    while (fails > 0 && !is_tried(search, --fails)) {
+    while (fails > 0 && !search_tried(search, --fails)) {
     }
-    return found == 0                                  ? 0
-           : is_tried(search, fails) && fails != found ? cut(search, fails, found, most, values)
-                                                       : stride(search, true, values);
+    return found == 0                                      ? 0
+           : search_tried(search, fails) && fails != found ? cut(search, fails, found, most, values)
+                                                           : stride(search, true, values);
 }

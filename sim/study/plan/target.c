@@ -349,3 +349,13 @@ const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
     }
     return text;
 }
+
+void targets_without_queue(const struct targets *targets, struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (targets->all[i].column != COLUMN_QUEUE_GROWS) {
+            out->all[out->count++] = targets->all[i];
+        }
+    }
+}

@@ -61,4 +61,7 @@ bool target_serves(const struct target *target);
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, enum column column);
 
+/* The targets without that of the queue, which few requests cannot judge. */
+void targets_without_queue(const struct targets *targets, struct targets *out);
+
 #endif
