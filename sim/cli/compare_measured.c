@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "cli/frame/database.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
 #include "study/papers/measured.h"

@@ -7,7 +7,7 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/harness.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/frame/waiting.h"
 #include "scenario/identity.h"
 #include "store/store_validation.h"

@@ -13,12 +13,12 @@
 static const char *const tables[] = {
     "plans (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "store/plans.def"
+#include "answer/plans.def"
 #undef COLUMN
     "  version TEXT, PRIMARY KEY (plan, place)) WITHOUT ROWID",
     "plan_points (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "store/plan_points.def"
+#include "answer/plan_points.def"
 #undef COLUMN
     "  version TEXT, PRIMARY KEY (plan, place, liked, target)) WITHOUT ROWID",
 };

@@ -5,13 +5,13 @@
 
 static const char insert_plan[] = "INSERT OR REPLACE INTO plans VALUES ("
 #define COLUMN(name, type, what) ":" #name ", "
-#include "store/plans.def"
+#include "answer/plans.def"
 #undef COLUMN
                                   ":version)";
 
 static const char insert_point[] = "INSERT OR REPLACE INTO plan_points VALUES ("
 #define COLUMN(name, type, what) ":" #name ", "
-#include "store/plan_points.def"
+#include "answer/plan_points.def"
 #undef COLUMN
                                    ":version)";
 
@@ -20,7 +20,7 @@ static void bind_plan(sqlite3_stmt *statement, const void *rows, uint32_t index)
     const struct store_plan *row = (const struct store_plan *)rows + index;
     int at = 0;
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
-#include "store/plans.def"
+#include "answer/plans.def"
 #undef COLUMN
     bind_TEXT(statement, ++at, spillway_program);
 }
@@ -30,7 +30,7 @@ static void bind_point(sqlite3_stmt *statement, const void *rows, uint32_t index
     const struct store_plan_point *row = (const struct store_plan_point *)rows + index;
     int at = 0;
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
-#include "store/plan_points.def"
+#include "answer/plan_points.def"
 #undef COLUMN
     bind_TEXT(statement, ++at, spillway_program);
 }

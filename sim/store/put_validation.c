@@ -5,7 +5,7 @@
 
 static const char insert[] = "INSERT OR REPLACE INTO validations VALUES ("
 #define COLUMN(name, type, what) ":" #name ", "
-#include "store/validations.def"
+#include "answer/validations.def"
 #undef COLUMN
                              ":version)";
 
@@ -14,7 +14,7 @@ static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
     const struct store_validation *row = (const struct store_validation *)rows + index;
     int at = 0;
 #define COLUMN(name, type, what) bind_##type(statement, ++at, row->name);
-#include "store/validations.def"
+#include "answer/validations.def"
 #undef COLUMN
     bind_TEXT(statement, ++at, spillway_program);
 }

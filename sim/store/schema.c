@@ -19,6 +19,8 @@
 #define SQL_PARTS " TEXT"
 #define SQL_SHARES " TEXT"
 #define SQL_BAND " TEXT"
+#define SQL_SHARE " REAL"
+#define SQL_TIMES " REAL"
 
 const char schema_tables[] =
     "CREATE TABLE runs (\n"
@@ -66,12 +68,12 @@ const char schema_tables[] =
     "  PRIMARY KEY (scenario, number, count)) WITHOUT ROWID;\n"
     "CREATE TABLE validations (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "store/validations.def"
+#include "answer/validations.def"
 #undef COLUMN
     "  version TEXT, PRIMARY KEY (validation, mechanism)) WITHOUT ROWID;\n"
     "CREATE TABLE ablations (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "store/ablations.def"
+#include "answer/ablations.def"
 #undef COLUMN
     "  version TEXT, PRIMARY KEY (ablation, place)) WITHOUT ROWID;\n";
 

@@ -12,12 +12,12 @@
 #define PLAN_INTEGER int64_t
 struct store_plan {
 #define COLUMN(name, type, what) PLAN_##type name;
-#include "store/plans.def"
+#include "answer/plans.def"
 #undef COLUMN
 };
 struct store_plan_point {
 #define COLUMN(name, type, what) PLAN_##type name;
-#include "store/plan_points.def"
+#include "answer/plan_points.def"
 #undef COLUMN
 };
 

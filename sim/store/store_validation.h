@@ -11,7 +11,7 @@
 #define VALIDATION_REAL double
 struct store_validation {
 #define COLUMN(name, type, what) VALIDATION_##type name;
-#include "store/validations.def"
+#include "answer/validations.def"
 #undef COLUMN
 };
 

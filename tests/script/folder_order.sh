@@ -27,6 +27,7 @@ sim/serve/requests
 sim/serve/prefix
 sim/serve
 sim/result - engine model hardware trace policy decode serve
+sim/answer - engine model hardware trace policy decode serve
 sim/store - engine model hardware trace policy decode serve
 sim/run - serve store
 sim/scenario - result store run

@@ -2,8 +2,7 @@
 
 #include "cli/ablate/ablate_text.h"
 #include "cli/ablate/ablate_trades.h"
-#include "cli/frame/figure_columns.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/runs_notes.h"
 
 #include <math.h>
@@ -12,174 +11,32 @@
 
 enum { NAMES = ABLATE_NAMES, LINE = 4096 };
 
-/* ---- names ---- */
-
-/* A preset may be compared with itself under overrides. */
-static const char *name_system(const struct ablation *ablation, char text[NAMES])
-{
-    bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
-    snprintf(text, NAMES, "%s%s", ablation->system.name, same ? ", overridden" : "");
-    return text;
-}
-
-static bool is_of_mechanism(const struct ablation_row *row)
-{
-    return row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
-}
-
-/* ---- the table ---- */
-
-enum { ROW, STEP, RATE, SAVES, RANGE, GAIN, KV, HBM, LINK, HIT, MASS, OTHERS, COLUMNS };
-static const struct table_column columns[COLUMNS] = {
-    [ROW] = {.title = ""},
-    [STEP] = {STEP_COLUMN},
-    [RATE] = {RATE_COLUMN, .drop = 3},
-    [SAVES] = {.title = "saves ms",
-               .right = true,
-               .name = "saves",
-               .what = "the step without the mechanism minus the step with it"},
-    [RANGE] = {.title = "(range)",
-               .right = true,
-               .optional = true,
-               .name = "range",
-               .what = "the least and the most that it saves with a family of recordings"},
-    [GAIN] = {.title = "gain",
-              .right = true,
-              .drop = 1,
-              .name = "gain",
-              .what = "the step without the mechanism over the step with it"},
-    [KV] = {KV_COLUMN, .extra = true},
-    [HBM] = {HBM_COLUMN, .extra = true},
-    [LINK] = {LINK_COLUMN, .extra = true},
-    [HIT] = {HIT_COLUMN, .optional = true, .drop = 2},
-    [MASS] = {MASS_COLUMN, .optional = true},
-    [OTHERS] = {.title = "",
-                .wrap = true,
-                .name = "others",
-                .what = "other mechanisms that are switched with it"},
-};
-
-const struct table_column *ablate_columns(uint32_t *count)
-{
-    *count = COLUMNS;
-    return columns;
-}
-
-static const char *name_row(const struct ablation *ablation, const struct ablation_row *row,
-                            char text[NAMES])
-{
-    const char *mechanism = ablation->difference.mechanisms[row->mechanism].label;
-    switch (row->kind) {
-    case ABLATION_BASE:
-        snprintf(text, NAMES, "%s", ablation->base.name);
-        break;
-    case ABLATION_ALONE:
-        snprintf(text, NAMES, "  + %s", mechanism);
-        break;
-    case ABLATION_LEFT_OUT:
-        snprintf(text, NAMES, "  - %s", mechanism);
-        break;
-    case ABLATION_WHOLE:
-        name_system(ablation, text);
-        break;
-    }
-    return text;
-}
-
-/* A reason in place of figures. */
-static bool add_reason(struct table *table, const char **texts, const char *what,
-                       const char *message, struct error *why)
-{
-    char reason[LINE];
-    snprintf(reason, sizeof reason, "%s: %s", what, message);
-    texts[STEP] = reason;
-    return table_add(table, texts, STEP + 1, why);
-}
-
-/* "(-8.21 … -3.30)"; NULL without families. */
-static const char *format_range(const struct ablation *ablation, const struct ablation_row *row,
-                                char text[2 * FIGURE + 8])
-{
-    char low[FIGURE], high[FIGURE];
-    double least, most;
-    if (!ablation_range(ablation, row, &least, &most)) {
-        return NULL;
-    }
-    snprintf(text, 2 * FIGURE + 8, "(%s … %s)", ablate_ms(ablation, llround(least), low),
-             ablate_ms(ablation, llround(most), high));
-    return text;
-}
-
-static bool add_row(struct table *table, const struct ablation *ablation,
-                    const struct ablation_row *row, struct error *why)
-{
-    char name[NAMES], others[NAMES], step[FIGURE], rate[FIGURE], saves[FIGURE], gain[FIGURE];
-    char hit[FIGURE], mass[FIGURE], kv[FIGURE], hbm[FIGURE], link[FIGURE], range[2 * FIGURE + 8];
-    const char *texts[COLUMNS] = {[ROW] = name_row(ablation, row, name)};
-    if (row->refused != NULL) {
-        return add_reason(table, texts, "refused", row->refused, why);
-    }
-    const struct result *result = ablation_result(ablation, row->shown);
-    const struct cell *cells = result->cells;
-    int64_t ns;
-    double times;
-    if (!cells[COLUMN_STEP].set) {
-        return add_reason(table, texts, cells[COLUMN_STATUS].text, result->message, why);
-    }
-    if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
-        snprintf(gain, sizeof gain, "%.2fx", times);
-        texts[RANGE] = format_range(ablation, row, range);
-        texts[SAVES] = ablate_ms(ablation, ns, saves);
-        texts[GAIN] = gain;
-    }
-    texts[STEP] = ablate_ms(ablation, cells[COLUMN_STEP].integer, step);
-    texts[RATE] = figure_rate(&cells[COLUMN_DECODE_RATE], rate);
-    texts[KV] = figure_kv(result, kv);
-    texts[HBM] = figure_bytes(&cells[COLUMN_HBM_BYTES], hbm);
-    texts[LINK] = figure_bytes(&cells[COLUMN_H2D_BYTES], link);
-    texts[HIT] = figure_percent(&cells[COLUMN_HIT_RATIO], hit);
-    texts[MASS] = figure_percent(&cells[COLUMN_MASS_RECALL], mass);
-    texts[OTHERS] = ablate_others(ablation, row, others);
-    return table_add(table, texts, COLUMNS, why);
-}
+/* ---- tables ---- */
 
 static bool print_rows(const struct ablation *ablation, const struct table_view *view, FILE *out,
                        struct error *why)
 {
-    struct table *table = table_create(columns, COLUMNS, why);
-    bool good = table != NULL;
-    if (good) {
-        table_choose(table, view);
-    }
-    for (uint32_t i = 0; good && i < ablation->row_count; i++) {
-        const struct ablation_row *row = &ablation->rows[i];
-        bool skipped = is_of_mechanism(row) && ablate_is_idle(ablation, row->mechanism);
-        good = skipped || add_row(table, ablation, row, why);
-    }
-    if (good) {
-        table_print(table, out);
-    }
-    table_destroy(table);
+    struct frame *frame = ablate_frame(ablation, false, why);
+    bool good = frame != NULL && frame_print(frame, view, out, why);
+    frame_destroy(frame);
     return good;
 }
 
 /* The keys that a mechanism's name stands for. */
 static bool print_changes(const struct ablation *ablation, FILE *out, struct error *why)
 {
-    static const struct table_column names[] = {{.title = "mechanism"},
-                                                {.title = "what changes", .wrap = true}};
-    struct table *table = table_create(names, 2, why);
-    bool good = table != NULL;
-    for (uint32_t i = 0; good && i < ablation->difference.count; i++) {
+    static const struct frame_column columns[] = {{.title = "mechanism"},
+                                                  {.title = "what changes", .wrap = true}};
+    struct frame *frame = frame_create(columns, 2, why);
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
         const struct difference_mechanism *mechanism = &ablation->difference.mechanisms[i];
-        const char *texts[] = {mechanism->name, mechanism->changes};
-        good = table_add(table, texts, 2, why);
+        frame_row(frame);
+        frame_text(frame, 0, mechanism->name);
+        frame_text(frame, 1, mechanism->changes);
     }
-    if (good) {
-        fputc('\n', out);
-        table_print(table, out);
-    }
-    table_destroy(table);
+    fputc('\n', out);
+    bool good = frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
     return good;
 }
 
@@ -196,7 +53,7 @@ static void print_untimed(const struct ablation *ablation, FILE *out)
         if (row->refused == NULL && row->kind != ABLATION_LEFT_OUT &&
             !ablation_saves(ablation, row, &ns, &times)) {
             snprintf(line, sizeof line, "the interaction is unknown: '%s' has no step to compare",
-                     name_row(ablation, row, name) + strspn(name, " "));
+                     ablate_name(ablation, row, name) + strspn(name, " "));
             table_line("", line, out);
             return;
         }
@@ -206,7 +63,7 @@ static void print_untimed(const struct ablation *ablation, FILE *out)
 static void print_interaction(const struct ablation *ablation, const struct ablation_sum *sum,
                               char *text, size_t size)
 {
-    char ms[FIGURE];
+    char ms[ANSWER_SIZE];
     ablate_ms(ablation, sum->interaction_ns, ms);
     if (strtod(ms, NULL) == 0) {
         snprintf(text, size, "there is no interaction");
@@ -222,7 +79,7 @@ static void print_interaction(const struct ablation *ablation, const struct abla
 static void print_total(const struct ablation *ablation, FILE *out)
 {
     struct ablation_sum sum;
-    char line[LINE], base[FIGURE], whole[FIGURE], alone[FIGURE], name[NAMES];
+    char line[LINE], base[ANSWER_SIZE], whole[ANSWER_SIZE], alone[ANSWER_SIZE], name[NAMES];
     const struct ablation_row *row = &ablation->rows[ablation->row_count - 1];
     int64_t ns;
     double times;
@@ -232,7 +89,7 @@ static void print_total(const struct ablation *ablation, FILE *out)
     }
     int64_t base_ns = ablation_result(ablation, 0)->cells[COLUMN_STEP].integer;
     size_t used = (size_t)snprintf(line, sizeof line, "%s %s %s ms of %s's %s (%.2fx)",
-                                   name_system(ablation, name), ablate_verb(ns),
+                                   ablate_system(ablation, name), ablate_verb(ns),
                                    ablate_ms(ablation, llabs(ns), whole), ablation->base.name,
                                    ablate_ms(ablation, base_ns, base), times);
     if (ablation->difference.count > 1) {
@@ -258,7 +115,7 @@ static const char *describe_more(const struct ablate_ends *ends)
  */
 static void print_ends(const struct ablation *ablation, const struct ablate_ends *ends, FILE *out)
 {
-    char line[LINE], others[2][NAMES], saved[2][FIGURE], more[FIGURE];
+    char line[LINE], others[2][NAMES], saved[2][ANSWER_SIZE], more[ANSWER_SIZE];
     bool alone = ends->rows[0]->others == 0, last = ends->rows[1]->others == 0;
     snprintf(line, sizeof line, "%s %s %s %s ms; added last%s%s it %s %s: %s ms %s",
              ablation->difference.mechanisms[ends->rows[0]->mechanism].label,
@@ -330,7 +187,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
         uint32_t count = ablation->difference.count;
         char name[NAMES];
         runs_notes_print_above(notes, ablation->scenario.root, out);
-        fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", name_system(ablation, name),
+        fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", ablate_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
         good = print_rows(ablation, view, out, why) && print_changes(ablation, out, why) &&
                print_findings(ablation, out, why);

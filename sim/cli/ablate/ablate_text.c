@@ -2,17 +2,48 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE])
+int ablate_decimals(const struct ablation *ablation)
 {
     int64_t longest = 0;
     for (uint32_t i = 0; i < ablation->done; i++) {
         const struct cell *step = &ablation->results[i].cells[COLUMN_STEP];
         longest = step->set && step->integer > longest ? step->integer : longest;
     }
-    int decimals = longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
-    double ms = (double)ns / 1e6;
-    snprintf(text, FIGURE, "%.*f", decimals, fabs(ms) < 0.5 * pow(10, -decimals) ? 0 : ms);
+    return longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
+}
+
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[ANSWER_SIZE])
+{
+    return answer_format(ANSWER_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);
+}
+
+const char *ablate_system(const struct ablation *ablation, char text[ABLATE_NAMES])
+{
+    bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
+    snprintf(text, ABLATE_NAMES, "%s%s", ablation->system.name, same ? ", overridden" : "");
+    return text;
+}
+
+const char *ablate_name(const struct ablation *ablation, const struct ablation_row *row,
+                        char text[ABLATE_NAMES])
+{
+    const char *mechanism = ablation->difference.mechanisms[row->mechanism].label;
+    switch (row->kind) {
+    case ABLATION_BASE:
+        snprintf(text, ABLATE_NAMES, "%s", ablation->base.name);
+        break;
+    case ABLATION_ALONE:
+        snprintf(text, ABLATE_NAMES, "  + %s", mechanism);
+        break;
+    case ABLATION_LEFT_OUT:
+        snprintf(text, ABLATE_NAMES, "  - %s", mechanism);
+        break;
+    case ABLATION_WHOLE:
+        ablate_system(ablation, text);
+        break;
+    }
     return text;
 }
 

@@ -2,14 +2,24 @@
 #ifndef CLI_ABLATE_ABLATE_TEXT_H
 #define CLI_ABLATE_ABLATE_TEXT_H
 
-#include "cli/frame/figures.h"
+#include "answer/units.h"
 #include "study/ablate/ablation.h"
 
 enum { ABLATE_NAMES = 512 };
 
 /* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
  */
-const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[FIGURE]);
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[ANSWER_SIZE]);
+
+/* Their number. */
+int ablate_decimals(const struct ablation *ablation);
+
+/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under overrides. */
+const char *ablate_system(const struct ablation *ablation, char text[ABLATE_NAMES]);
+
+/* What the table calls a row: "  + merge=no". */
+const char *ablate_name(const struct ablation *ablation, const struct ablation_row *row,
+                        char text[ABLATE_NAMES]);
 
 /* "on top of sync", "also without launch"; "" if the row has no others. */
 const char *ablate_others(const struct ablation *ablation, const struct ablation_row *row,

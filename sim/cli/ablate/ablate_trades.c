@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "cli/ablate/ablate_text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static const struct {
 static const char *format_amount(const struct ablation *ablation, double amount, enum unit unit,
                                  char text[AMOUNT])
 {
-    char ms[FIGURE];
+    char ms[ANSWER_SIZE];
     switch (unit) {
     case UNIT_BYTES:
         return units_format(amount, unit, text, AMOUNT);
@@ -124,7 +124,7 @@ static const char *reason_of(const char *mechanism)
 /* "merge=no, added last, also without prefetch, costs 1.20 ms (3 %)". */
 static void print_cost(const struct ablation *ablation, const struct ablation_row *row, FILE *out)
 {
-    char others[ABLATE_NAMES], ms[FIGURE];
+    char others[ABLATE_NAMES], ms[ANSWER_SIZE];
     int64_t ns;
     double times;
     bool last = row->kind == ABLATION_LEFT_OUT;
@@ -162,7 +162,7 @@ static void print_payoff(const struct ablation *ablation, const struct ablate_en
 {
     const struct ablation_row *first = ends->rows[0], *last = ends->rows[1];
     const struct ablation_payoff *payoff = &ablation->payoffs[first->mechanism];
-    char ms[FIGURE], at[ABLATE_PAYOFF], names[ABLATE_NAMES];
+    char ms[ANSWER_SIZE], at[ABLATE_PAYOFF], names[ABLATE_NAMES];
     int64_t together;
     if (ablation_together(ablation, last, &together)) {
         difference_names(&ablation->difference, last->others, false, names, sizeof names);
@@ -189,7 +189,7 @@ static void print_sentence(const struct ablation *ablation, const struct ablate_
                            bool last, FILE *out)
 {
     const struct ablation_row *row = ends->rows[last];
-    char ms[FIGURE];
+    char ms[ANSWER_SIZE];
     print_cost(ablation, row, out);
     bool buys = print_trade(ablation, row, out);
     if (last) {

@@ -12,7 +12,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/plan/plan_report.h"
 #include "cli/runs/scenario_options.h"
 #include "study/advise/advice_search.h"

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/advise/advise_hire_words.h"
 #include "cli/frame/figures.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/runs_text.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #include "base/node.h"
 #include "base/text.h"
 #include "cli/advise/advise_words.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/curve/curve_report.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

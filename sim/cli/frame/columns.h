@@ -3,7 +3,7 @@
 #define CLI_FRAME_COLUMNS_H
 
 #include "cli/frame/arguments.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #define COLUMNS_OPTION                                                                             \
     {                                                                                              \

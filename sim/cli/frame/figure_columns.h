@@ -3,7 +3,7 @@
 #ifndef CLI_FRAME_FIGURE_COLUMNS_H
 #define CLI_FRAME_FIGURE_COLUMNS_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #define FIGURE_COLUMN(heading, key, meaning)                                                       \
     .title = (heading), .right = true, .name = (key), .what = (meaning)

@@ -1,7 +1,7 @@
 #include "cli/frame/left_out.h"
 
 #include "base/text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "cli/kernels/kernel_answer.h"
 
 #include "base/units.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "hardware/observed.h"
 
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* Errors against measured kernels, a row or an object for each class that has rows. */
 #include "base/units.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/kernels/kernel_answer.h"
 
 enum { TEXT = 64 };

@@ -3,7 +3,7 @@
 #ifndef CLI_LIST_LISTS_H
 #define CLI_LIST_LISTS_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 /* A kind of name. */
 struct list {

@@ -9,7 +9,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/plan/plan_report.h"
 #include "cli/plan/plan_winner.h"
 #include "cli/runs/replications.h"

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "cli/frame/drawn.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 

@@ -1,6 +1,6 @@
 #include "cli/plan/plan_notes.h"
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "study/plan/verdict.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"
 

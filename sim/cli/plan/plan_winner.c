@@ -2,7 +2,7 @@
 
 #include "cli/frame/figures.h"
 #include "cli/frame/output.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/plan/scenario_yaml.h"
 #include "cli/runs/explain.h"
 #include "study/plan/server_command.h"

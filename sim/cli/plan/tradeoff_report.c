@@ -7,7 +7,7 @@
 #include "cli/frame/figures.h"
 #include "cli/frame/left_out.h"
 #include "cli/frame/ranges.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/runs_notes.h"
 
 #include <inttypes.h>

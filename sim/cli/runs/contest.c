@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/frame/drawn.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/ranking.h"
 #include "study/sweep/interval.h"
 #include "study/sweep/replication.h"

@@ -2,7 +2,7 @@
 #include "cli/runs/explain.h"
 
 #include "cli/frame/progress.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/explain_server.h"
 #include "cli/runs/explain_words.h"
 #include "cli/runs/sweep_keys.h"

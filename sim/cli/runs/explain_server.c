@@ -3,7 +3,7 @@
 #include "cli/runs/explain_server.h"
 
 #include "base/units.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/explain_times.h"
 #include "serving/engine_memory.h"
 #include "serving/serving_memory.h"

@@ -4,7 +4,7 @@
 #include "cli/runs/explain_times.h"
 
 #include "base/text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/explain_words.h"
 #include "decode/time/pipeline.h"
 #include "study/sweep/explain.h"

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/ranking.h"
 #include "result/tie.h"
 

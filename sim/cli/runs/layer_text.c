@@ -1,7 +1,7 @@
 #include "cli/runs/layer_text.h"
 
 #include "base/array.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <inttypes.h>
 #include <math.h>

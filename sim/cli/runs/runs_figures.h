@@ -2,7 +2,7 @@
 #ifndef CLI_RUNS_RUNS_FIGURES_H
 #define CLI_RUNS_RUNS_FIGURES_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "result/result.h"
 
 enum run_figure {

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/name.h"
 #include "base/text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/note_span.h"
 #include "hardware/profile.h"
 

@@ -3,7 +3,7 @@
 #define CLI_RUNS_RUNS_SERVED_H
 
 #include "cli/frame/drawn.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "result/result.h"
 
 enum served_figure {

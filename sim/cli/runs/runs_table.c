@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "cli/frame/drawn.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/runs/contest.h"
 #include "cli/runs/fastest.h"
 #include "cli/runs/layout.h"

@@ -7,7 +7,7 @@
 #ifndef CLI_RUNS_RUNS_TABLE_H
 #define CLI_RUNS_RUNS_TABLE_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "result/result.h"
 #include "scenario/scenario.h"
 

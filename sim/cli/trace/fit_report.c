@@ -3,7 +3,7 @@
 #include "cli/trace/fit_report.h"
 
 #include "base/text.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "trace/source.h"
 
 #include <jansson.h>

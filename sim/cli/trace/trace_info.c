@@ -1,6 +1,6 @@
 /* `spillway trace info`: prints the header of a decode trace. */
 #include "cli/frame/commands.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/trace/trace_argument.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
 #include "base/units.h"
 #include "cli/frame/commands.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit_locality.h"

@@ -1,7 +1,7 @@
 /* Each point is resolved again, because results do not say what a system keeps on the host. */
 #include "cli/whatif/whatif_report.h"
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <string.h>
 

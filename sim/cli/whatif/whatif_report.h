@@ -5,7 +5,7 @@
 #ifndef CLI_WHATIF_WHATIF_REPORT_H
 #define CLI_WHATIF_WHATIF_REPORT_H
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Each value's machine is resolved again, because results do not say what a link could carry. */
 #include "cli/whatif/whatif_report.h"
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "decode/cost/cost.h"
 
 #include <math.h>

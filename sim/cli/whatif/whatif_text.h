@@ -3,7 +3,7 @@
 #define CLI_WHATIF_WHATIF_TEXT_H
 
 #include "cli/frame/figures.h"
-#include "cli/frame/table.h"
+#include "answer/table.h"
 #include "study/whatif/whatif.h"
 
 enum { WHATIF_TEXT = 64, WHATIF_LINE = 512 };

@@ -1,4 +1,4 @@
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include "base/array.h"
 #include "base/name.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/frame/table.h"
+#include "answer/table.h"
 
 #include <stdlib.h>
 #include <string.h>

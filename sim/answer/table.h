@@ -4,8 +4,8 @@
  * the last column then takes what is left of the line and is cut at a comma, or wrapped. A reader
  * who chooses columns (struct table_view) gets these and no others, however wide the line.
  */
-#ifndef CLI_FRAME_TABLE_H
-#define CLI_FRAME_TABLE_H
+#ifndef ANSWER_TABLE_H
+#define ANSWER_TABLE_H
 
 #include "base/error.h"
 

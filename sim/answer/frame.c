@@ -1,0 +1,148 @@
+#include "answer/frame.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *or_else(const char *text, const char *other)
+{
+    return text != NULL ? text : other;
+}
+
+/* The column with what its figure gives. */
+static struct frame_column whole_column(const struct frame_column *column)
+{
+    struct frame_column whole = *column;
+    const struct figure_kind *kind = &figure_kinds[column->figure];
+    if (column->figure != FIGURE_NONE) {
+        whole.title = or_else(column->title, kind->title);
+        whole.name = or_else(column->name, kind->name);
+        whole.what = or_else(column->what, kind->what);
+        whole.unit = column->unit != ANSWER_TEXT ? column->unit : kind->unit;
+    }
+    return whole;
+}
+
+struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why)
+{
+    struct frame *frame = array_zeroed(1, sizeof *frame, why);
+    if (frame == NULL) {
+        return NULL;
+    }
+    frame->columns = array_zeroed(count, sizeof *frame->columns, why);
+    if (frame->columns == NULL) {
+        frame_destroy(frame);
+        return NULL;
+    }
+    frame->column_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        frame->columns[i] = whole_column(&columns[i]);
+    }
+    return frame;
+}
+
+void frame_destroy(struct frame *frame)
+{
+    if (frame == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)frame->row_count * frame->column_count; i++) {
+        free(frame->cells[i].text);
+    }
+    for (uint32_t row = 0; row < frame->row_count; row++) {
+        free(frame->rows[row].reason);
+    }
+    free(frame->cells);
+    free(frame->rows);
+    free(frame->columns);
+    free(frame);
+}
+
+bool frame_ok(const struct frame *frame, struct error *why)
+{
+    return (frame != NULL && !frame->is_short) ||
+           error_set(why, NULL, 0, "out of memory: no room for a table");
+}
+
+/* ---- filling ---- */
+
+void frame_row(struct frame *frame)
+{
+    struct error unused;
+    if (frame == NULL || frame->is_short) {
+        return;
+    }
+    size_t cells = (size_t)frame->row_count * frame->column_count;
+    if (!array_reserve(&frame->cells, &frame->cell_capacity, cells + frame->column_count,
+                       sizeof *frame->cells, &unused) ||
+        !array_reserve(&frame->rows, &frame->row_capacity, frame->row_count + 1u,
+                       sizeof *frame->rows, &unused)) {
+        frame->is_short = true;
+        return;
+    }
+    memset(frame->cells + cells, 0, frame->column_count * sizeof *frame->cells);
+    frame->rows[frame->row_count++] = (struct frame_row){.reason = NULL};
+}
+
+/* A cell of the last row; NULL once memory is out. */
+static struct frame_cell *last_cell(struct frame *frame, uint32_t column)
+{
+    if (frame == NULL || frame->is_short) {
+        return NULL;
+    }
+    assert(frame->row_count > 0 && column < frame->column_count);
+    return &frame->cells[(size_t)(frame->row_count - 1) * frame->column_count + column];
+}
+
+void frame_text(struct frame *frame, uint32_t column, const char *text)
+{
+    struct frame_cell *cell = last_cell(frame, column);
+    if (cell == NULL || text == NULL) {
+        return;
+    }
+    free(cell->text);
+    *cell = (struct frame_cell){.set = true, .text = strdup(text)};
+    frame->is_short = cell->text == NULL;
+}
+
+void frame_range(struct frame *frame, uint32_t column, double value, double low, double high)
+{
+    struct frame_cell *cell = last_cell(frame, column);
+    if (cell != NULL && !isnan(value)) {
+        free(cell->text);
+        *cell = (struct frame_cell){.set = true, .value = value, .low = low, .high = high};
+    }
+}
+
+void frame_number(struct frame *frame, uint32_t column, double value)
+{
+    frame_range(frame, column, value, NAN, NAN);
+}
+
+void frame_result(struct frame *frame, const struct result *result)
+{
+    for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        double low = NAN, high = NAN;
+        if (column->figure == FIGURE_NONE) {
+            continue;
+        }
+        if (!column->single) {
+            figure_range(result, column->figure, &low, &high);
+        }
+        frame_range(frame, i, figure_value(result, column->figure), low, high);
+    }
+}
+
+void frame_reason(struct frame *frame, uint32_t column, const char *text)
+{
+    if (last_cell(frame, column) != NULL) {
+        struct frame_row *row = &frame->rows[frame->row_count - 1];
+        free(row->reason);
+        *row = (struct frame_row){.reason = strdup(text), .reason_from = column};
+        frame->is_short = row->reason == NULL;
+    }
+}

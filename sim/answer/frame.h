@@ -1,0 +1,109 @@
+/* What a study found, as data: columns, and rows of typed cells. A study's command fills a frame once;
+ * a renderer for each form writes it (text: frame_print(), JSON: frame_print_json(), a database:
+ * store/store_frame.h).
+ *
+ *   static const struct frame_column columns[] = {
+ *       {.key = "place", .unit = ANSWER_INTEGER, .what = "position of the row"},
+ *       {.figure = FIGURE_STEP, .drop = 2},
+ *   };
+ *   struct frame *frame = frame_create(columns, 2, why);
+ *   for (...) {
+ *       frame_row(frame);
+ *       frame_number(frame, 0, place);
+ *       frame_result(frame, result);
+ *   }
+ *   bool good = frame_ok(frame, why) && frame_print(frame, &view, stdout, why);
+ *
+ * Filling cannot fail: where memory runs out, frame_ok() and every renderer say so. Functions that
+ * fill take NULL for a frame that could not be made. */
+#ifndef ANSWER_FRAME_H
+#define ANSWER_FRAME_H
+
+#include "answer/figures.h"
+#include "answer/table.h"
+#include "answer/units.h"
+#include "result/result.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A column of data has a key, one of tables for people a title; both have both. */
+struct frame_column {
+    enum figure figure; /* gives title, name, what and unit where these are not set, and the cells
+                         * that frame_result() fills */
+    enum answer_unit unit;
+    const char *key;   /* in JSON, CSV and databases; NULL: only for people */
+    bool ranged;       /* in data, KEY_low and KEY_high follow */
+    const char *title; /* for people; NULL, without a figure: only data */
+    const char *name;  /* by which a reader chooses it; NULL: always shown */
+    const char *what;  /* its meaning */
+    int drop;          /* left out of a table that is too wide, highest first; 0: never */
+    bool optional;     /* left out if no row has it */
+    bool extra;        /* shown only if it is chosen, or with all columns */
+    bool wrap;         /* a long text continues below itself; only of the last column */
+    bool single;       /* without the figure's range */
+    int decimals;      /* of times, see answer_format(); 0: three digits */
+};
+
+struct frame_cell {
+    bool set;
+    double value, low, high; /* low and high NaN: without a range */
+    char *text;              /* in place of the value; owned */
+};
+
+struct frame {
+    struct frame_column *columns; /* [column_count] owned; as asked for, with what figures give */
+    uint32_t column_count;
+    struct frame_cell *cells; /* [row_count × column_count] owned */
+    struct frame_row {
+        char *reason;         /* for people, in place of cells; NULL: none; owned */
+        uint32_t reason_from; /* the column where it begins */
+    } * rows;                 /* [row_count] owned */
+    uint32_t row_count;
+    size_t cell_capacity, row_capacity;
+    bool is_short; /* of memory */
+};
+
+/* Columns are copied, their texts are not. NULL when memory is out. */
+struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why);
+void frame_destroy(struct frame *frame); /* NULL is fine */
+
+/* Was there memory for everything? False, too, of NULL. */
+bool frame_ok(const struct frame *frame, struct error *why);
+
+/* ---- filling: cells are those of the last row ---- */
+
+void frame_row(struct frame *frame);
+void frame_text(struct frame *frame, uint32_t column, const char *text); /* copied; NULL: none */
+void frame_number(struct frame *frame, uint32_t column, double value);   /* NaN: none */
+void frame_range(struct frame *frame, uint32_t column, double value, double low, double high);
+
+/* Fill every column that is a figure of runs. */
+void frame_result(struct frame *frame, const struct result *result);
+
+/* For people, `text` fills the line from a column on: why there are no figures. Copied. */
+void frame_reason(struct frame *frame, uint32_t column, const char *text);
+
+/* ---- for people ---- */
+
+/* Does each name of the view belong to one of the columns? An error lists those that do. */
+bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
+                      uint32_t count, struct error *why);
+
+/* Print a line for each column that a reader can choose, for help: its name, and what it means. */
+void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
+                         FILE *out);
+
+/* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the usual. */
+bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
+                 struct error *why);
+
+/* ---- for programs ---- */
+
+/* Print one JSON object a row, each on its own line: the columns with a key, in order; null where a
+ * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure has.
+ * Fails on text that is not UTF-8. */
+bool frame_print_json(const struct frame *frame, FILE *out, struct error *why);
+
+#endif

@@ -1,0 +1,73 @@
+/* A frame as JSON, for programs. Write errors of the stream are found when it is flushed. */
+#include "answer/frame.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12) };
+
+static bool print_value(const char *key, json_t *value, bool first, FILE *out, struct error *why)
+{
+    char *text = value != NULL ? json_dumps(value, FLAGS) : NULL;
+    json_decref(value);
+    if (text == NULL) {
+        return error_set(why, NULL, 0, "a row is not UTF-8, so it cannot be written as JSON");
+    }
+    fprintf(out, "%s\"%s\":%s", first ? "{" : ",", key, text);
+    free(text);
+    return true;
+}
+
+static json_t *json_of_number(enum answer_unit unit, double value)
+{
+    return !isfinite(value)                                 ? json_null()
+           : unit == ANSWER_INTEGER || unit == ANSWER_BYTES ? json_integer(llround(value))
+                                                            : json_real(value);
+}
+
+static bool print_range(const struct frame_column *column, const struct frame_cell *cell, FILE *out,
+                        struct error *why)
+{
+    char key[64];
+    bool has = cell->set && cell->low < cell->high;
+    snprintf(key, sizeof key, "%s_low", column->key);
+    bool good =
+        print_value(key, json_of_number(column->unit, has ? cell->low : NAN), false, out, why);
+    snprintf(key, sizeof key, "%s_high", column->key);
+    return good &&
+           print_value(key, json_of_number(column->unit, has ? cell->high : NAN), false, out, why);
+}
+
+static bool print_cell(const struct frame_column *column, const struct frame_cell *cell, bool first,
+                       FILE *out, struct error *why)
+{
+    if (column->unit == ANSWER_JSON) {
+        fprintf(out, "%s\"%s\":%s", first ? "{" : ",", column->key,
+                cell->set ? cell->text : "null");
+        return true;
+    }
+    json_t *value = !cell->set           ? json_null()
+                    : cell->text != NULL ? json_string(cell->text)
+                                         : json_of_number(column->unit, cell->value);
+    return print_value(column->key, value, first, out, why) &&
+           (!column->ranged || print_range(column, cell, out, why));
+}
+
+bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
+{
+    bool good = frame_ok(frame, why);
+    for (uint32_t row = 0; good && row < frame->row_count; row++) {
+        const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
+        bool first = true;
+        for (uint32_t i = 0; good && i < frame->column_count; i++) {
+            if (frame->columns[i].key != NULL) {
+                good = print_cell(&frame->columns[i], &cells[i], first, out, why);
+                first = false;
+            }
+        }
+        fputs(good ? "}\n" : "", out);
+    }
+    return good;
+}

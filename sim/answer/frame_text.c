@@ -1,0 +1,118 @@
+/* A frame as an aligned table, for people. */
+#include "answer/frame.h"
+
+#include "base/array.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* The columns with a title, and their places in the frame. */
+struct shown {
+    struct table_column columns[TABLE_MOST_COLUMNS];
+    uint32_t places[TABLE_MOST_COLUMNS];
+    uint32_t count;
+};
+
+static void list_shown(const struct frame *frame, struct shown *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        if (column->title == NULL) {
+            continue;
+        }
+        assert(out->count < TABLE_MOST_COLUMNS);
+        out->places[out->count] = i;
+        out->columns[out->count++] = (struct table_column){.title = column->title,
+                                                           .right = column->unit != ANSWER_TEXT,
+                                                           .drop = column->drop,
+                                                           .optional = column->optional,
+                                                           .wrap = column->wrap,
+                                                           .name = column->name,
+                                                           .what = column->what,
+                                                           .extra = column->extra};
+    }
+}
+
+static const char *cell_words(const struct frame_column *column, const struct frame_cell *cell,
+                              char text[ANSWER_SIZE])
+{
+    return !cell->set           ? NULL
+           : cell->text != NULL ? cell->text
+                                : answer_format(column->unit, column->decimals, cell->value,
+                                                cell->low, cell->high, text);
+}
+
+static bool add_row(const struct frame *frame, const struct shown *shown, uint32_t row,
+                    struct table *table, struct error *why)
+{
+    char room[TABLE_MOST_COLUMNS][ANSWER_SIZE];
+    const char *texts[TABLE_MOST_COLUMNS];
+    const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
+    const char *reason = frame->rows[row].reason;
+    uint32_t end = reason != NULL ? frame->rows[row].reason_from : frame->column_count, count = 0;
+    for (; count < shown->count && shown->places[count] < end; count++) {
+        uint32_t place = shown->places[count];
+        texts[count] = cell_words(&frame->columns[place], &cells[place], room[count]);
+    }
+    if (reason != NULL) {
+        texts[count++] = reason;
+    }
+    return table_add(table, texts, count, why);
+}
+
+bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
+                 struct error *why)
+{
+    struct shown shown;
+    if (!frame_ok(frame, why)) {
+        return false;
+    }
+    list_shown(frame, &shown);
+    struct table *table = table_create(shown.columns, shown.count, why);
+    bool good = table != NULL;
+    if (good && view != NULL) {
+        table_choose(table, view);
+    }
+    for (uint32_t row = 0; good && row < frame->row_count; row++) {
+        good = add_row(frame, &shown, row, table, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
+/* ---- what a reader can choose ---- */
+
+bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
+                      uint32_t count, struct error *why)
+{
+    struct shown shown;
+    struct frame *frame = frame_create(columns, count, why);
+    if (frame == NULL) {
+        return false;
+    }
+    list_shown(frame, &shown);
+    bool good = table_view_check(view, shown.columns, shown.count, why);
+    frame_destroy(frame);
+    return good;
+}
+
+void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
+                         FILE *out)
+{
+    struct error unused;
+    struct frame *frame = frame_create(columns, count, &unused);
+    fprintf(out, "%s\n", title);
+    for (uint32_t i = 0; frame != NULL && i < count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        char label[32];
+        if (column->title != NULL && column->name != NULL) {
+            snprintf(label, sizeof label, "  %-10s ", column->name);
+            table_line(label, column->what, out);
+        }
+    }
+    frame_destroy(frame);
+}

@@ -1,0 +1,91 @@
+#include "answer/units.h"
+
+#include "base/units.h"
+#include "result/range.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+static_assert((int)ANSWER_SIZE >= (int)RANGE_TEXT, "a figure has room for its range");
+
+/* What a value is multiplied by before it is read. */
+static double scale_of(enum answer_unit unit)
+{
+    static const double scales[] = {
+        [ANSWER_SHARE] = 100, [ANSWER_PERCENT] = 100,  [ANSWER_PERCENT_TENTHS] = 100,
+        [ANSWER_US] = 1e-3,   [ANSWER_MS_AS_S] = 1e-3, [ANSWER_JSON] = 0};
+    return scales[unit] != 0 ? scales[unit] : 1;
+}
+
+static bool is_ranged(enum answer_unit unit)
+{
+    return unit != ANSWER_BYTES && unit != ANSWER_INTEGER;
+}
+
+/* No "-0.00" for what rounds to nothing. */
+static double without_sign(double value, int decimals)
+{
+    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
+}
+
+static void write_fixed(int decimals, double value, double low, double high, char text[ANSWER_SIZE])
+{
+    value = without_sign(value, decimals);
+    if (low < high) {
+        snprintf(text, ANSWER_SIZE, "%.*f (%.*f … %.*f)", decimals, value, decimals,
+                 without_sign(low, decimals), decimals, without_sign(high, decimals));
+    } else {
+        snprintf(text, ANSWER_SIZE, "%.*f", decimals, value);
+    }
+}
+
+static void write_dollars(double value, char text[ANSWER_SIZE])
+{
+    snprintf(text, ANSWER_SIZE, value < 0.1 ? "%.3g" : value < 1 ? "%.3f" : "%.2f", value);
+}
+
+static void write_single(enum answer_unit unit, double value, char text[ANSWER_SIZE])
+{
+    switch (unit) {
+    case ANSWER_INTEGER:
+        snprintf(text, ANSWER_SIZE, "%.0f", value);
+        break;
+    case ANSWER_BYTES:
+        units_format(value, UNIT_BYTES, text, ANSWER_SIZE);
+        break;
+    case ANSWER_SHARE:
+        snprintf(text, ANSWER_SIZE, "%.1f", value);
+        break;
+    case ANSWER_PERCENT:
+        snprintf(text, ANSWER_SIZE, "%.0f %%", value);
+        break;
+    case ANSWER_PERCENT_TENTHS:
+        snprintf(text, ANSWER_SIZE, "%.1f %%", value);
+        break;
+    case ANSWER_DOLLARS:
+        write_dollars(value, text);
+        break;
+    case ANSWER_TIMES:
+        snprintf(text, ANSWER_SIZE, "%.2fx", value);
+        break;
+    default:
+        range_single(value, text, ANSWER_SIZE);
+    }
+}
+
+const char *answer_format(enum answer_unit unit, int decimals, double value, double low,
+                          double high, char text[ANSWER_SIZE])
+{
+    double scale = scale_of(unit);
+    if (isnan(value) || (unit == ANSWER_BYTES && value == 0)) {
+        return NULL;
+    }
+    if (decimals > 0) {
+        write_fixed(decimals, scale * value, scale * low, scale * high, text);
+    } else if (!is_ranged(unit) ||
+               range_format(scale * value, scale * low, scale * high, text) == NULL) {
+        write_single(unit, scale * value, text);
+    }
+    return text;
+}

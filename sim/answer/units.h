@@ -1,0 +1,32 @@
+/* How the values of a column read: the one place where a number becomes text for a person. Data (JSON,
+ * CSV, databases) have the number in the unit of its column's name, as the comment says. */
+#ifndef ANSWER_UNITS_H
+#define ANSWER_UNITS_H
+
+#include <stddef.h>
+
+enum answer_unit {
+    ANSWER_TEXT,
+    ANSWER_INTEGER,        /* 1234 */
+    ANSWER_REAL,           /* three digits */
+    ANSWER_BYTES,          /* bytes; read "4.80 GiB", 0 as nothing */
+    ANSWER_SHARE,          /* share of 1; read as percent, "94.3" under a title with % */
+    ANSWER_PERCENT,        /* share of 1; "23 %" */
+    ANSWER_PERCENT_TENTHS, /* share of 1; "2.3 %" */
+    ANSWER_US,             /* microseconds; read as milliseconds with three digits */
+    ANSWER_MS,             /* milliseconds; three digits */
+    ANSWER_MS_AS_S,        /* milliseconds; read as seconds with three digits */
+    ANSWER_DOLLARS,        /* cents; three digits of a few cents or less */
+    ANSWER_TIMES,          /* "1.25x" */
+    ANSWER_JSON,           /* a text that is JSON; only in data */
+};
+
+enum { ANSWER_SIZE = 96 };
+
+/* Write a value with its range, "94 (85–96)"; `low` and `high` NaN: without. `decimals`: digits after
+ * the point of a time, so that a column's figures add up; 0: three digits in all. Returns `text`, or
+ * NULL if there is nothing to show, as of NaN. */
+const char *answer_format(enum answer_unit unit, int decimals, double value, double low,
+                          double high, char text[ANSWER_SIZE]);
+
+#endif

@@ -1,0 +1,86 @@
+#include "store/store_frame.h"
+
+#include "base/text.h"
+#include "base/version.h"
+#include "store/database.h"
+
+#include <math.h>
+
+/* ---- a row ---- */
+
+static void bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit, double value)
+{
+    if (isnan(value)) {
+        sqlite3_bind_null(statement, at);
+    } else if (unit == ANSWER_INTEGER || unit == ANSWER_BYTES) {
+        sqlite3_bind_int64(statement, at, llround(value));
+    } else {
+        sqlite3_bind_double(statement, at, value);
+    }
+}
+
+static void bind_cell(sqlite3_stmt *statement, int at, const struct frame_column *column,
+                      const struct frame_cell *cell)
+{
+    if (cell->text != NULL) {
+        sqlite3_bind_text(statement, at, cell->text, -1, SQLITE_STATIC);
+    } else {
+        bind_number(statement, at, column->unit, cell->set ? cell->value : NAN);
+    }
+}
+
+static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct frame *frame = rows;
+    const struct frame_cell *cells = &frame->cells[(size_t)index * frame->column_count];
+    int at = 0;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        const struct frame_cell *cell = &cells[i];
+        bool ranged = cell->set && cell->low < cell->high;
+        if (column->key == NULL) {
+            continue;
+        }
+        bind_cell(statement, ++at, column, cell);
+        if (column->ranged) {
+            bind_number(statement, ++at, column->unit, ranged ? cell->low : NAN);
+            bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
+        }
+    }
+    sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
+}
+
+/* ---- a table ---- */
+
+static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
+{
+    char insert[1024] = "INSERT OR REPLACE INTO ";
+    text_append(insert, sizeof insert, "%s VALUES (", of->table);
+    for (uint32_t i = 0; i < of->frame->column_count; i++) {
+        const struct frame_column *column = &of->frame->columns[i];
+        text_append(insert, sizeof insert, "%s",
+                    column->key == NULL ? ""
+                    : column->ranged    ? "?, ?, ?, "
+                                        : "?, ");
+    }
+    text_append(insert, sizeof insert, "?)");
+    return database_put_each(store, insert, bind_row, of->frame, of->frame->row_count, why);
+}
+
+bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
+                      struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = frame_ok(frames[i].frame, why);
+    }
+    good = good && database_run(store, "BEGIN IMMEDIATE", why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = put_frame(store, &frames[i], why);
+    }
+    good = good && database_run(store, "COMMIT", why);
+    if (!good && !sqlite3_get_autocommit(store->database)) {
+        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return good;
+}

@@ -1,0 +1,19 @@
+/* Frames in the results file: the rows of a study, in the table that has the frame's columns. */
+#ifndef STORE_STORE_FRAME_H
+#define STORE_STORE_FRAME_H
+
+#include "answer/frame.h"
+#include "store/store.h"
+
+struct store_frame {
+    const char
+        *table; /* its columns are those of the frame that have a key, in order, and `version` */
+    const struct frame *frame;
+};
+
+/* Put all rows in one transaction; rows with the key of a stored one replace it. Cells that are not
+ * set become null. */
+bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
+                      struct error *why);
+
+#endif

@@ -1,0 +1,144 @@
+/* A frame: the same rows for people, for programs and in a database. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "answer/frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NAME, STEP, SAVES, NOTE, COLUMNS };
+static const struct frame_column columns[COLUMNS] = {
+    [NAME] = {.title = "name", .key = "name"},
+    [STEP] = {.figure = FIGURE_STEP, .key = "step_us"},
+    [SAVES] = {.title = "saves ms", .unit = ANSWER_US, .key = "saves_us", .ranged = true},
+    [NOTE] = {.key = "note", .what = "only data"},
+};
+
+static struct frame *create(void)
+{
+    struct error why;
+    struct frame *frame = frame_create(columns, COLUMNS, &why);
+    assert_non_null(frame);
+    return frame;
+}
+
+static void add_run(struct frame *frame, const char *name, int64_t step_ns)
+{
+    struct result result;
+    result_init(&result);
+    result_integer(&result, COLUMN_STEP, step_ns);
+    frame_row(frame);
+    frame_text(frame, NAME, name);
+    frame_result(frame, &result);
+    result_release(&result);
+}
+
+static void assert_written(struct frame *frame, bool json, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct error why;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(json ? frame_print_json(frame, out, &why) : frame_print(frame, NULL, out, &why));
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+    frame_destroy(frame);
+}
+
+static struct frame *two_runs(void)
+{
+    struct frame *frame = create();
+    add_run(frame, "a", 63280000);
+    frame_range(frame, SAVES, 1500, 1000, 2000);
+    frame_text(frame, NOTE, "é");
+    add_run(frame, "b", 8000);
+    frame_number(frame, SAVES, -2.5);
+    return frame;
+}
+
+static void people_see_titles_and_units(void **state)
+{
+    (void)state;
+    assert_written(two_runs(), false,
+                   "name  step ms       saves ms\n"
+                   "a        63.3  1.5 (1.0–2.0)\n"
+                   "b      0.0080        -0.0025\n");
+}
+
+static void programs_see_keys_and_numbers(void **state)
+{
+    (void)state;
+    assert_written(
+        two_runs(), true,
+        "{\"name\":\"a\",\"step_us\":63280.0,\"saves_us\":1500.0,\"saves_us_low\":1000.0,"
+        "\"saves_us_high\":2000.0,\"note\":\"é\"}\n"
+        "{\"name\":\"b\",\"step_us\":8.0,\"saves_us\":-2.5,\"saves_us_low\":null,"
+        "\"saves_us_high\":null,\"note\":null}\n");
+}
+
+/* The reason is for people: in data the cells are null. */
+static void a_reason_stands_for_figures(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        struct frame *frame = create();
+        frame_row(frame);
+        frame_text(frame, NAME, "a");
+        frame_reason(frame, STEP, "out of memory: 3 GiB are short");
+        assert_written(frame, json,
+                       json ? "{\"name\":\"a\",\"step_us\":null,\"saves_us\":null,"
+                              "\"saves_us_low\":null,\"saves_us_high\":null,\"note\":null}\n"
+                            : "name  step ms  saves ms\n"
+                              "a     out of memory: 3 GiB are short\n");
+    }
+}
+
+static void decimals_are_those_of_the_column(void **state)
+{
+    (void)state;
+    char text[ANSWER_SIZE];
+    assert_string_equal(answer_format(ANSWER_US, 2, -11094, -15640, 1730, text),
+                        "-11.09 (-15.64 … 1.73)");
+    assert_string_equal(answer_format(ANSWER_US, 2, -3, NAN, NAN, text), "0.00");
+    assert_null(answer_format(ANSWER_BYTES, 0, 0, NAN, NAN, text));
+    assert_null(answer_format(ANSWER_MS, 0, NAN, NAN, NAN, text));
+    assert_string_equal(answer_format(ANSWER_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
+}
+
+/* A reader can choose the columns that people see, and no others. */
+static void only_titles_can_be_chosen(void **state)
+{
+    (void)state;
+    struct error why;
+    assert_true(frame_view_check(&(struct table_view){.columns = "step"}, columns, COLUMNS, &why));
+    assert_false(frame_view_check(&(struct table_view){.columns = "note"}, columns, COLUMNS, &why));
+}
+
+static void no_frame_is_an_error(void **state)
+{
+    (void)state;
+    struct error why;
+    frame_row(NULL);
+    frame_number(NULL, STEP, 1);
+    assert_false(frame_print(NULL, NULL, stdout, &why));
+    assert_false(frame_print_json(NULL, stdout, &why));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(people_see_titles_and_units),
+        cmocka_unit_test(programs_see_keys_and_numbers),
+        cmocka_unit_test(a_reason_stands_for_figures),
+        cmocka_unit_test(decimals_are_those_of_the_column),
+        cmocka_unit_test(only_titles_can_be_chosen),
+        cmocka_unit_test(no_frame_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
