@@ -22,9 +22,10 @@ static bool print_value(const char *key, json_t *value, bool first, FILE *out, s
 
 static json_t *json_of_number(enum answer_unit unit, double value)
 {
-    return !isfinite(value)                                 ? json_null()
-           : unit == ANSWER_INTEGER || unit == ANSWER_BYTES ? json_integer(llround(value))
-                                                            : json_real(value);
+    return !isfinite(value)        ? json_null()
+           : unit == ANSWER_FLAG   ? json_boolean(value != 0)
+           : answer_is_whole(unit) ? json_integer(llround(value))
+                                   : json_real(value);
 }
 
 static bool print_range(const struct frame_column *column, const struct frame_cell *cell, FILE *out,

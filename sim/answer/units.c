@@ -18,9 +18,9 @@ static double scale_of(enum answer_unit unit)
     return scales[unit] != 0 ? scales[unit] : 1;
 }
 
-static bool is_ranged(enum answer_unit unit)
+bool answer_is_whole(enum answer_unit unit)
 {
-    return unit != ANSWER_BYTES && unit != ANSWER_INTEGER;
+    return unit == ANSWER_BYTES || unit == ANSWER_INTEGER || unit == ANSWER_FLAG;
 }
 
 /* No "-0.00" for what rounds to nothing. */
@@ -69,6 +69,9 @@ static void write_single(enum answer_unit unit, double value, char text[ANSWER_S
     case ANSWER_TIMES:
         snprintf(text, ANSWER_SIZE, "%.2fx", value);
         break;
+    case ANSWER_FLAG:
+        snprintf(text, ANSWER_SIZE, "%s", value != 0 ? "yes" : "no");
+        break;
     default:
         range_single(value, text, ANSWER_SIZE);
     }
@@ -83,7 +86,7 @@ const char *answer_format(enum answer_unit unit, int decimals, double value, dou
     }
     if (decimals > 0) {
         write_fixed(decimals, scale * value, scale * low, scale * high, text);
-    } else if (!is_ranged(unit) ||
+    } else if (answer_is_whole(unit) ||
                range_format(scale * value, scale * low, scale * high, text) == NULL) {
         write_single(unit, scale * value, text);
     }

@@ -3,7 +3,7 @@
 #ifndef ANSWER_UNITS_H
 #define ANSWER_UNITS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 enum answer_unit {
     ANSWER_TEXT,
@@ -18,8 +18,12 @@ enum answer_unit {
     ANSWER_MS_AS_S,        /* milliseconds; read as seconds with three digits */
     ANSWER_DOLLARS,        /* cents; three digits of a few cents or less */
     ANSWER_TIMES,          /* "1.25x" */
+    ANSWER_FLAG,           /* 1 or 0; "yes" or "no", in JSON true or false */
     ANSWER_JSON,           /* a text that is JSON; only in data */
 };
+
+/* Are values of this unit whole numbers? */
+bool answer_is_whole(enum answer_unit unit);
 
 enum { ANSWER_SIZE = 96 };
 

@@ -4,7 +4,6 @@
 #include "store/guard.h"
 
 #include "store/database.h"
-#include "store/later.h"
 #include "store/schema.h"
 
 #include <string.h>
@@ -39,9 +38,8 @@ const char *guard_table(size_t index, size_t *length)
     for (; at != NULL && index > 0; index--) {
         at = strstr(at + MADE, made);
     }
-    const char *table = at != NULL ? at + MADE : later_table(index);
-    *length = table != NULL ? strcspn(table, ";") : 0;
-    return table;
+    *length = at != NULL ? strcspn(at + MADE, ";") : 0;
+    return at != NULL ? at + MADE : NULL;
 }
 
 static bool has_name(const char *table, const char *name)
@@ -122,13 +120,12 @@ static bool check_objects(struct store *store, struct error *why)
     return good;
 }
 
-/* Tables that came later may be missing: later.h. */
 static bool check_missing(struct store *store, struct error *why)
 {
     const char *table;
     size_t length;
     bool good = true;
-    for (size_t i = 0; good && (table = guard_table(i, &length)) != later_table(0); i++) {
+    for (size_t i = 0; good && (table = guard_table(i, &length)) != NULL; i++) {
         char name[64];
         sqlite3_snprintf(sizeof name, name, "%.*s", (int)strcspn(table, " "), table);
         good = sqlite3_table_column_metadata(store->database, "main", name, NULL, NULL, NULL, NULL,

@@ -12,7 +12,7 @@ static void bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit, 
 {
     if (isnan(value)) {
         sqlite3_bind_null(statement, at);
-    } else if (unit == ANSWER_INTEGER || unit == ANSWER_BYTES) {
+    } else if (answer_is_whole(unit)) {
         sqlite3_bind_int64(statement, at, llround(value));
     } else {
         sqlite3_bind_double(statement, at, value);

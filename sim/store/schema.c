@@ -17,8 +17,10 @@
 #define SQL_US " REAL"
 #define SQL_MS " REAL"
 #define SQL_PARTS " TEXT"
+#define SQL_FLAG " INTEGER"
 #define SQL_SHARES " TEXT"
 #define SQL_BAND " TEXT"
+#define SQL_FLAG " INTEGER"
 #define SQL_SHARE " REAL"
 #define SQL_TIMES " REAL"
 
@@ -75,7 +77,17 @@ const char schema_tables[] =
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
 #include "answer/ablations.def"
 #undef COLUMN
-    "  version TEXT, PRIMARY KEY (ablation, place)) WITHOUT ROWID;\n";
+    "  version TEXT, PRIMARY KEY (ablation, place)) WITHOUT ROWID;\n"
+    "CREATE TABLE plans (\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "answer/plans.def"
+#undef COLUMN
+    "  version TEXT, PRIMARY KEY (plan, place)) WITHOUT ROWID;\n"
+    "CREATE TABLE plan_points (\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "answer/plan_points.def"
+#undef COLUMN
+    "  version TEXT, PRIMARY KEY (plan, place, liked, target)) WITHOUT ROWID;\n";
 
 #define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
 const struct schema_text schema_texts[SCHEMA_TEXTS] = {

@@ -8,7 +8,6 @@
 #include "store/database.h"
 #include "store/fresh.h"
 #include "store/guard.h"
-#include "store/later.h"
 #include "store/quantity.h"
 #include "store/ranged.h"
 #include "store/schema.h"
@@ -167,13 +166,13 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
-               later_tables_open(store, false, why) && values_check(store, why) &&
+               values_check(store, why) &&
                database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
         return error_set(why, store->path, 0, "cannot be written: it is read-only");
     }
-    return (version != 0 || create_tables(store, why)) && later_tables_open(store, true, why);
+    return version != 0 || create_tables(store, why);
 }
 
 /* A reader also opens for writing if it may: otherwise it could not roll a killed writer back. */

@@ -9,7 +9,6 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
-#include "answer/table.h"
 #include "cli/plan/plan_report.h"
 #include "cli/plan/plan_winner.h"
 #include "cli/runs/replications.h"
@@ -126,13 +125,13 @@ static void print_axes(FILE *out)
           "  2                invalid request\n",
           out);
     uint32_t count;
-    const struct table_column *columns = plan_columns(&count);
-    columns_print("\ncolumns of the table, for --columns; each target has one by its key:", columns,
-                  count, out);
+    const struct frame_column *columns = plan_columns(&count);
+    frame_columns_print("\ncolumns of the table, for --columns; each target has one by its key:",
+                        columns, count, out);
     columns = tradeoff_columns(false, &count);
-    columns_print("\ncolumns of --pareto:", columns, count, out);
+    frame_columns_print("\ncolumns of --pareto:", columns, count, out);
     columns = tradeoff_columns(true, &count);
-    columns_print("\ncolumns of --pareto for servers:", columns, count, out);
+    frame_columns_print("\ncolumns of --pareto for servers:", columns, count, out);
 }
 
 /* Serving metrics need a workload. */
@@ -301,14 +300,23 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
 {
     enum column best = with->by_figure ? with->best : COLUMN_COUNT;
     uint32_t count;
-    const struct table_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
+    const struct frame_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
     return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
            (arguments_given(arguments, PARETO)
-                ? table_view_check(out, columns, count, why)
+                ? frame_view_check(out, columns, count, why)
                 : plan_check_columns(&with->targets, best, out, why));
 }
 
 /* ---- the answer ---- */
+
+static bool print_json(const struct planning *planning, const struct targets *targets,
+                       struct error *why)
+{
+    struct frame *frame = plan_frame(planning, targets, false, why);
+    bool good = frame != NULL && frame_print_json(frame, stdout, why);
+    frame_destroy(frame);
+    return good;
+}
 
 static bool print_answer(const struct arguments *arguments, const struct planning *planning,
                          const struct planning_options *with, const struct table_view *view,
@@ -316,7 +324,7 @@ static bool print_answer(const struct arguments *arguments, const struct plannin
 {
     bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
     const char *path = arguments_text(arguments, OUTPUT);
-    bool good = (json ? plan_print_json(planning, &with->targets, stdout, why)
+    bool good = (json ? print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
                 (met ? plan_winner_print(planning, path, json, why)
                      : json || plan_nearest_explain(planning, why)) &&

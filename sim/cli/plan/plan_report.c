@@ -223,7 +223,9 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     if (good) {
         runs_notes_print_above(notes, planning->quests[0].candidate->scenario.root, out);
         print_title(planning, targets, out);
-        good = plan_table_print(planning, targets, view, out, why);
+        struct frame *frame = plan_frame(planning, targets, true, why);
+        good = frame != NULL && frame_print(frame, view, out, why);
+        frame_destroy(frame);
     }
     if (good) {
         fputc('\n', out);

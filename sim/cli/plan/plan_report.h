@@ -2,7 +2,7 @@
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
-#include "answer/table.h"
+#include "answer/frame.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"
 
@@ -13,13 +13,9 @@
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
 
-/* A part of it: the table. */
-bool plan_table_print(const struct planning *planning, const struct targets *targets,
-                      const struct table_view *view, FILE *out, struct error *why);
-
 /* The columns that a reader can choose in any plan, and in a front of decode steps or of servers. */
-const struct table_column *plan_columns(uint32_t *count);
-const struct table_column *tradeoff_columns(bool serves, uint32_t *count);
+const struct frame_column *plan_columns(uint32_t *count);
+const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
 
 /* Does the table of a plan for these targets, each of which has a column, have those of `view`?
  *   best   the figure that is compared, which has a column, too; COLUMN_COUNT: none */
@@ -35,7 +31,7 @@ bool plan_draws_print(const struct planning *planning, const struct targets *tar
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
                      const struct table_view *view, FILE *out, struct error *why);
 
-/* Print one JSON object per candidate, each on its own line:
+/* One row per candidate. For people without those that were left out; else with these keys:
  *
  *   system hardware   as named in the request
  *   left_out          why it was not considered, or null
@@ -51,9 +47,11 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
  *   scenario          the scenario of the run
  *   server            the command that starts the server, if the candidate meets all targets and
  *                     its server exists; else null
- *   run               as 'simulate --json' prints it */
-bool plan_print_json(const struct planning *planning, const struct targets *targets, FILE *out,
-                     struct error *why);
+ *   run               as 'simulate --json' prints it
+ *
+ * NULL with `why` if a row cannot be made. The caller frees it. */
+struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
+                         bool for_people, struct error *why);
 
 /* Print the runs of the front as 'simulate --json' does, then one line per candidate that has no
  * runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */

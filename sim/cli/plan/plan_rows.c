@@ -1,12 +1,11 @@
 #include "cli/plan/plan_report.h"
 
-#include "base/array.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
+#include "cli/plan/plan_stored.h"
 #include "cli/plan/shortfall.h"
-#include "store/store_plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { VALUE = 64 };
+enum { VALUE = 64, NOTE = TARGETS_MOST * PLAN_NOTE };
 
 /* The columns that are the same in all rows. */
 struct said {
@@ -81,150 +80,111 @@ static bool say(const struct planning *planning, const struct targets *targets, 
 
 /* ---- candidates ---- */
 
-/* A row, and the texts that it points to. */
-struct room {
-    char value[VALUE], message[SHORTFALL_TEXT], note[TARGETS_MOST * PLAN_NOTE];
-};
-
-static void note_near(const struct planning *planning, const struct targets *targets,
-                      const struct quest *quest, uint32_t value, struct room *room)
+static const char *note_near(const struct planning *planning, const struct targets *targets,
+                             const struct quest *quest, uint32_t value, char all[NOTE])
 {
     char name[PLAN_NAME], note[PLAN_NOTE];
     plan_name_quest(planning, quest, name);
+    all[0] = '\0';
     for (uint32_t i = 0; i < targets->count; i++) {
         if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
-            text_append(room->note, sizeof room->note, "%s%s", room->note[0] != '\0' ? "; " : "",
-                        note);
+            text_append(all, NOTE, "%s%s", all[0] != '\0' ? "; " : "", note);
         }
     }
-}
-
-static void note_draws(const struct targets *targets, const struct result *result,
-                       struct room *room)
-{
+    const struct result *result = &quest->results[value];
     if (result->draws.count > 0) {
-        text_append(room->note, sizeof room->note, "%s%u of %u draws meet all targets",
-                    room->note[0] != '\0' ? "; " : "", targets_count_met(targets, result),
-                    result->draws.count);
+        text_append(all, NOTE, "%s%u of %u draws meet all targets", all[0] != '\0' ? "; " : "",
+                    targets_count_met(targets, result), result->draws.count);
     }
+    return all[0] != '\0' ? all : NULL;
 }
 
-static void fill_tried(const struct planning *planning, const struct targets *targets,
-                       const struct quest *quest, struct room *room, struct store_plan *out)
+static void put_tried(const struct planning *planning, const struct targets *targets,
+                      const struct quest *quest, struct frame *frame)
 {
     bool met = quest->found != PLANNING_NONE;
     uint32_t value = met ? quest->found : quest->nearest;
     bool wins = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
-    out->verdict = wins ? "wins" : met ? "meets" : "misses";
+    char label[VALUE], message[SHORTFALL_TEXT], note[NOTE];
+    frame_text(frame, PLAN_verdict, wins ? "wins" : met ? "meets" : "misses");
     if (!met) {
         shortfall_describe(targets, planning->best,
-                           &quest->results[value == PLANNING_NONE ? 0 : value], room->message);
-        out->message = room->message;
+                           &quest->results[value == PLANNING_NONE ? 0 : value], message);
+        frame_text(frame, PLAN_message, message);
     }
     if (value != PLANNING_NONE) {
-        out->run = run_name(quest, value);
-        out->value = quest_label(quest, planning->maximise, value, room->value, VALUE);
-        note_near(planning, targets, quest, value, room);
-        note_draws(targets, &quest->results[value], room);
-        out->note = room->note[0] != '\0' ? room->note : NULL;
+        frame_text(frame, PLAN_run, run_name(quest, value));
+        frame_text(frame, PLAN_value,
+                   quest_label(quest, planning->maximise, value, label, sizeof label));
+        frame_text(frame, PLAN_note, note_near(planning, targets, quest, value, note));
     }
 }
 
-static void fill(const struct planning *planning, const struct targets *targets,
-                 const struct said *said, uint32_t place, struct room *room, struct store_plan *out)
+static void put_candidate(const struct planning *planning, const struct targets *targets,
+                          const struct said *said, uint32_t place, struct frame *frame)
 {
     const struct quest *quest = &planning->quests[place];
     const struct candidate *candidate = quest->candidate;
-    *out = (struct store_plan){.plan = said->name,
-                               .place = place,
-                               .goal = said->goal,
-                               .targets = said->targets,
-                               .answer = said->answer,
-                               .system = candidate->system,
-                               .hardware = candidate->machine,
-                               .tried = quest->search.tried,
-                               .count = quest->search.count};
-    if (candidate->left_out[0] != '\0' || quest->cannot) {
-        bool left_out = candidate->left_out[0] != '\0';
-        out->verdict = left_out ? "left out" : "refused";
-        out->message = left_out ? candidate->left_out : quest->why.found;
-        return;
+    bool left_out = candidate->left_out[0] != '\0';
+    frame_row(frame);
+    frame_text(frame, PLAN_plan, said->name);
+    frame_number(frame, PLAN_place, place);
+    frame_text(frame, PLAN_goal, said->goal);
+    frame_text(frame, PLAN_targets, said->targets);
+    frame_text(frame, PLAN_answer, said->answer);
+    frame_text(frame, PLAN_system, candidate->system);
+    frame_text(frame, PLAN_hardware, candidate->machine);
+    frame_number(frame, PLAN_tried, quest->search.tried);
+    frame_number(frame, PLAN_count, quest->search.count);
+    if (left_out || quest->cannot) {
+        frame_text(frame, PLAN_verdict, left_out ? "left out" : "refused");
+        frame_text(frame, PLAN_message, left_out ? candidate->left_out : quest->why.found);
+    } else {
+        put_tried(planning, targets, quest, frame);
     }
-    fill_tried(planning, targets, quest, room, out);
 }
 
 /* ---- values ---- */
 
-struct point_room {
-    char value[VALUE], figure[TARGET_TEXT];
-};
-
-static void fill_point(const struct quest *quest, bool maximise, uint32_t value,
-                       const struct target *target, struct point_room *room,
-                       struct store_plan_point *out)
+static void put_point(const struct quest *quest, bool maximise, uint32_t value,
+                      const struct target *target, struct frame *frame)
 {
     const struct result *result = &quest->results[value];
-    out->liked = value;
-    out->target = target->text;
-    out->value = quest_label(quest, maximise, value, room->value, VALUE);
-    out->run = run_name(quest, value);
-    out->figure = target_format(target, result, room->figure);
-    out->met = target_shortfall(target, result) == 0;
+    char label[VALUE], figure[TARGET_TEXT];
+    frame_number(frame, POINT_liked, value);
+    frame_text(frame, POINT_target, target->text);
+    frame_text(frame, POINT_value, quest_label(quest, maximise, value, label, sizeof label));
+    frame_text(frame, POINT_run, run_name(quest, value));
+    frame_text(frame, POINT_figure, target_format(target, result, figure));
+    frame_number(frame, POINT_met, target_shortfall(target, result) == 0);
 }
 
-/* The values of a candidate, with the verdict of each target; returns their number. */
-static uint32_t fill_points(const struct planning *planning, const struct targets *targets,
-                            const char *name, uint32_t place, struct point_room *rooms,
-                            struct store_plan_point *rows)
+/* The values of a candidate, with the verdict of each target. */
+static void put_points(const struct planning *planning, const struct targets *targets,
+                       const char *name, uint32_t place, struct frame *frame)
 {
     const struct quest *quest = &planning->quests[place];
-    uint32_t count = 0;
     for (uint32_t value = 0; value < quest->search.count; value++) {
         for (uint32_t i = 0; !isnan(quest->search.shortfall[value]) && i < targets->count; i++) {
-            rows[count] = (struct store_plan_point){.plan = name, .place = place};
-            fill_point(quest, planning->maximise, value, &targets->all[i], &rooms[count],
-                       &rows[count]);
-            count++;
+            frame_row(frame);
+            frame_text(frame, POINT_plan, name);
+            frame_number(frame, POINT_place, place);
+            put_point(quest, planning->maximise, value, &targets->all[i], frame);
         }
     }
-    return count;
-}
-
-static uint32_t count_tried(const struct planning *planning)
-{
-    uint32_t tried = 0;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        tried += planning->quests[i].search.tried;
-    }
-    return tried;
-}
-
-/* ---- all of it ---- */
-
-static bool put(const struct planning *planning, const struct targets *targets,
-                const struct said *said, struct store *store, struct error *why)
-{
-    uint32_t most = count_tried(planning) * targets->count, count = 0;
-    struct room *rooms = array_zeroed(planning->count, sizeof *rooms, why);
-    struct store_plan *rows = array_zeroed(planning->count, sizeof *rows, why);
-    struct point_room *point_rooms = array_zeroed(most, sizeof *point_rooms, why);
-    struct store_plan_point *points = array_zeroed(most, sizeof *points, why);
-    bool good = rooms != NULL && rows != NULL && point_rooms != NULL && points != NULL;
-    for (uint32_t i = 0; good && i < planning->count; i++) {
-        fill(planning, targets, said, i, &rooms[i], &rows[i]);
-        count += fill_points(planning, targets, said->name, i, &point_rooms[count], &points[count]);
-    }
-    good = good && store_put_plan(store, rows, planning->count, points, count, why);
-    free(rooms);
-    free(rows);
-    free(point_rooms);
-    free(points);
-    return good;
 }
 
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why)
 {
     struct said said;
-    return say(planning, targets, &said, why) && put(planning, targets, &said, store, why);
+    struct plan_frames frames;
+    if (!say(planning, targets, &said, why) || !plan_frames_create(&frames, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < planning->count; i++) {
+        put_candidate(planning, targets, &said, i, frames.plans);
+        put_points(planning, targets, said.name, i, frames.points);
+    }
+    return plan_frames_store(&frames, store, why);
 }

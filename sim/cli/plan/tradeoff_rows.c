@@ -1,9 +1,8 @@
 #include "cli/plan/plan_report.h"
 
-#include "base/array.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "store/store_plan.h"
+#include "cli/plan/plan_stored.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,37 +81,41 @@ static void label(const struct whatif *study, uint32_t point, char text[VALUE])
 
 /* ---- candidates ---- */
 
-struct room {
-    char value[VALUE], verdict[48];
-};
-
-static void fill(const struct tradeoff *tradeoff, const struct said *said, uint32_t place,
-                 struct room *room, struct store_plan *out)
+static void put_front(const struct tradeoff *tradeoff, uint32_t place, struct frame *frame)
 {
-    const struct candidate *candidate = &tradeoff->candidates[place];
+    char text[VALUE];
     uint32_t count;
     const struct tradeoff_run *first = first_on_front(tradeoff, place, &count);
-    *out = (struct store_plan){.plan = said->name,
-                               .place = place,
-                               .goal = "Pareto front",
-                               .targets = said->targets,
-                               .answer = said->answer,
-                               .system = candidate->system,
-                               .hardware = candidate->machine,
-                               .tried = tradeoff->studies[place].count,
-                               .count = tradeoff->studies[place].count};
-    bool left_out = candidate->left_out[0] != '\0';
-    if (left_out || tradeoff->why[place].found[0] != '\0') {
-        out->verdict = left_out ? "left out" : "refused";
-        out->message = left_out ? candidate->left_out : tradeoff->why[place].found;
-        return;
-    }
-    snprintf(room->verdict, sizeof room->verdict, "%u on the front", count);
-    out->verdict = room->verdict;
+    snprintf(text, sizeof text, "%u on the front", count);
+    frame_text(frame, PLAN_verdict, text);
     if (first != NULL) {
-        label(&tradeoff->studies[place], first->point, room->value);
-        out->value = room->value;
-        out->run = first->result->cells[COLUMN_RUN].text;
+        label(&tradeoff->studies[place], first->point, text);
+        frame_text(frame, PLAN_value, text);
+        frame_text(frame, PLAN_run, first->result->cells[COLUMN_RUN].text);
+    }
+}
+
+static void put_candidate(const struct tradeoff *tradeoff, const struct said *said, uint32_t place,
+                          struct frame *frame)
+{
+    const struct candidate *candidate = &tradeoff->candidates[place];
+    bool left_out = candidate->left_out[0] != '\0';
+    frame_row(frame);
+    frame_text(frame, PLAN_plan, said->name);
+    frame_number(frame, PLAN_place, place);
+    frame_text(frame, PLAN_goal, "Pareto front");
+    frame_text(frame, PLAN_targets, said->targets);
+    frame_text(frame, PLAN_answer, said->answer);
+    frame_text(frame, PLAN_system, candidate->system);
+    frame_text(frame, PLAN_hardware, candidate->machine);
+    frame_number(frame, PLAN_tried, tradeoff->studies[place].count);
+    frame_number(frame, PLAN_count, tradeoff->studies[place].count);
+    if (left_out || tradeoff->why[place].found[0] != '\0') {
+        frame_text(frame, PLAN_verdict, left_out ? "left out" : "refused");
+        frame_text(frame, PLAN_message,
+                   left_out ? candidate->left_out : tradeoff->why[place].found);
+    } else {
+        put_front(tradeoff, place, frame);
     }
 }
 
@@ -127,86 +130,57 @@ static bool is_on_front(const struct tradeoff *tradeoff, uint32_t study, uint32_
     return found;
 }
 
-struct point_room {
-    char value[VALUE], figures[TARGETS_MOST][TARGET_TEXT];
-};
-
-static uint32_t fill_point(const struct tradeoff *tradeoff, const struct targets *targets,
-                           const struct store_plan_point *same, struct point_room *room,
-                           struct store_plan_point *out)
+static void put_target(const struct target *target, const struct result *result,
+                       struct frame *frame)
 {
-    uint32_t study = (uint32_t)same->place, point = (uint32_t)same->liked;
-    const struct result *result = &tradeoff->studies[study].results[point];
-    const struct cell *run = &result->cells[COLUMN_RUN];
-    label(&tradeoff->studies[study], point, room->value);
-    for (uint32_t i = 0; i <= targets->count; i++) {
-        out[i] = *same;
-        out[i].value = room->value;
-        out[i].run = run->set ? run->text : NULL;
-        out[i].target = i < targets->count ? targets->all[i].text : on_front;
-        out[i].figure = i < targets->count
-                            ? target_format(&targets->all[i], result, room->figures[i])
-                        : is_on_front(tradeoff, study, point) ? "yes"
-                                                              : "no";
-        out[i].met = i == targets->count || target_shortfall(&targets->all[i], result) == 0;
-    }
-    return targets->count + 1;
+    char figure[TARGET_TEXT];
+    frame_text(frame, POINT_target, target->text);
+    frame_text(frame, POINT_figure, target_format(target, result, figure));
+    frame_number(frame, POINT_met, target_shortfall(target, result) == 0);
 }
 
-/* The runs of a candidate; returns their number. */
-static uint32_t fill_points(const struct tradeoff *tradeoff, const struct targets *targets,
-                            const char *name, uint32_t study, struct point_room *rooms,
-                            struct store_plan_point *rows)
+/* The runs of a candidate, with the verdict of each target, and whether they are on the front. */
+static void put_points(const struct tradeoff *tradeoff, const struct targets *targets,
+                       const char *name, uint32_t study, struct frame *frame)
 {
-    uint32_t count = 0;
     for (uint32_t point = 0; point < tradeoff->studies[study].count; point++) {
-        const struct store_plan_point same = {.plan = name, .place = study, .liked = point};
-        count += fill_point(tradeoff, targets, &same, &rooms[point], &rows[count]);
+        const struct result *result = &tradeoff->studies[study].results[point];
+        const struct cell *run = &result->cells[COLUMN_RUN];
+        char value[VALUE];
+        label(&tradeoff->studies[study], point, value);
+        for (uint32_t i = 0; i <= targets->count; i++) {
+            frame_row(frame);
+            frame_text(frame, POINT_plan, name);
+            frame_number(frame, POINT_place, study);
+            frame_number(frame, POINT_liked, point);
+            frame_text(frame, POINT_value, value);
+            frame_text(frame, POINT_run, run->set ? run->text : NULL);
+            if (i < targets->count) {
+                put_target(&targets->all[i], result, frame);
+                continue;
+            }
+            frame_text(frame, POINT_target, on_front);
+            frame_text(frame, POINT_figure, is_on_front(tradeoff, study, point) ? "yes" : "no");
+            frame_number(frame, POINT_met, 1);
+        }
     }
-    return count;
-}
-
-static uint32_t count_runs(const struct tradeoff *tradeoff)
-{
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < tradeoff->count; i++) {
-        runs += tradeoff->studies[i].count;
-    }
-    return runs;
-}
-
-/* ---- all of it ---- */
-
-static bool put(const struct tradeoff *tradeoff, const struct targets *targets,
-                const struct said *said, struct store *store, struct error *why)
-{
-    uint32_t runs = count_runs(tradeoff), run = 0, count = 0;
-    struct room *rooms = array_zeroed(tradeoff->count, sizeof *rooms, why);
-    struct store_plan *rows = array_zeroed(tradeoff->count, sizeof *rows, why);
-    struct point_room *point_rooms = array_zeroed(runs, sizeof *point_rooms, why);
-    struct store_plan_point *points =
-        array_zeroed((size_t)runs * (targets->count + 1), sizeof *points, why);
-    bool good = rooms != NULL && rows != NULL && point_rooms != NULL && points != NULL;
-    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
-        fill(tradeoff, said, i, &rooms[i], &rows[i]);
-        count += fill_points(tradeoff, targets, said->name, i, &point_rooms[run], &points[count]);
-        run += tradeoff->studies[i].count;
-    }
-    good = good && store_put_plan(store, rows, tradeoff->count, points, count, why);
-    free(rooms);
-    free(rows);
-    free(point_rooms);
-    free(points);
-    return good;
 }
 
 bool tradeoff_store(const struct tradeoff *tradeoff, const struct targets *targets,
                     struct store *store, struct error *why)
 {
     struct said said;
+    struct plan_frames frames;
     if (targets->count == 0) {
         return true;
     }
     say(tradeoff, targets, &said);
-    return put(tradeoff, targets, &said, store, why);
+    if (!plan_frames_create(&frames, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < tradeoff->count; i++) {
+        put_candidate(tradeoff, &said, i, frames.plans);
+        put_points(tradeoff, targets, said.name, i, frames.points);
+    }
+    return plan_frames_store(&frames, store, why);
 }

@@ -99,6 +99,21 @@ bool run_print_json(const struct result *result, FILE *out, struct error *why)
     return good;
 }
 
+bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
+                  struct error *why)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out != NULL && run_print_json_object(result, out, why);
+    bool written = out != NULL && fclose(out) == 0;
+    if (good && written) {
+        frame_text(frame, column, text);
+    }
+    free(text);
+    return good && (written || error_set(why, NULL, 0, "out of memory: no room for a run"));
+}
+
 void run_print_csv_head(bool drawn, FILE *out)
 {
     for (int c = 0; c < COLUMN_COUNT; c++) {

@@ -2,7 +2,7 @@
 #ifndef CLI_RUNS_RUNS_TEXT_H
 #define CLI_RUNS_RUNS_TEXT_H
 
-#include "result/result.h"
+#include "answer/frame.h"
 
 #include <stdio.h>
 
@@ -11,6 +11,10 @@
 bool run_print_json(const struct result *result, FILE *out, struct error *why);
 /* The same object, without the line's end. */
 bool run_print_json_object(const struct result *result, FILE *out, struct error *why);
+
+/* The same as a cell of a frame. */
+bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
+                  struct error *why);
 
 /* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
  * are not; a column that is not set is empty. With `drawn`, the columns of replications follow. */

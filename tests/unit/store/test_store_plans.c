@@ -1,5 +1,5 @@
-/* Plans in the store, files from before there were any, and what queries can ask: how quantities
- * are spelled, and which runs tie. */
+/* Frames in the store, such as plans, and what queries can ask: how quantities are spelled, and which
+ * runs tie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "store/store_plan.h"
+#include "cli/plan/plan_stored.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>
@@ -63,15 +63,34 @@ static void assert_rows(struct store *store, const char *ask, const char *expect
     assert_string_equal(text, expected);
 }
 
+static void add_point(struct frame *points, const char *plan, const char *target, int met)
+{
+    frame_row(points);
+    frame_text(points, POINT_plan, plan);
+    frame_number(points, POINT_place, 0);
+    frame_number(points, POINT_liked, 3);
+    frame_text(points, POINT_target, target);
+    frame_number(points, POINT_met, met);
+}
+
+static void create_frames(struct plan_frames *frames)
+{
+    struct error why;
+    assert_true(plan_frames_create(frames, &why));
+    frame_row(frames->plans);
+    frame_text(frames->plans, PLAN_plan, "a");
+    frame_number(frames->plans, PLAN_place, 0);
+    frame_text(frames->plans, PLAN_goal, "least budget");
+}
+
 static void put_plan(struct store *store)
 {
     struct error why;
-    const struct store_plan_point points[] = {
-        {.plan = "a", .liked = 3, .target = "tpot_ms<=40", .value = "10.0 %", .met = 1},
-        {.plan = "a", .liked = 3, .target = "hit_ratio>=0.9", .value = "10.0 %"},
-    };
-    const struct store_plan plan = {.plan = "a", .goal = "least budget", .verdict = "wins"};
-    assert_true(store_put_plan(store, &plan, 1, points, 2, &why));
+    struct plan_frames frames;
+    create_frames(&frames);
+    add_point(frames.points, "a", "tpot_ms<=40", 1);
+    add_point(frames.points, "a", "hit_ratio>=0.9", 0);
+    assert_true(plan_frames_store(&frames, store, &why));
 }
 
 static void a_plan_replaces_itself_and_is_merged(void **state)
@@ -102,37 +121,14 @@ static void a_plan_is_there_with_its_points_or_not_at_all(void **state)
 {
     (void)state;
     struct error why = {0};
-    const struct store_plan plan = {.plan = "a"};
-    const struct store_plan_point nameless = {.plan = NULL};
+    struct plan_frames frames;
     struct store *store = open_store(path, true);
-    assert_false(store_put_plan(store, &plan, 1, &nameless, 1, &why));
+    create_frames(&frames);
+    add_point(frames.points, NULL, "tpot_ms<=40", 1);
+    assert_false(plan_frames_store(&frames, store, &why));
     assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=0 ");
     put_plan(store);
     assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=1 ");
-    store_close(store);
-}
-
-/* A reader leaves the file without the tables, and a writer makes them. */
-static void a_file_from_before_plans_is_read_and_then_has_them(void **state)
-{
-    (void)state;
-    static const char count[] = "SELECT COUNT(*) AS n FROM plans JOIN plan_points USING (plan)";
-    static const char made[] =
-        "SELECT COUNT(*) AS n FROM main.sqlite_schema WHERE name IN ('plans', 'plan_points')";
-    store_close(open_store(path, true));
-    sql("DROP TABLE plans; DROP TABLE plan_points");
-
-    struct store *store = open_store(path, false);
-    assert_rows(store, count, "n=0 ");
-    assert_rows(store, made, "n=0 ");
-    store_close(store);
-
-    store = open_store(path, true);
-    assert_rows(store, made, "n=2 ");
-    put_plan(store);
-    store_close(store);
-    store = open_store(path, false);
-    assert_rows(store, count, "n=2 ");
     store_close(store);
 }
 
@@ -200,7 +196,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_plan_replaces_itself_and_is_merged),
         IN_FOLDER(a_plan_is_there_with_its_points_or_not_at_all),
-        IN_FOLDER(a_file_from_before_plans_is_read_and_then_has_them),
         IN_FOLDER(a_table_of_other_columns_is_refused),
         IN_FOLDER(quantities_are_spelled_as_tables_do),
         IN_FOLDER(queries_ask_whether_runs_tie),

@@ -1,0 +1,387 @@
+/* One row per candidate, for people and programs: the figures of the value found, or how near the
+ * nearest comes. */
+#include "cli/plan/plan_report.h"
+
+#include "cli/plan/plan_answer.h"
+#include "cli/plan/plan_notes.h"
+#include "cli/plan/shortfall.h"
+#include "cli/runs/runs_text.h"
+#include "study/plan/server_command.h"
+#include "study/plan/verdict.h"
+#include "study/plan/winner.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640, JUDGED = TARGETS_MOST + 1 };
+
+enum {
+    SYSTEM,
+    HARDWARE,
+    LEFT_OUT,
+    ERROR,
+    MET,
+    WINNER,
+    AXIS,
+    TRIED,
+    OF,
+    STEADY,
+    VALUE,
+    SHORTFALL,
+    NEAR,
+    BEFORE,
+    BEFORE_SHORTFALL,
+    DRAWS_MET,
+    FAMILIES_MET,
+    SCENARIO,
+    SERVER,
+    RUN,
+    AT, /* the value as a person reads it; the axis is its title */
+    BATCH,
+    KV,
+    CACHE,
+    HBM,
+    HIT,
+    MASS,
+    TPOT,
+    RATE,
+    COST,
+    FIXED_COLUMNS
+};
+
+static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
+    [SYSTEM] = {.title = "system", .key = "system"},
+    [HARDWARE] = {.key = "hardware"}, /* shown if candidates differ in it */
+    [LEFT_OUT] = {.key = "left_out"},
+    [ERROR] = {.key = "error"},
+    [MET] = {.key = "met", .unit = ANSWER_FLAG},
+    [WINNER] = {.key = "winner", .unit = ANSWER_FLAG},
+    [AXIS] = {.key = "axis"},
+    [TRIED] = {.key = "tried", .unit = ANSWER_INTEGER},
+    [OF] = {.key = "of", .unit = ANSWER_INTEGER},
+    [STEADY] = {.key = "steady", .unit = ANSWER_FLAG},
+    [VALUE] = {.key = "value"},
+    [SHORTFALL] = {.key = "shortfall", .unit = ANSWER_JSON},
+    [NEAR] = {.key = "within_error_band", .unit = ANSWER_JSON},
+    [BEFORE] = {.key = "before"},
+    [BEFORE_SHORTFALL] = {.key = "before_shortfall", .unit = ANSWER_JSON},
+    [DRAWS_MET] = {.key = "draws_met", .unit = ANSWER_INTEGER},
+    [FAMILIES_MET] = {.key = "families_met", .unit = ANSWER_INTEGER},
+    [SCENARIO] = {.key = "scenario"},
+    [SERVER] = {.key = "server"},
+    [RUN] = {.key = "run", .unit = ANSWER_JSON},
+    [AT] = {.title = "", .unit = ANSWER_REAL},
+    [BATCH] = {.title = "batch",
+               .unit = ANSWER_INTEGER,
+               .optional = true,
+               .name = "batch",
+               .what = "sequences, if they are not the axis"},
+    [KV] = {.figure = FIGURE_KV, .optional = true},
+    [CACHE] = {.figure = FIGURE_CACHE, .optional = true, .extra = true},
+    [HBM] = {.figure = FIGURE_HBM, .optional = true},
+    [HIT] = {.figure = FIGURE_HIT, .optional = true, .drop = 1},
+    [MASS] = {.figure = FIGURE_MASS, .optional = true},
+    [TPOT] = {.figure = FIGURE_TPOT, .optional = true},
+    [RATE] = {.figure = FIGURE_RATE, .optional = true},
+    [COST] = {.figure = FIGURE_COST, .optional = true},
+};
+
+const struct frame_column *plan_columns(uint32_t *count)
+{
+    *count = FIXED_COLUMNS;
+    return fixed_columns;
+}
+
+/* ---- columns of one plan ---- */
+
+struct report {
+    const struct planning *planning;
+    const struct targets *targets;
+    struct target compared;              /* the figure of --best; COLUMN_COUNT: none */
+    const struct target *judged[JUDGED]; /* shown in extra columns */
+    uint32_t judged_count;
+    struct frame_column columns[FIXED_COLUMNS + JUDGED + 1];
+    uint32_t column_count;
+    struct frame *frame;
+};
+
+/* Has this column a place in the table, or an earlier target it? */
+static bool is_shown(const struct report *report, enum column column)
+{
+    bool shows = column == COLUMN_BATCH;
+    for (uint32_t i = 0; i < FIXED_COLUMNS; i++) {
+        enum figure figure = fixed_columns[i].figure;
+        shows = shows || (figure != FIGURE_NONE && figure_kinds[figure].column == column);
+    }
+    for (uint32_t i = 0; i < report->judged_count; i++) {
+        shows = shows || report->judged[i]->column == column;
+    }
+    return shows;
+}
+
+/* List the columns and, behind them, those of targets without a column of their own, by their keys;
+ * note these targets. */
+static void list_columns(struct report *report)
+{
+    uint32_t count = FIXED_COLUMNS;
+    memcpy(report->columns, fixed_columns, sizeof fixed_columns);
+    for (uint32_t i = 0; i < report->targets->count + 1; i++) {
+        bool last = i == report->targets->count;
+        const struct target *target = last ? &report->compared : &report->targets->all[i];
+        if (target->column != COLUMN_COUNT && !is_shown(report, target->column)) {
+            const char *name = column_kinds[target->column].name;
+            report->judged[report->judged_count++] = target;
+            report->columns[count++] =
+                (struct frame_column){.title = name, .unit = ANSWER_REAL, .name = name};
+        }
+    }
+    report->columns[count++] = (struct frame_column){.title = "", .name = "verdict"};
+    report->column_count = count;
+}
+
+bool plan_check_columns(const struct targets *targets, enum column best,
+                        const struct table_view *view, struct error *why)
+{
+    struct report report = {.targets = targets, .compared = {.column = best}};
+    list_columns(&report);
+    return frame_view_check(view, report.columns, report.column_count, why);
+}
+
+/* Is there a batch to show that is not the axis? A shortfall takes its place. */
+static bool has_batch(const struct planning *planning)
+{
+    return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
+}
+
+static void fit_columns(struct report *report)
+{
+    struct frame_column *columns = report->columns;
+    list_columns(report);
+    columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
+    columns[AT].title = plan_axis(report->planning);
+    columns[BATCH].title = has_batch(report->planning) ? "batch" : "";
+    columns[CACHE].extra = !targets_judge(report->targets, COLUMN_CACHE_BYTES);
+}
+
+/* ---- for programs ---- */
+
+/* Write a value as the JSON of a cell, and release it. */
+static void put_json(struct frame *frame, uint32_t column, json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    frame_text(frame, column, text);
+    free(text);
+    json_decref(value);
+}
+
+static void put_shortfalls(const struct report *report, uint32_t column,
+                           const struct result *result)
+{
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        const struct target *target = &report->targets->all[i];
+        double shortfall = target_shortfall(target, result);
+        json_object_set_new(object, target->text,
+                            isfinite(shortfall) ? json_real(shortfall) : json_null());
+    }
+    put_json(report->frame, column, object);
+}
+
+/* The targets whose verdict is closer than the run's error band; none if it has no band. */
+static void put_near(const struct report *report, const struct result *result)
+{
+    json_t *list = json_array();
+    bool any = false;
+    for (int i = 0; i < RESULT_BANDS; i++) {
+        any = any || result->cells[COLUMN_ERROR_BAND + i].set;
+    }
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        if (verdict_is_near(&report->targets->all[i], result)) {
+            json_array_append_new(list, json_string(report->targets->all[i].text));
+        }
+    }
+    if (any) {
+        put_json(report->frame, NEAR, list);
+    } else {
+        json_decref(list);
+    }
+}
+
+/* Why there is no run to show. */
+static void put_error(const struct report *report, const struct quest *quest, uint32_t value)
+{
+    char text[SHORTFALL_TEXT];
+    if (quest->cannot) {
+        frame_text(report->frame, ERROR, quest->why.found);
+    } else if (value == PLANNING_NONE && quest->search.count > 0) {
+        shortfall_describe(report->targets, report->planning->best, &quest->results[0], text);
+        frame_text(report->frame, ERROR, text);
+    }
+}
+
+/* The scenario of the value, and the command that starts its server. */
+static bool put_scenario(const struct report *report, const struct quest *quest, uint32_t value,
+                         struct error *why)
+{
+    char command[SERVER_COMMAND] = "";
+    uint64_t pool; /* the run's kv_blocks has it */
+    struct scenario point;
+    bool made = quest_scenario(quest, report->planning->maximise, value, &point, why);
+    char *text = made ? node_canonical(point.root, why) : NULL;
+    bool good =
+        text != NULL && (quest->found == PLANNING_NONE ||
+                         server_command(&point, &quest->results[value], command, &pool, why));
+    frame_text(report->frame, SCENARIO, text);
+    frame_text(report->frame, SERVER, command[0] != '\0' ? command : NULL);
+    free(text);
+    scenario_release(&point);
+    return good;
+}
+
+static bool put_value(const struct report *report, const struct quest *quest, uint32_t value,
+                      struct error *why)
+{
+    const struct result *result = &quest->results[value];
+    struct frame *frame = report->frame;
+    bool maximise = report->planning->maximise;
+    frame_text(frame, VALUE, quest_text(quest, maximise, value));
+    put_shortfalls(report, SHORTFALL, result);
+    put_near(report, result);
+    if (quest->found != SEARCH_NONE && value > 0 && !report->planning->by_figure) {
+        frame_text(frame, BEFORE, quest_text(quest, maximise, value - 1));
+        put_shortfalls(report, BEFORE_SHORTFALL, &quest->results[value - 1]);
+    }
+    if (result->draws.count > 0) {
+        frame_number(frame, DRAWS_MET, targets_count_met(report->targets, result));
+    }
+    if (result->family_count > 0) {
+        frame_number(frame, FAMILIES_MET, targets_count_families(report->targets, result));
+    }
+    return put_scenario(report, quest, value, why) && run_put_json(result, frame, RUN, why);
+}
+
+static bool put_data(const struct report *report, const struct quest *quest, struct error *why)
+{
+    const struct planning *planning = report->planning;
+    struct frame *frame = report->frame;
+    const char *left_out = quest->candidate->left_out;
+    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
+    bool winner = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
+    frame_text(frame, LEFT_OUT, left_out[0] != '\0' ? left_out : NULL);
+    put_error(report, quest, value);
+    frame_number(frame, MET, quest->found != PLANNING_NONE);
+    frame_number(frame, WINNER, winner);
+    frame_text(frame, AXIS, quest->axis.key[0] != '\0' ? quest->axis.key : NULL);
+    frame_number(frame, TRIED, quest->search.tried);
+    frame_number(frame, OF, quest->search.count);
+    frame_number(frame, STEADY, !quest->search.uneven);
+    return value == PLANNING_NONE || put_value(report, quest, value, why);
+}
+
+/* ---- for people ---- */
+
+/* What limits a run, in its step or its memory: "link, 56 % of the step". */
+static const char *name_block(const struct result *result, char text[BLOCK])
+{
+    const struct result_item *part = result_largest(result, COLUMN_PARTS);
+    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
+    double ns = (double)result->cells[COLUMN_STEP].integer;
+    text[0] = '\0';
+    if (part == NULL || part->ns == 0) {
+        snprintf(text, BLOCK, "%s", result->message);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name,
+                                   100 * (double)part->ns / ns);
+    if (stall != NULL && (double)stall->ns >= 0.01 * ns && strcmp(stall->name, part->name) != 0) {
+        snprintf(text + used, BLOCK - used, "; it waits for %s for %.0f %%", stall->name,
+                 100 * (double)stall->ns / ns);
+    }
+    return text;
+}
+
+static void put_met(const struct report *report, const struct quest *quest)
+{
+    const struct planning *planning = report->planning;
+    const struct result *result = &quest->results[quest->found];
+    struct frame *frame = report->frame;
+    char text[TARGET_TEXT];
+    bool wins = quest == &planning->quests[planning->winner];
+    frame_text(frame, AT, quest_label(quest, planning->maximise, quest->found, text, sizeof text));
+    if (has_batch(planning)) {
+        frame_number(frame, BATCH, result_number(result, COLUMN_BATCH));
+    } else {
+        frame_text(frame, BATCH, "");
+    }
+    frame_result(frame, result);
+    for (uint32_t i = 0; i < report->judged_count; i++) {
+        frame_text(frame, FIXED_COLUMNS + i, target_format(report->judged[i], result, text));
+    }
+    frame_text(frame, report->column_count - 1,
+               wins                                                  ? "wins"
+               : planning->by_figure && winner_ties(planning, quest) ? "ties"
+                                                                     : "");
+}
+
+/* In place of figures: how near the candidate comes, and what limits it. */
+static void put_missed(const struct report *report, const struct quest *quest)
+{
+    char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
+    enum column compared = report->compared.column;
+    if (quest->nearest == SEARCH_NONE) {
+        shortfall_describe(report->targets, compared, &quest->results[0], text);
+    } else {
+        const struct result *result = &quest->results[quest->nearest];
+        shortfall_describe(report->targets, compared, result, shortfall);
+        name_block(result, block);
+        snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
+        frame_text(
+            report->frame, AT,
+            quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label));
+    }
+    frame_reason(report->frame, BATCH, text);
+}
+
+static void put_shown(const struct report *report, const struct quest *quest)
+{
+    if (quest->cannot) {
+        frame_reason(report->frame, AT, quest->why.found);
+    } else if (quest->found != SEARCH_NONE) {
+        put_met(report, quest);
+    } else {
+        put_missed(report, quest);
+    }
+}
+
+/* ---- all of it ---- */
+
+struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
+                         bool for_people, struct error *why)
+{
+    struct report report = {
+        .planning = planning, .targets = targets, .compared = {.column = planning->best}};
+    fit_columns(&report);
+    report.frame = frame_create(report.columns, report.column_count, why);
+    bool good = report.frame != NULL;
+    for (uint32_t i = 0; good && i < planning->count; i++) {
+        const struct quest *quest = &planning->quests[i];
+        if (for_people && quest->candidate->left_out[0] != '\0') {
+            continue;
+        }
+        frame_row(report.frame);
+        frame_text(report.frame, SYSTEM, quest->candidate->system);
+        frame_text(report.frame, HARDWARE, quest->candidate->machine);
+        if (for_people) {
+            put_shown(&report, quest);
+        } else {
+            good = put_data(&report, quest, why);
+        }
+    }
+    if (!good) {
+        frame_destroy(report.frame);
+        return NULL;
+    }
+    return report.frame;
+}
