@@ -75,6 +75,18 @@ double figure_value(const struct result *result, enum figure figure)
     return kind->read != NULL ? kind->read(result) : result_number(result, kind->column);
 }
 
+const char *figure_text(const struct result *result, enum figure figure, char text[ANSWER_SIZE])
+{
+    return answer_format(figure_kinds[figure].unit, 0, figure_value(result, figure), NAN, NAN,
+                         text);
+}
+
+const char *answer_column(const struct result *result, enum column column, enum answer_unit unit,
+                          char text[ANSWER_SIZE])
+{
+    return answer_format(unit, 0, result_number(result, column), NAN, NAN, text);
+}
+
 bool figure_range(const struct result *result, enum figure figure, double *low, double *high)
 {
     const struct figure_kind *kind = &figure_kinds[figure];

@@ -67,6 +67,24 @@ bool frame_ok(const struct frame *frame, struct error *why)
            error_set(why, NULL, 0, "out of memory: no room for a table");
 }
 
+uint32_t frame_find(const struct frame *frame, const char *name)
+{
+    uint32_t i = 0;
+    for (; frame != NULL; i++) {
+        assert(i < frame->column_count);
+        if (frame->columns[i].name != NULL && strcmp(frame->columns[i].name, name) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+double frame_value(const struct frame *frame, uint32_t row, uint32_t column)
+{
+    const struct frame_cell *cell = &frame->cells[(size_t)row * frame->column_count + column];
+    return cell->set && cell->text == NULL ? cell->value : (double)NAN;
+}
+
 /* ---- filling ---- */
 
 void frame_row(struct frame *frame)
@@ -84,22 +102,30 @@ void frame_row(struct frame *frame)
         return;
     }
     memset(frame->cells + cells, 0, frame->column_count * sizeof *frame->cells);
-    frame->rows[frame->row_count++] = (struct frame_row){.reason = NULL};
+    frame->row = frame->row_count++;
+    frame->rows[frame->row] = (struct frame_row){.reason = NULL};
 }
 
-/* A cell of the last row; NULL once memory is out. */
-static struct frame_cell *last_cell(struct frame *frame, uint32_t column)
+void frame_row_again(struct frame *frame, uint32_t row)
+{
+    if (frame != NULL) {
+        frame->row = row;
+    }
+}
+
+/* NULL once memory is out. */
+static struct frame_cell *cell_of(struct frame *frame, uint32_t column)
 {
     if (frame == NULL || frame->is_short) {
         return NULL;
     }
-    assert(frame->row_count > 0 && column < frame->column_count);
-    return &frame->cells[(size_t)(frame->row_count - 1) * frame->column_count + column];
+    assert(frame->row < frame->row_count && column < frame->column_count);
+    return &frame->cells[(size_t)frame->row * frame->column_count + column];
 }
 
 void frame_text(struct frame *frame, uint32_t column, const char *text)
 {
-    struct frame_cell *cell = last_cell(frame, column);
+    struct frame_cell *cell = cell_of(frame, column);
     if (cell == NULL || text == NULL) {
         return;
     }
@@ -110,7 +136,7 @@ void frame_text(struct frame *frame, uint32_t column, const char *text)
 
 void frame_range(struct frame *frame, uint32_t column, double value, double low, double high)
 {
-    struct frame_cell *cell = last_cell(frame, column);
+    struct frame_cell *cell = cell_of(frame, column);
     if (cell != NULL && !isnan(value)) {
         free(cell->text);
         *cell = (struct frame_cell){.set = true, .value = value, .low = low, .high = high};
@@ -120,6 +146,15 @@ void frame_range(struct frame *frame, uint32_t column, double value, double low,
 void frame_number(struct frame *frame, uint32_t column, double value)
 {
     frame_range(frame, column, value, NAN, NAN);
+}
+
+void frame_mean(struct frame *frame, uint32_t column, double mean, double half)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    frame_range(frame, column, mean, mean - half, mean + half);
+    if (cell != NULL) {
+        cell->is_mean = cell->set;
+    }
 }
 
 void frame_result(struct frame *frame, const struct result *result)
@@ -139,10 +174,19 @@ void frame_result(struct frame *frame, const struct result *result)
 
 void frame_reason(struct frame *frame, uint32_t column, const char *text)
 {
-    if (last_cell(frame, column) != NULL) {
-        struct frame_row *row = &frame->rows[frame->row_count - 1];
+    if (cell_of(frame, column) != NULL) {
+        struct frame_row *row = &frame->rows[frame->row];
         free(row->reason);
         *row = (struct frame_row){.reason = strdup(text), .reason_from = column};
         frame->is_short = row->reason == NULL;
     }
+}
+
+void frame_failed(struct frame *frame, uint32_t column, const struct result *result)
+{
+    char reason[sizeof result->message + 64];
+    const struct cell *status = &result->cells[COLUMN_STATUS];
+    snprintf(reason, sizeof reason, "%s%s%s", status->set ? status->text : "failed",
+             result->message[0] != '\0' ? ": " : "", result->message);
+    frame_reason(frame, column, reason);
 }

@@ -48,6 +48,7 @@ struct frame_column {
 
 struct frame_cell {
     bool set;
+    bool is_mean;            /* of draws; low and high are the interval of the mean */
     double value, low, high; /* low and high NaN: without a range */
     char *text;              /* in place of the value; owned */
 };
@@ -61,6 +62,7 @@ struct frame {
         uint32_t reason_from; /* the column where it begins */
     } * rows;                 /* [row_count] owned */
     uint32_t row_count;
+    uint32_t row; /* being filled */
     size_t cell_capacity, row_capacity;
     bool is_short; /* of memory */
 };
@@ -69,21 +71,34 @@ struct frame {
 struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why);
 void frame_destroy(struct frame *frame); /* NULL is fine */
 
+/* The place of the column of this name, which there is. */
+uint32_t frame_find(const struct frame *frame, const char *name);
+
+/* The number in a cell; NaN: none. */
+double frame_value(const struct frame *frame, uint32_t row, uint32_t column);
+
 /* Was there memory for everything? False, too, of NULL. */
 bool frame_ok(const struct frame *frame, struct error *why);
 
-/* ---- filling: cells are those of the last row ---- */
+/* ---- filling: cells are those of the last row, or of the row that was gone back to ---- */
 
 void frame_row(struct frame *frame);
+void frame_row_again(struct frame *frame, uint32_t row); /* for what is known once all rows are */
 void frame_text(struct frame *frame, uint32_t column, const char *text); /* copied; NULL: none */
 void frame_number(struct frame *frame, uint32_t column, double value);   /* NaN: none */
 void frame_range(struct frame *frame, uint32_t column, double value, double low, double high);
+
+/* A mean over draws and half its interval, which reads "45.1 ± 0.6". */
+void frame_mean(struct frame *frame, uint32_t column, double mean, double half);
 
 /* Fill every column that is a figure of runs. */
 void frame_result(struct frame *frame, const struct result *result);
 
 /* For people, `text` fills the line from a column on: why there are no figures. Copied. */
 void frame_reason(struct frame *frame, uint32_t column, const char *text);
+
+/* The same of a run that has no figures: its status and message. */
+void frame_failed(struct frame *frame, uint32_t column, const struct result *result);
 
 /* ---- for people ---- */
 

@@ -39,8 +39,9 @@ static const char *cell_words(const struct frame_column *column, const struct fr
 {
     return !cell->set           ? NULL
            : cell->text != NULL ? cell->text
-                                : answer_format(column->unit, column->decimals, cell->value,
-                                                cell->low, cell->high, text);
+           : cell->is_mean ? answer_mean(column->unit, cell->value, cell->high - cell->value, text)
+                           : answer_format(column->unit, column->decimals, cell->value, cell->low,
+                                           cell->high, text);
 }
 
 static bool add_row(const struct frame *frame, const struct shown *shown, uint32_t row,

@@ -106,24 +106,6 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
     return true;
 }
 
-bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
-               struct error *why)
-{
-    char *copy = strdup(text);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a table");
-    }
-    char **place = &table->rows[row + 1].texts[column];
-    free(*place);
-    *place = copy;
-    return true;
-}
-
-void table_keep(struct table *table, uint32_t column)
-{
-    table->column[column].drop = 0;
-}
-
 /* ---- choice ---- */
 
 /* The column of a name; `count` if there is none. */

@@ -48,16 +48,9 @@ void table_destroy(struct table *table);
  * the last text fills the rest of the line and is wrapped. */
 bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why);
 
-/* Replace a cell of an existing row. */
-bool table_set(struct table *table, uint32_t row, uint32_t column, const char *text,
-               struct error *why);
-
 /* Show what the view asks for, which table_view_check() passed: columns without a name first, then
  * the chosen ones. */
 void table_choose(struct table *table, const struct table_view *view);
-
-/* From now on the column is not left out, however wide the table. */
-void table_keep(struct table *table, uint32_t column);
 
 /* Print head and rows; without titles there is no head. */
 void table_print(const struct table *table, FILE *out);

@@ -92,3 +92,24 @@ const char *answer_format(enum answer_unit unit, int decimals, double value, dou
     }
     return text;
 }
+
+/* Digits after the point: two significant digits of `half`, at most four of `value`. */
+static int digits_of_mean(double value, double half)
+{
+    int most = value > 0 ? 3 - (int)floor(log10(value)) : 0;
+    int digits = half > 0 ? 1 - (int)floor(log10(half)) : most;
+    digits = digits < most ? digits : most;
+    return digits < 0 ? 0 : digits;
+}
+
+const char *answer_mean(enum answer_unit unit, double mean, double half, char text[ANSWER_SIZE])
+{
+    double scale = scale_of(unit);
+    int digits = digits_of_mean(scale * mean, scale * half);
+    if (half > 0) {
+        snprintf(text, ANSWER_SIZE, "%.*f ± %.*f", digits, scale * mean, digits, scale * half);
+    } else {
+        snprintf(text, ANSWER_SIZE, "%.*f ± 0", digits, scale * mean);
+    }
+    return text;
+}

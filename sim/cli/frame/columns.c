@@ -15,15 +15,3 @@ bool columns_read(const struct arguments *arguments, int columns, int wide, int 
     }
     return true;
 }
-
-void columns_print(const char *title, const struct table_column *columns, uint32_t count, FILE *out)
-{
-    fprintf(out, "%s\n", title);
-    for (uint32_t i = 0; i < count; i++) {
-        if (columns[i].name != NULL) {
-            char label[32];
-            snprintf(label, sizeof label, "  %-10s ", columns[i].name);
-            table_line(label, columns[i].what, out);
-        }
-    }
-}

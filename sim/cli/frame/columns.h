@@ -22,8 +22,4 @@
 bool columns_read(const struct arguments *arguments, int columns, int wide, int json,
                   struct table_view *out, struct error *why);
 
-/* Print a line for each column that has a name, for help: the name, and what it means. */
-void columns_print(const char *title, const struct table_column *columns, uint32_t count,
-                   FILE *out);
-
 #endif

@@ -30,15 +30,6 @@ static const double *values_of(const struct result *result, enum drawn drawn)
     return &result->draws.values[0][drawn];
 }
 
-/* Digits after the point: two significant digits of `half`, at most four of `value`. */
-static int digits_of(double value, double half)
-{
-    int most = value > 0 ? 3 - (int)floor(log10(value)) : 0;
-    int digits = half > 0 ? 1 - (int)floor(log10(half)) : most;
-    digits = digits < most ? digits : most;
-    return digits < 0 ? 0 : digits;
-}
-
 double drawn_value(const struct result *result, enum drawn drawn)
 {
     return is_drawn(result, drawn)
@@ -54,14 +45,29 @@ const char *drawn_mean(const struct result *result, enum drawn drawn, double sca
     }
     struct interval interval =
         interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
-    double mean = interval.mean / scale, half = interval.half / scale;
-    int digits = digits_of(mean, half);
-    if (half > 0) {
-        snprintf(text, DRAWN_TEXT, "%.*f ± %.*f", digits, mean, digits, half);
-    } else {
-        snprintf(text, DRAWN_TEXT, "%.*f ± 0", digits, mean);
+    return answer_mean(ANSWER_REAL, interval.mean / scale, interval.half / scale, text);
+}
+
+/* The drawn figure of a column; DRAWN_COUNT if there is none. */
+static enum drawn drawn_of(const struct frame_column *column)
+{
+    int drawn = 0;
+    while (drawn < DRAWN_COUNT && drawn_columns[drawn] != figure_kinds[column->figure].column) {
+        drawn++;
     }
-    return text;
+    return column->unit == ANSWER_SHARE ? DRAWN_COUNT : (enum drawn)drawn;
+}
+
+void drawn_means(struct frame *frame, const struct result *result)
+{
+    for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
+        enum drawn drawn = drawn_of(&frame->columns[i]);
+        if (drawn != DRAWN_COUNT && is_drawn(result, drawn)) {
+            struct interval mean =
+                interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
+            frame_mean(frame, i, mean.mean, mean.half);
+        }
+    }
 }
 
 bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
@@ -75,7 +81,8 @@ bool drawn_span(const struct result *result, enum drawn drawn, double scale, cha
     if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &interval, why)) {
         return false;
     }
-    int digits = digits_of(interval.p5 / scale, interval.p5 / scale / 10);
+    int most = interval.p5 > 0 ? 2 - (int)floor(log10(interval.p5 / scale)) : 0;
+    int digits = most > 0 ? most : 0; /* three in all, of the lower end */
     snprintf(text, DRAWN_TEXT, "%.*f - %.*f", digits, interval.p5 / scale, digits,
              interval.p95 / scale);
     *out = text;

@@ -2,14 +2,18 @@
 #ifndef CLI_FRAME_DRAWN_H
 #define CLI_FRAME_DRAWN_H
 
-#include "result/result.h"
+#include "answer/frame.h"
 
 #include <stdio.h>
 
-enum { DRAWN_TEXT = 80 };
+enum { DRAWN_TEXT = ANSWER_SIZE };
 
 /* A figure's mean over the draws; NaN if the draws do not have it. */
 double drawn_value(const struct result *result, enum drawn drawn);
+
+/* In the frame's row, replace the figures of a run by means over its draws, apart from shares, which
+ * hardly differ between draws. */
+void drawn_means(struct frame *frame, const struct result *result);
 
 /* The mean and the half-width of its interval, "45.13 ± 0.62", divided by `scale`; or NULL. */
 const char *drawn_mean(const struct result *result, enum drawn drawn, double scale,

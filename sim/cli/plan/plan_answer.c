@@ -1,7 +1,7 @@
 #include "cli/plan/plan_answer.h"
 
 #include "base/text.h"
-#include "cli/frame/figures.h"
+#include "answer/figures.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 #include "study/plan/best.h"
@@ -50,10 +50,10 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 /* The answer for a system without a budget. */
 static void say_fixed(const struct quest *quest, char text[PLAN_ANSWER])
 {
-    const struct cell *cells = quest->results[quest->found].cells;
-    char all[FIGURE], part[FIGURE];
-    const char *hbm = figure_bytes(&cells[COLUMN_HBM_BYTES], all);
-    const char *kv = hbm == NULL ? NULL : figure_bytes(&cells[COLUMN_HBM_KV], part);
+    const struct result *result = &quest->results[quest->found];
+    char all[ANSWER_SIZE], part[ANSWER_SIZE];
+    const char *hbm = answer_column(result, COLUMN_HBM_BYTES, ANSWER_BYTES, all);
+    const char *kv = hbm == NULL ? NULL : answer_column(result, COLUMN_HBM_KV, ANSWER_BYTES, part);
     text_append(text, PLAN_ANSWER, ": there is no budget to choose, because %s", quest->fixed);
     if (hbm != NULL) {
         text_append(text, PLAN_ANSWER, "; it takes %s of HBM", hbm);

@@ -1,7 +1,7 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/text.h"
-#include "cli/frame/figures.h"
+#include "answer/figures.h"
 #include "cli/frame/left_out.h"
 #include "answer/table.h"
 #include "cli/plan/plan_answer.h"
@@ -76,7 +76,7 @@ static struct prices find_prices(const struct planning *planning)
 static void print_cheapest(const struct planning *planning, FILE *out)
 {
     struct prices prices = find_prices(planning);
-    char line[2 * LINE], name[LINE], dollars[FIGURE];
+    char line[2 * LINE], name[LINE], dollars[ANSWER_SIZE];
     if (prices.priced < 2) {
         return;
     }
@@ -90,7 +90,7 @@ static void print_cheapest(const struct planning *planning, FILE *out)
     }
     plan_name_quest(planning, prices.cheapest, name);
     snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
-             figure_dollars(cost_of_answer(prices.cheapest), dollars));
+             figure_text(answer_of(prices.cheapest), FIGURE_COST, dollars));
     if (prices.ties == 1) {
         plan_name_quest(planning, prices.tied, name);
         text_append(line, sizeof line, "; %s ties with it (%s)", name, tie_reason(prices.tie));

@@ -1,6 +1,6 @@
 #include "cli/plan/plan_winner.h"
 
-#include "cli/frame/figures.h"
+#include "answer/figures.h"
 #include "cli/frame/output.h"
 #include "answer/table.h"
 #include "cli/plan/scenario_yaml.h"
@@ -31,8 +31,8 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
 /* KV that stays in HBM is on the host, too. */
 static void note_host_pool(const struct result *result)
 {
-    char note[POOL_NOTE], bytes[FIGURE];
-    const char *held = figure_bytes(&result->cells[COLUMN_DRAM_KV], bytes);
+    char note[POOL_NOTE], bytes[ANSWER_SIZE];
+    const char *held = answer_column(result, COLUMN_DRAM_KV, ANSWER_BYTES, bytes);
     if (result->cells[COLUMN_RESIDENT_SHARE].set && held != NULL) {
         snprintf(note, sizeof note,
                  "the host's pool holds all KV, also what stays in HBM: at least %s", held);

@@ -1,5 +1,6 @@
 #include "cli/report/report.h"
 
+#include "answer/figures.h"
 #include "cli/frame/html.h"
 #include "cli/report/report_step.h"
 #include "result/range.h"
@@ -15,17 +16,23 @@ static bool is(const char *a, const char *b)
 
 /* ---- a best run of a server -------------------------------------------------------------- */
 
-static double share_found(const struct cell *tokens, const struct cell *of)
+static void say_found(const struct result *run, const char *found, FILE *out)
 {
-    return tokens->set && of->set && of->integer > 0
-               ? 100 * (double)tokens->integer / (double)of->integer
-               : 0;
+    char gpu[ANSWER_SIZE], host[ANSWER_SIZE];
+    const char *on_gpu = figure_text(run, FIGURE_GPU_HIT, gpu);
+    if (on_gpu == NULL) {
+        fputs("It is unknown which prompts begin alike: the workload has no hashes", out);
+    } else {
+        fprintf(out,
+                "%s %s&nbsp;%% of the prompts' tokens on the GPU and %s&nbsp;%% in host memory",
+                found, on_gpu, figure_text(run, FIGURE_HOST_HIT, host));
+    }
+    fputs(".</p>\n", out);
 }
 
 static void say_server(const struct report_setting *setting, bool timed, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
-    const struct cell *prompt = &cells[COLUMN_PROMPT_TOKENS];
     html_print(out, "<p class=\"answer\"><strong>%s</strong> ", setting->names[BEST]);
     if (timed && cells[COLUMN_GOODPUT].set) {
         fprintf(out, "serves best: <strong>%.3g requests a second</strong> meet the objectives. ",
@@ -37,11 +44,7 @@ static void say_server(const struct report_setting *setting, bool timed, FILE *o
                 (double)cells[COLUMN_TTFT_P50].integer / 1e6,
                 (double)cells[COLUMN_E2E_P50].integer / 1e6);
     }
-    fprintf(out,
-            "%s %.1f&nbsp;%% of the prompts' tokens on the GPU and %.1f&nbsp;%% in host "
-            "memory.</p>\n",
-            timed ? "It finds" : "finds", share_found(&cells[COLUMN_HIT_TOKENS_GPU], prompt),
-            share_found(&cells[COLUMN_HIT_TOKENS_HOST], prompt));
+    say_found(&setting->runs[BEST], timed ? "It finds" : "finds", out);
     fputs("<ul>\n", out);
     if (setting->differs[NEXT]) {
         enum tie tie = result_tie(&setting->runs[BEST], &setting->runs[NEXT],

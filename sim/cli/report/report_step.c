@@ -1,7 +1,6 @@
 #include "cli/report/report_step.h"
 
-#include "base/units.h"
-#include "cli/frame/figures.h"
+#include "answer/figures.h"
 #include "cli/frame/html.h"
 #include "result/tie.h"
 
@@ -54,9 +53,9 @@ bool report_setting_read(struct store *store, const struct report_table *best, s
 }
 
 static const char *rate(const struct report_setting *setting, enum report_place place,
-                        char text[FIGURE])
+                        char text[ANSWER_SIZE])
 {
-    return figure_rate(&setting->runs[place].cells[COLUMN_DECODE_RATE], text);
+    return figure_text(&setting->runs[place], FIGURE_RATE, text);
 }
 
 /* How much slower than the best, as a share of its rate. */
@@ -89,7 +88,7 @@ static bool leads_lossless(const struct report_setting *setting)
 
 static void say_lossless(const struct report_setting *setting, FILE *out)
 {
-    char per_second[FIGURE], step[FIGURE];
+    char per_second[ANSWER_SIZE], step[ANSWER_SIZE];
     if (leads_lossless(setting)) {
         html_print(
             out,
@@ -97,7 +96,7 @@ static void say_lossless(const struct report_setting *setting, FILE *out)
             "all of the attention mass: <strong>%s tokens a second</strong>, a step of "
             "%s ms.</p>\n",
             setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second),
-            figure_ms(setting->runs[LOSSLESS].cells[COLUMN_STEP].integer, step));
+            figure_text(&setting->runs[LOSSLESS], FIGURE_STEP, step));
     }
 }
 
@@ -119,21 +118,22 @@ static void say_loss(const struct result *run, FILE *out)
 static void say_best(const struct report_setting *setting, bool chosen, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
-    char per_second[FIGURE], user[FIGURE], step[FIGURE];
+    char per_second[ANSWER_SIZE], user[ANSWER_SIZE], step[ANSWER_SIZE];
     bool ties = tie_of(setting) != TIE_NONE;
     html_print(out, "<p class=\"answer\"><strong>%s</strong> ", setting->names[BEST]);
     if (ties) {
         html_print(out, "and <strong>%s</strong> tie for fastest. %s ", setting->names[NEXT],
                    setting->names[BEST]);
     }
-    html_print(out,
-               chosen && !ties
-                   ? "decodes fastest%s: <strong>%s tokens a second</strong>, a step of %s ms"
-                   : "decodes%s <strong>%s tokens a second</strong>, a step of %s ms",
-               chosen && !ties && leads_lossless(setting) ? " of all" : "",
-               rate(setting, BEST, per_second), figure_ms(cells[COLUMN_STEP].integer, step));
+    html_print(
+        out,
+        chosen && !ties ? "decodes fastest%s: <strong>%s tokens a second</strong>, a step of %s ms"
+                        : "decodes%s <strong>%s tokens a second</strong>, a step of %s ms",
+        chosen && !ties && leads_lossless(setting) ? " of all" : "",
+        rate(setting, BEST, per_second), figure_text(&setting->runs[BEST], FIGURE_STEP, step));
     if (cells[COLUMN_BATCH].set && cells[COLUMN_BATCH].integer > 1 && cells[COLUMN_USER_RATE].set) {
-        html_print(out, "; %s for each sequence", figure_rate(&cells[COLUMN_USER_RATE], user));
+        html_print(out, "; %s for each sequence",
+                   answer_column(&setting->runs[BEST], COLUMN_USER_RATE, ANSWER_REAL, user));
     }
     say_loss(&setting->runs[BEST], out);
     fputs(".</p>\n", out);
@@ -145,14 +145,14 @@ static void say_limits(const struct report_setting *setting, FILE *out)
     const struct result_item *part = result_largest(run, COLUMN_PARTS);
     const struct result_item *stall = result_largest(run, COLUMN_STALLS);
     double step = (double)run->cells[COLUMN_STEP].integer;
-    char waits[FIGURE];
+    char waits[ANSWER_SIZE];
     if (part == NULL || step <= 0) {
         return;
     }
     html_print(out, "<li>What limits it: the largest part of its critical path is %s, ",
                part->name);
     fprintf(out, "%.0f&nbsp;%%; ", 100 * (double)part->ns / step);
-    html_print(out, "the GPU waits for %s of the step", figure_stalled(run, waits));
+    html_print(out, "the GPU waits for %s of the step", figure_text(run, FIGURE_STALLED, waits));
     if (stall != NULL && (double)stall->ns > step / 200) {
         html_print(out, ", mostly for %s", stall->name);
     }
@@ -161,7 +161,7 @@ static void say_limits(const struct report_setting *setting, FILE *out)
 
 static void say_next(const struct report_setting *setting, FILE *out)
 {
-    char per_second[FIGURE];
+    char per_second[ANSWER_SIZE];
     enum tie tie = tie_of(setting);
     if (!setting->differs[NEXT]) {
         return;
@@ -177,14 +177,14 @@ static void say_next(const struct report_setting *setting, FILE *out)
 static void say_selection(const struct report_setting *setting, FILE *out)
 {
     const struct cell *recall = &setting->runs[BEST].cells[COLUMN_MASS_RECALL];
-    char mass[FIGURE], per_second[FIGURE];
+    char mass[ANSWER_SIZE], per_second[ANSWER_SIZE];
     if (is_lossy(&setting->runs[BEST]) || !recall->set || recall->real >= 0.9995) {
         return;
     }
     html_print(out,
                "<li>It keeps the selection that the model itself makes: it attends to %s&nbsp;% of "
                "the attention mass, a proxy for quality, not a score",
-               figure_percent(recall, mass));
+               figure_text(&setting->runs[BEST], FIGURE_MASS, mass));
     if (setting->differs[LOSSLESS]) {
         html_print(out, ". The fastest that attends to all of it is %s, with %s tokens a second",
                    setting->names[LOSSLESS], rate(setting, LOSSLESS, per_second));
@@ -194,11 +194,11 @@ static void say_selection(const struct report_setting *setting, FILE *out)
 
 static void say_others(const struct report_setting *setting, FILE *out)
 {
-    char per_second[FIGURE], step[FIGURE], hbm[FIGURE];
+    char per_second[ANSWER_SIZE], step[ANSWER_SIZE], hbm[ANSWER_SIZE];
     if (setting->differs[QUICKEST]) {
         const struct result *run = &setting->runs[QUICKEST];
         html_print(out, "<li>The shortest step is %s ms, with %s: %s tokens a second.</li>\n",
-                   figure_ms(run->cells[COLUMN_STEP].integer, step), setting->names[QUICKEST],
+                   figure_text(run, FIGURE_STEP, step), setting->names[QUICKEST],
                    rate(setting, QUICKEST, per_second));
     }
     const struct cell *cells = setting->runs[FRUGAL].cells;
@@ -208,8 +208,7 @@ static void say_others(const struct report_setting *setting, FILE *out)
             out,
             "<li>Least HBM within 5&nbsp;% of the best rate: %s, with %s in all and %s tokens a "
             "second.</li>\n",
-            setting->names[FRUGAL],
-            units_format((double)cells[COLUMN_HBM_BYTES].integer, UNIT_BYTES, hbm, sizeof hbm),
+            setting->names[FRUGAL], figure_text(&setting->runs[FRUGAL], FIGURE_HBM, hbm),
             rate(setting, FRUGAL, per_second));
     }
 }

@@ -1,8 +1,8 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
 #include "cli/runs/explain.h"
 
+#include "answer/figures.h"
 #include "cli/frame/progress.h"
-#include "answer/table.h"
 #include "cli/runs/explain_server.h"
 #include "cli/runs/explain_words.h"
 #include "cli/runs/sweep_keys.h"
@@ -15,21 +15,12 @@ enum { SETTING = 256 };
 
 /* ---- the step -------------------------------------------------------------------------- */
 
-static int64_t sum(const struct result_item *items, uint32_t count)
-{
-    int64_t ns = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        ns += items[i].ns;
-    }
-    return ns;
-}
-
 static void print_step(const struct result *result, FILE *out)
 {
     double ns = (double)result->cells[COLUMN_STEP].integer;
     const struct result_item *part = result_largest(result, COLUMN_PARTS);
     const struct result_item *stall = result_largest(result, COLUMN_STALLS);
-    double waits = (double)sum(result->stalls, result->stall_count) / ns;
+    double waits = figure_value(result, FIGURE_STALLED);
     fprintf(out, "A step takes %.*f ms. ", ns < 1e8 ? 2 : 1, ns / 1e6);
     fprintf(out, "The largest part of its critical path is %s, ", part->name);
     explain_percent((double)part->ns / ns, out);
@@ -37,9 +28,7 @@ static void print_step(const struct result *result, FILE *out)
     explain_percent(waits, out);
     fputs(" of it", out);
     if (stall != NULL && waits >= EXPLAIN_TOLD) {
-        fprintf(out, ", %s for %s",
-                stall->ns * 10 >= sum(result->stalls, result->stall_count) * 9 ? "nearly all"
-                                                                               : "most",
+        fprintf(out, ", %s for %s", (double)stall->ns >= 0.9 * waits * ns ? "nearly all" : "most",
                 stall->name);
     }
     fputs(".", out);
@@ -47,15 +36,9 @@ static void print_step(const struct result *result, FILE *out)
 
 /* ---- a run ------------------------------------------------------------------------------ */
 
-static bool write_explanation(const struct explanation *explanation, FILE *all, struct error *why)
+static void write_run(const struct explanation *explanation, FILE *out)
 {
     const struct result *result = &explanation->result;
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        return error_set(why, NULL, 0, "out of memory");
-    }
     fprintf(out, "%s, batch %" PRId64 ": ", result->cells[COLUMN_SYSTEM].text,
             result->cells[COLUMN_BATCH].integer);
     if (result->cells[COLUMN_STEP].set) {
@@ -65,12 +48,6 @@ static bool write_explanation(const struct explanation *explanation, FILE *all, 
     } else {
         fprintf(out, "%s.", result->message);
     }
-    bool ok = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory");
-    if (ok) {
-        table_line("", text, all);
-    }
-    free(text);
-    return ok;
 }
 
 /* "vllm, rate 2" of a sweep, "" of a single run. */
@@ -87,19 +64,13 @@ static bool write_point(const struct scenario *scenario, uint32_t index,
                         const struct run_context *runs, char **shown, FILE *out, struct error *why)
 {
     struct point point;
-    struct explanation explanation;
     char name[2 * SETTING];
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
     name_run(scenario, index, &point, name, sizeof name);
-    bool serves = point_serves(&point);
-    bool ok = serves ? explain_server_write(&point, name, runs, shown, out, why)
-                     : explain_run(&point, runs, &explanation, why);
-    if (ok && !serves) {
-        ok = write_explanation(&explanation, out, why);
-        explanation_release(&explanation);
-    }
+    bool ok = point_serves(&point) ? explain_server_write(&point, name, runs, shown, out, why)
+                                   : explain_paragraph(&point, "", runs, write_run, out, why);
     point_release(&point);
     return ok;
 }

@@ -3,8 +3,9 @@
 #include "cli/runs/explain_server.h"
 
 #include "base/units.h"
-#include "answer/table.h"
+#include "answer/frame.h"
 #include "cli/runs/explain_times.h"
+#include "cli/runs/explain_words.h"
 #include "serving/engine_memory.h"
 #include "serving/serving_memory.h"
 
@@ -13,22 +14,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 32, SENTENCES = 640 };
+enum { SENTENCES = 640 };
 
-static const struct table_column columns[] = {
-    {.title = "memory of a GPU"},          {.title = "GiB", .right = true},
-    {.title = "share", .right = true},     {.title = "basis"},
+static const struct frame_column columns[] = {
+    {.title = "memory of a GPU"},
+    {.title = "GiB", .unit = ANSWER_REAL, .decimals = 2},
+    {.title = "share", .unit = ANSWER_PERCENT_TENTHS},
+    {.title = "basis"},
     {.title = "what it is", .wrap = true},
 };
 
-static bool add_line(struct table *table, const struct engine_memory_line *line, double all,
-                     struct error *why)
+static void put_line(const struct engine_memory_line *line, double all, struct frame *frame)
 {
-    char bytes[TEXT], share[TEXT];
-    snprintf(bytes, sizeof bytes, "%.2f", line->bytes / (1 << 30));
-    snprintf(share, sizeof share, "%.1f %%", 100 * line->bytes / all);
-    const char *texts[] = {line->name, bytes, share, basis_name(line->basis), line->what};
-    return table_add(table, texts, 5, why);
+    frame_row(frame);
+    frame_text(frame, 0, line->name);
+    frame_number(frame, 1, line->bytes / (1 << 30));
+    frame_number(frame, 2, line->bytes / all);
+    frame_text(frame, 3, basis_name(line->basis));
+    frame_text(frame, 4, line->what);
 }
 
 static bool print_lines(const struct point *point, FILE *out, struct error *why)
@@ -36,18 +39,16 @@ static bool print_lines(const struct point *point, FILE *out, struct error *why)
     struct engine_memory memory;
     struct trust trust = {.basis = BASIS_MEASURED};
     double all = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
-    struct table *table = engine_memory_of(point, &memory, why)
-                              ? table_create(columns, sizeof columns / sizeof *columns, why)
-                              : NULL;
-    bool ok = table != NULL;
-    for (uint32_t i = 0; ok && i < memory.count; i++) {
-        ok = add_line(table, &memory.lines[i], all, why);
+    if (!engine_memory_of(point, &memory, why)) {
+        return false;
     }
-    if (ok) {
-        table_print(table, out);
+    struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
+    for (uint32_t i = 0; i < memory.count; i++) {
+        put_line(&memory.lines[i], all, frame);
     }
-    table_destroy(table);
-    return ok;
+    bool good = frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
+    return good;
 }
 
 /* Where the pool of a server comes from that keeps all KV in HBM. */
@@ -118,5 +119,6 @@ bool explain_server_write(const struct point *point, const char *name,
     }
     free(*shown);
     *shown = text;
-    return good && (!point->workload.timed || explain_times_write(point, name, runs, out, why));
+    return good && (!point->workload.timed ||
+                    explain_paragraph(point, name, runs, explain_times_write, out, why));
 }

@@ -4,10 +4,8 @@
 #include "cli/runs/explain_times.h"
 
 #include "base/text.h"
-#include "answer/table.h"
 #include "cli/runs/explain_words.h"
 #include "decode/time/pipeline.h"
-#include "study/sweep/explain.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -179,7 +177,7 @@ static void print_causes(const struct explain_time *time, FILE *out)
     }
 }
 
-static void write_times(const struct explanation *explanation, FILE *out)
+void explain_times_write(const struct explanation *explanation, FILE *out)
 {
     const struct result *result = &explanation->result;
     double before, after;
@@ -201,28 +199,4 @@ static void write_times(const struct explanation *explanation, FILE *out)
     }
     explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
                           EXPLAIN_SHOWN, out);
-}
-
-bool explain_times_write(const struct point *point, const char *name,
-                         const struct run_context *runs, FILE *out, struct error *why)
-{
-    struct explanation explanation;
-    char *text = NULL;
-    size_t size = 0;
-    if (!explain_run(point, runs, &explanation, why)) {
-        return false;
-    }
-    FILE *sentences = open_memstream(&text, &size);
-    bool ok = sentences != NULL;
-    if (ok) {
-        fprintf(sentences, "%s%s", name, name[0] != '\0' ? ": " : "");
-        write_times(&explanation, sentences);
-        ok = fclose(sentences) == 0;
-    }
-    explanation_release(&explanation);
-    if (ok) {
-        table_line("", text, out);
-    }
-    free(text);
-    return ok || error_set(why, NULL, 0, "out of memory");
 }

@@ -1,5 +1,7 @@
 #include "cli/runs/explain_words.h"
 
+#include "answer/table.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -100,4 +102,28 @@ void explain_measure_first(const struct explanation *explanation, const char *on
         explain_percent(guess->effect, out);
     }
     fputs(shown > 0 ? "." : "", out);
+}
+
+bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
+                       explain_writer *write, FILE *out, struct error *why)
+{
+    struct explanation explanation;
+    char *text = NULL;
+    size_t size = 0;
+    if (!explain_run(point, runs, &explanation, why)) {
+        return false;
+    }
+    FILE *sentences = open_memstream(&text, &size);
+    bool ok = sentences != NULL;
+    if (ok) {
+        fprintf(sentences, "%s%s", name, name[0] != '\0' ? ": " : "");
+        write(&explanation, sentences);
+        ok = fclose(sentences) == 0;
+    }
+    explanation_release(&explanation);
+    if (ok) {
+        table_line("", text, out);
+    }
+    free(text);
+    return ok || error_set(why, NULL, 0, "out of memory");
 }

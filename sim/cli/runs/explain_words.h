@@ -25,4 +25,9 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
 void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
                            FILE *out);
 
+/* Explain a run and print what `write` says of it as a paragraph, after its name; "": without. */
+typedef void explain_writer(const struct explanation *explanation, FILE *out);
+bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
+                       explain_writer *write, FILE *out, struct error *why);
+
 #endif

@@ -1,7 +1,7 @@
 #include "cli/runs/layer_text.h"
 
 #include "base/array.h"
-#include "answer/table.h"
+#include "answer/frame.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -102,21 +102,21 @@ static bool print_lanes(const struct layer_schedule *schedule, uint32_t layer, F
 
 /* ---- the table ---- */
 
-static const struct table_column columns[] = {
-    {.title = "stage"},
-    {.title = "on"},
-    {.title = "from us", .right = true},
-    {.title = "for us", .right = true},
-    {.title = "path us", .right = true},
-    {.title = "part"},
-    {.title = "rests most on"},
-};
-enum { CELLS = sizeof columns / sizeof *columns };
+enum { STAGE, ON, FROM, LENGTH, PATH, PART, BASIS, CELLS };
 
-static const char *microseconds(int64_t ns, char text[NAME])
+static const struct frame_column columns[CELLS] = {
+    [STAGE] = {.title = "stage"},
+    [ON] = {.title = "on"},
+    [FROM] = {.title = "from us", .unit = ANSWER_REAL, .decimals = 1},
+    [LENGTH] = {.title = "for us", .unit = ANSWER_REAL, .decimals = 1},
+    [PATH] = {.title = "path us", .unit = ANSWER_REAL, .decimals = 1},
+    [PART] = {.title = "part"},
+    [BASIS] = {.title = "rests most on"},
+};
+
+static double microseconds(int64_t ns)
 {
-    snprintf(text, NAME, "%.1f", (double)ns / 1000);
-    return text;
+    return (double)ns / 1000;
 }
 
 /* Bars of one stage, resource and part, between which no other stage begins. */
@@ -179,55 +179,54 @@ static enum basis main_basis(const struct row *row)
     return most;
 }
 
-static bool add_row(const struct layer_schedule *schedule, const struct row *row, uint32_t layer,
-                    struct table *table, struct error *why)
+static void put_row(const struct layer_schedule *schedule, const struct row *row, uint32_t layer,
+                    struct frame *frame)
 {
-    char name[NAME], stage[NAME + 16], from[NAME], length[NAME], path[NAME];
+    char name[NAME], stage[NAME + 16];
     bar_name(schedule, row->first, layer, name);
     snprintf(stage, sizeof stage, row->times > 1 ? "%s (%u)" : "%s", name, row->times);
-    const char *const texts[CELLS] = {
-        stage,
-        resource_name(row->first),
-        microseconds(row->first->begin_ns, from),
-        microseconds(row->ns, length),
-        row->path_ns > 0 ? microseconds(row->path_ns, path) : NULL,
-        pipeline_part_names[row->first->part],
-        basis_name(main_basis(row)),
-    };
-    return table_add(table, texts, CELLS, why);
+    frame_row(frame);
+    frame_text(frame, STAGE, stage);
+    frame_text(frame, ON, resource_name(row->first));
+    frame_number(frame, FROM, microseconds(row->first->begin_ns));
+    frame_number(frame, LENGTH, microseconds(row->ns));
+    frame_number(frame, PATH, row->path_ns > 0 ? microseconds(row->path_ns) : NAN);
+    frame_text(frame, PART, pipeline_part_names[row->first->part]);
+    frame_text(frame, BASIS, basis_name(main_basis(row)));
 }
 
 /* Work shorter than a thousandth of the layer has no row of its own. */
-static bool add_rows(const struct layer_schedule *schedule, uint32_t layer, struct row *rows,
-                     struct table *table, struct error *why)
+static void put_rows(const struct layer_schedule *schedule, uint32_t layer, struct row *rows,
+                     struct frame *frame)
 {
     struct row others = {.first = NULL};
-    char length[NAME], path[NAME];
     uint32_t count = make_rows(schedule, rows, &others);
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].ns < schedule->ns / 1000) {
             others.ns += rows[i].ns;
             others.path_ns += rows[i].path_ns;
-        } else if (!add_row(schedule, &rows[i], layer, table, why)) {
-            return false;
+        } else {
+            put_row(schedule, &rows[i], layer, frame);
         }
     }
-    const char *const texts[CELLS] = {
-        "others", NULL, NULL, microseconds(others.ns, length), microseconds(others.path_ns, path),
-    };
-    return others.ns == 0 || table_add(table, texts, CELLS, why);
+    if (others.ns > 0) {
+        frame_row(frame);
+        frame_text(frame, STAGE, "others");
+        frame_number(frame, LENGTH, microseconds(others.ns));
+        frame_number(frame, PATH, microseconds(others.path_ns));
+    }
 }
 
 static bool print_table(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
                         struct error *why)
 {
     struct row *rows = array_zeroed(schedule->count, sizeof *rows, why);
-    struct table *table = rows != NULL ? table_create(columns, CELLS, why) : NULL;
-    bool good = table != NULL && add_rows(schedule, layer, rows, table, why);
-    if (good) {
-        table_print(table, out);
+    struct frame *frame = frame_create(columns, CELLS, why);
+    if (rows != NULL) {
+        put_rows(schedule, layer, rows, frame);
     }
-    table_destroy(table);
+    bool good = rows != NULL && frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
     free(rows);
     return good;
 }
@@ -248,9 +247,8 @@ static void print_bases(const struct layer_schedule *schedule, FILE *out)
 bool layer_print(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
                  struct error *why)
 {
-    char all[NAME], column[NAME];
-    fprintf(out, "layer %u: %s us; a column is %s us\n\n", layer, microseconds(schedule->ns, all),
-            microseconds(schedule->ns / COLUMNS, column));
+    fprintf(out, "layer %u: %.1f us; a column is %.1f us\n\n", layer, microseconds(schedule->ns),
+            microseconds(schedule->ns / COLUMNS));
     if (!print_lanes(schedule, layer, out, why)) {
         return false;
     }

@@ -1,18 +1,14 @@
 #include "cli/runs/runs_table.h"
 
 #include "base/array.h"
-#include "cli/frame/drawn.h"
-#include "answer/table.h"
 #include "cli/runs/contest.h"
 #include "cli/runs/fastest.h"
 #include "cli/runs/layout.h"
-#include "cli/runs/runs_figures.h"
+#include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_notes.h"
-#include "cli/runs/runs_served.h"
 #include "cli/runs/sweep_keys.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +16,17 @@
 enum { TEXT = 64, MOST_KEYS = 20, NO_LAYOUT = MOST_KEYS };
 
 /* Rates are compared within a group: the points that differ only in system, if systems are swept.
- */
-struct rate {
-    double value; /* tokens a second; 0: the run has none */
-    size_t group;
-};
+ * Nobody is shown its number. */
+enum { GROUP, SYSTEM, FIRST_KEY };
 
 struct runs_table {
     const struct scenario *scenario;
     bool serves; /* runs are of a server */
-    struct table *table;
+    struct table_view view;
+    struct frame *frame;
     uint32_t keys[MOST_KEYS]; /* children of `sweep` that have a column */
     uint32_t key_count;
-    uint32_t layout;    /* the key whose column names the whole layout; NO_LAYOUT: none is swept */
-    struct rate *rates; /* of each row */
-    size_t count, capacity;
+    uint32_t layout; /* the key whose column names the whole layout; NO_LAYOUT: none is swept */
     struct runs_notes *notes;
     struct contest *contest;
     struct fastest *fastest;
@@ -51,7 +43,7 @@ static bool needs_column(const struct node *list)
 
 /* Give the swept keys a column each; keys of the layout share one. */
 static void add_keys(struct runs_table *runs, const struct node *sweep,
-                     struct table_column columns[MOST_KEYS])
+                     struct frame_column columns[MOST_KEYS])
 {
     runs->layout = NO_LAYOUT;
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
@@ -62,91 +54,53 @@ static void add_keys(struct runs_table *runs, const struct node *sweep,
         }
         assert(runs->key_count < MOST_KEYS);
         runs->layout = layout ? runs->key_count : runs->layout;
-        columns[runs->key_count] = (struct table_column){
-            .title = layout ? "layout" : sweep_key_title(sweep, i), .right = !layout};
+        columns[runs->key_count] =
+            (struct frame_column){.title = layout ? "layout" : sweep_key_title(sweep, i),
+                                  .unit = layout ? ANSWER_TEXT : ANSWER_REAL};
         runs->keys[runs->key_count++] = i;
     }
-}
-
-const struct table_column *runs_table_columns(bool serves, uint32_t *count)
-{
-    *count = serves ? (uint32_t)SERVED_FIGURES : (uint32_t)RUN_FIGURES;
-    return serves ? served_columns : run_columns;
 }
 
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
                                      const struct table_view *view, struct error *why)
 {
-    struct table_column columns[1 + MOST_KEYS + RUN_FIGURES] = {{.title = "system"}};
+    struct frame_column columns[TABLE_MOST_COLUMNS + MOST_KEYS] = {
+        [GROUP] = {.unit = ANSWER_INTEGER}, [SYSTEM] = {.title = "system"}};
     struct runs_table *runs = array_zeroed(1, sizeof *runs, why);
     if (runs == NULL) {
         return NULL;
     }
     runs->scenario = scenario;
     runs->serves = scenario_serves(scenario);
-    add_keys(runs, scenario->sweep, &columns[1]);
+    runs->view = *view;
+    add_keys(runs, scenario->sweep, &columns[FIRST_KEY]);
     uint32_t count;
-    const struct table_column *figures = runs_table_columns(runs->serves, &count);
-    memcpy(&columns[1 + runs->key_count], figures, count * sizeof *columns);
+    const struct frame_column *figures = runs_columns(runs->serves, &count);
+    memcpy(&columns[FIRST_KEY + runs->key_count], figures, count * sizeof *columns);
     runs->notes = runs_notes_create(why);
     runs->contest = contest_create(precision, why);
-    runs->table = table_create(columns, 1 + runs->key_count + count, why);
+    runs->frame = frame_create(columns, FIRST_KEY + runs->key_count + count, why);
     runs->fastest = fastest_create(why);
-    if (!table_view_check(view, figures, count, why) || runs->notes == NULL ||
-        runs->contest == NULL || runs->fastest == NULL || runs->table == NULL) {
+    if (!frame_view_check(view, figures, count, why) || runs->notes == NULL ||
+        runs->contest == NULL || runs->fastest == NULL || runs->frame == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
-    table_choose(runs->table, view);
     return runs;
 }
 
 void runs_table_destroy(struct runs_table *runs)
 {
     if (runs != NULL) {
-        table_destroy(runs->table);
+        frame_destroy(runs->frame);
         runs_notes_destroy(runs->notes);
         contest_destroy(runs->contest);
         fastest_destroy(runs->fastest);
-        free(runs->rates);
         free(runs);
     }
 }
 
 /* ---- a row ---- */
-
-/* The cells after the keys, for a run that has a time. What hits cost in quality is as uncertain as
- * hits, so that mass stays in the table with ranges. */
-static bool add_timed(struct runs_table *runs, const char **texts, uint32_t at,
-                      const struct result *result, struct error *why)
-{
-    char room[RUN_FIGURES][RUN_TEXT];
-    if (result->family_count > 0) {
-        table_keep(runs->table, at + RUN_MASS);
-    }
-    return run_figures(result, &texts[at], room, why) &&
-           table_add(runs->table, texts, at + RUN_FIGURES, why);
-}
-
-static bool add_served(struct runs_table *runs, const char **texts, uint32_t at,
-                       const struct result *result, struct error *why)
-{
-    char room[SERVED_FIGURES][SERVED_TEXT];
-    served_figures(result, &texts[at], room);
-    return table_add(runs->table, texts, at + SERVED_FIGURES, why);
-}
-
-/* A run without a time has its reason across the columns. */
-static bool add_untimed(struct runs_table *runs, const char **texts, uint32_t at,
-                        const struct result *result, struct error *why)
-{
-    char reason[sizeof result->message + TEXT];
-    const struct cell *status = &result->cells[COLUMN_STATUS];
-    snprintf(reason, sizeof reason, "%s%s%s", status->set ? status->text : "failed",
-             result->message[0] != '\0' ? ": " : "", result->message);
-    texts[at + RUN_BATCH + 1] = reason;
-    return table_add(runs->table, texts, at + RUN_BATCH + 2, why);
-}
 
 static bool enter_contest(struct runs_table *runs, uint32_t index, const struct result *result,
                           struct error *why)
@@ -162,79 +116,79 @@ static bool enter_contest(struct runs_table *runs, uint32_t index, const struct 
            (!systems || fastest_add(runs->fastest, group, title, name, result, why));
 }
 
+/* What names the run. */
+static void put_keys(struct runs_table *runs, uint32_t index, const struct result *result)
+{
+    frame_row(runs->frame);
+    frame_number(runs->frame, GROUP, (double)sweep_point_group(runs->scenario->sweep, index));
+    frame_text(runs->frame, SYSTEM, result->cells[COLUMN_SYSTEM].text);
+    for (uint32_t i = 0; i < runs->key_count; i++) {
+        char value[TEXT];
+        if (i == runs->layout) {
+            layout_name(runs->scenario, index, value, TEXT);
+        } else {
+            sweep_point_value(runs->scenario->sweep, runs->keys[i], index, value, TEXT);
+        }
+        frame_text(runs->frame, FIRST_KEY + i, value);
+    }
+}
+
+/* A run without figures has its reason in their place. */
+static bool put_figures(struct runs_table *runs, const struct result *result, struct error *why)
+{
+    bool timed = result->cells[COLUMN_STEP].set;
+    if (result_failed(result) || (!runs->serves && !timed)) {
+        uint32_t batch = FIRST_KEY + runs->key_count;
+        frame_result(runs->frame, result);
+        frame_failed(runs->frame, batch + 1, result);
+    } else if (runs->serves) {
+        runs_fill_served(runs->frame, result);
+    } else {
+        return runs_fill(runs->frame, result, why);
+    }
+    return true;
+}
+
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
                     struct error *why)
 {
-    const struct cell *cells = result->cells;
-    const char *texts[1 + MOST_KEYS + RUN_FIGURES] = {cells[COLUMN_SYSTEM].text};
-    char values[MOST_KEYS][TEXT], batch[TEXT];
-    for (uint32_t i = 0; i < runs->key_count; i++) {
-        if (i == runs->layout) {
-            layout_name(runs->scenario, index, values[i], TEXT);
-        } else {
-            sweep_point_value(runs->scenario->sweep, runs->keys[i], index, values[i], TEXT);
-        }
-        texts[1 + i] = values[i];
-    }
-    uint32_t at = 1 + runs->key_count;
-    if (cells[COLUMN_BATCH].set) {
-        snprintf(batch, sizeof batch, "%" PRId64, cells[COLUMN_BATCH].integer);
-        texts[at + RUN_BATCH] = batch;
-    }
-    if (!array_reserve(&runs->rates, &runs->capacity, runs->count + 1, sizeof *runs->rates, why)) {
-        return false;
-    }
-    bool timed = cells[COLUMN_STEP].set;
-    double drawn = drawn_value(result, DRAWN_DECODE_RATE);
-    runs->rates[runs->count++] = (struct rate){
-        .value = !timed || !cells[COLUMN_DECODE_RATE].set ? 0
-                 : isnan(drawn)                           ? cells[COLUMN_DECODE_RATE].real
-                                                          : drawn,
-        .group = sweep_point_group(runs->scenario->sweep, index),
-    };
-    if (!runs_notes_add(runs->notes, result, why)) {
-        return false;
-    }
-    if (!enter_contest(runs, index, result, why)) {
-        return false;
-    }
-    return result_failed(result) ? add_untimed(runs, texts, at, result, why)
-           : runs->serves        ? add_served(runs, texts, at, result, why)
-           : timed               ? add_timed(runs, texts, at, result, why)
-                                 : add_untimed(runs, texts, at, result, why);
+    put_keys(runs, index, result);
+    return put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
+           runs_notes_add(runs->notes, result, why) && enter_contest(runs, index, result, why);
 }
 
 /* ---- printing ---- */
 
 static bool set_best(struct runs_table *runs, struct error *why)
 {
-    double *best = array_zeroed(runs->scenario->points, sizeof *best, why);
-    bool ok = best != NULL;
-    for (size_t i = 0; ok && i < runs->count; i++) {
-        best[runs->rates[i].group] = fmax(best[runs->rates[i].group], runs->rates[i].value);
+    struct frame *frame = runs->frame;
+    uint32_t rate = frame_find(frame, "rate"), best = frame_find(frame, "best");
+    double *most = array_zeroed(runs->scenario->points, sizeof *most, why);
+    for (uint32_t i = 0; most != NULL && i < frame->row_count; i++) {
+        size_t group = (size_t)frame_value(frame, i, GROUP);
+        most[group] = fmax(most[group], frame_value(frame, i, rate));
     }
-    for (size_t i = 0; ok && i < runs->count; i++) {
-        const struct rate *rate = &runs->rates[i];
-        char text[TEXT];
-        if (rate->value > 0) {
-            snprintf(text, sizeof text, "%.0f %%", 100 * rate->value / best[rate->group]);
-            ok = table_set(runs->table, (uint32_t)i, 1 + runs->key_count + RUN_BEST, text, why);
-        }
+    for (uint32_t i = 0; most != NULL && i < frame->row_count; i++) {
+        size_t group = (size_t)frame_value(frame, i, GROUP);
+        frame_row_again(frame, i);
+        frame_number(frame, best, frame_value(frame, i, rate) / most[group]);
     }
-    free(best);
-    return ok;
+    free(most);
+    return most != NULL;
 }
 
 bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
 {
-    if (runs->count == 0) {
+    if (runs->frame->row_count == 0) {
         return true;
     }
-    if (!set_best(runs, why)) {
+    if (!runs->serves && !set_best(runs, why)) {
         return false;
     }
     runs_notes_print_above(runs->notes, runs->scenario->root, out);
-    table_print(runs->table, out);
+    if (!frame_print(runs->frame, &runs->view, out, why)) {
+        return false;
+    }
     runs_notes_print_below(runs->notes, out);
     fastest_print(runs->fastest, out);
     contest_print(runs->contest, out);

@@ -15,11 +15,8 @@
 
 struct runs_table;
 
-/* The columns that a reader can choose: of runs of decode steps, or of a server. */
-const struct table_column *runs_table_columns(bool serves, uint32_t *count);
-
-/* `precision`: as for contest_create(). Fails, too, if `view` names a column that there is not; it
- * is not kept. */
+/* `precision`: as for contest_create(). Fails, too, if `view` names a column that there is not
+ * (runs_columns.h); its text must live as long as the table. */
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
                                      const struct table_view *view, struct error *why);
 void runs_table_destroy(struct runs_table *table);

@@ -11,6 +11,7 @@
 #include "cli/frame/question.h"
 #include "cli/runs/explain.h"
 #include "cli/runs/replications.h"
+#include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/scenario_options.h"
@@ -294,11 +295,11 @@ static bool run(const struct arguments *arguments, struct error *why)
 static void print_more(FILE *out)
 {
     uint32_t count;
-    const struct table_column *columns = runs_table_columns(false, &count);
+    const struct frame_column *columns = runs_columns(false, &count);
     scenario_print_keys(out);
-    columns_print("\ncolumns of the table, for --columns:", columns, count, out);
-    columns = runs_table_columns(true, &count);
-    columns_print("\ncolumns of a server's table:", columns, count, out);
+    frame_columns_print("\ncolumns of the table, for --columns:", columns, count, out);
+    columns = runs_columns(true, &count);
+    frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
 const struct command command_simulate = {

@@ -52,11 +52,12 @@ static void print_axes(FILE *out)
           "KEY is a key of the scenario, a mechanism (see 'list mechanisms'), or a figure of the\n"
           "machine such as hardware.link.h2d.\n",
           out);
-    uint32_t count;
-    const struct table_column *columns = whatif_columns(false, &count);
-    columns_print("\ncolumns of the table along one axis, for --columns:", columns, count, out);
-    columns = whatif_columns(true, &count);
-    columns_print("\ncolumns of a server's table:", columns, count, out);
+    struct frame_column columns[TABLE_MOST_COLUMNS];
+    uint32_t count = whatif_columns(false, columns);
+    frame_columns_print("\ncolumns of the table along one axis, for --columns:", columns, count,
+                        out);
+    count = whatif_columns(true, columns);
+    frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
 static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
@@ -86,10 +87,10 @@ static bool print_lines(const struct whatif *whatif, struct error *why)
 static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
                          struct table_view *out, struct error *why)
 {
-    uint32_t count;
-    const struct table_column *columns = whatif_columns(scenario_serves(scenario), &count);
+    struct frame_column columns[TABLE_MOST_COLUMNS];
+    uint32_t count = whatif_columns(scenario_serves(scenario), columns);
     return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
-           table_view_check(out, columns, count, why);
+           frame_view_check(out, columns, count, why);
 }
 
 static bool study(const struct arguments *arguments, const struct scenario *scenario,

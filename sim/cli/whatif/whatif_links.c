@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/frame/figures.h"
+#include "answer/figures.h"
 #include "cli/whatif/whatif_text.h"
 
 #include <stdlib.h>
@@ -43,16 +43,15 @@ static void append_figures(const struct profile *slow, const struct profile *fas
 /* What the system does otherwise over the faster link. */
 static void append_plan(const struct result *slow, const struct result *fast, char text[LINE])
 {
-    char a[FIGURE], b[FIGURE], c[FIGURE], d[FIGURE];
-    const struct cell *less = &slow->cells[COLUMN_H2D_BYTES],
-                      *more = &fast->cells[COLUMN_H2D_BYTES];
-    const char *kept = figure_kv(slow, a), *left = figure_kv(fast, b);
-    if (kept != NULL && left != NULL && strcmp(kept, left) != 0 && less->set && more->set &&
-        more->integer > less->integer) {
+    char a[ANSWER_SIZE], b[ANSWER_SIZE], c[ANSWER_SIZE], d[ANSWER_SIZE];
+    const char *kept = figure_text(slow, FIGURE_KV, a), *left = figure_text(fast, FIGURE_KV, b);
+    if (kept != NULL && left != NULL && strcmp(kept, left) != 0 &&
+        figure_value(fast, FIGURE_LINK) > figure_value(slow, FIGURE_LINK)) {
         text_append(text, LINE,
                     "expecting more of it, the system keeps %s of KV in HBM instead of %s, and "
                     "fetches %s a step instead of %s",
-                    left, kept, figure_bytes(more, c), figure_bytes(less, d));
+                    left, kept, figure_text(fast, FIGURE_LINK, c),
+                    figure_text(slow, FIGURE_LINK, d));
     }
 }
 

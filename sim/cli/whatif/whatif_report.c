@@ -1,7 +1,6 @@
 #include "cli/whatif/whatif_report.h"
 
 #include "base/text.h"
-#include "cli/frame/figures.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/whatif/whatif_text.h"
 #include "policy/policy.h"
@@ -10,15 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXT = WHATIF_TEXT, LINE = WHATIF_LINE };
+enum { LINE = WHATIF_LINE };
 
 /* ---- what follows ---- */
 
 /* The size of the cache, if an axis is the budget: " (19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
-    char cache[TEXT];
-    const char *bytes = figure_bytes(&whatif->results[point].cells[COLUMN_CACHE_BYTES], cache);
+    char cache[ANSWER_SIZE];
+    const char *bytes = figure_text(&whatif->results[point], FIGURE_CACHE, cache);
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
         if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
@@ -32,7 +31,7 @@ static const char *name_cache(const struct whatif *whatif, uint32_t point, char 
 static void append_own(const struct whatif *whatif, const struct whatif_findings *findings,
                        char line[3 * LINE])
 {
-    char name[LINE], rate[FIGURE];
+    char name[LINE], rate[ANSWER_SIZE];
     double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
     if (findings->own == findings->best) {
         text_append(line, 3 * LINE, ", the scenario's value");
@@ -78,7 +77,7 @@ static void append_ties(const struct whatif *whatif, const struct whatif_finding
 static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
-    char line[3 * LINE], name[LINE], rate[FIGURE], cache[LINE];
+    char line[3 * LINE], name[LINE], rate[ANSWER_SIZE], cache[LINE];
     double best = whatif_worth(whatif, findings->best);
     snprintf(line, sizeof line, "best: %s %s at %s%s", whatif_number(best, rate),
              whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
@@ -91,7 +90,7 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
 static void print_knee(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
-    char line[3 * LINE], name[LINE], cache[LINE], rate[FIGURE];
+    char line[3 * LINE], name[LINE], cache[LINE], rate[ANSWER_SIZE];
     snprintf(line, sizeof line,
              "knee: %s %s at %s%s, furthest %s the line from the first point to the last: beyond "
              "it, each increase gains less",
@@ -108,10 +107,10 @@ static void print_more(const struct whatif *whatif, const struct whatif_findings
     const struct result *own = &whatif->results[findings->own];
     double before = whatif_worth(whatif, findings->own);
     double gained = whatif_worth(whatif, findings->more) - before;
-    char line[2 * LINE], cache[TEXT];
+    char line[2 * LINE], cache[ANSWER_SIZE];
     snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
-             figure_bytes(&own->cells[COLUMN_CACHE_BYTES], cache), gained,
-             whatif_words[whatif->figure].unit, 100 * gained / before);
+             figure_text(own, FIGURE_CACHE, cache), gained, whatif_words[whatif->figure].unit,
+             100 * gained / before);
     table_line("", line, out);
 }
 
@@ -289,9 +288,8 @@ static void print_title(const struct whatif *whatif, FILE *out)
 static bool print_table(const struct whatif *whatif, const struct whatif_findings *findings,
                         const struct table_view *view, FILE *out, struct error *why)
 {
-    return (whatif->axis_count > 1  ? whatif_grid_table
-            : whatif_serves(whatif) ? whatif_served_table
-                                    : whatif_points_table)(whatif, findings, view, out, why);
+    return (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, findings,
+                                                                              view, out, why);
 }
 
 bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,

@@ -5,13 +5,13 @@
 #ifndef CLI_WHATIF_WHATIF_REPORT_H
 #define CLI_WHATIF_WHATIF_REPORT_H
 
-#include "answer/table.h"
+#include "answer/frame.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>
 
-/* The columns that a reader can choose along an axis: of decode steps, or of a server. */
-const struct table_column *whatif_columns(bool serves, uint32_t *count);
+/* The columns of a table along an axis: of decode steps, or of a server. Returns their number. */
+uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS]);
 
 /* `view` names columns of whatif_columns(). */
 bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
@@ -19,21 +19,16 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
 
 /* ---- parts of it that have a file of their own ---- */
 
-/* Print a table of decode steps: a row per point along one axis, or a cell per point of a grid, which
- * shows the measure alone. */
+/* Print a table: a row per point along one axis, or a cell per point of a grid, which shows the measure
+ * alone. */
 bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
                          const struct table_view *view, FILE *out, struct error *why);
 bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
                        const struct table_view *view, FILE *out, struct error *why);
 
-/* Print the table of a server along one axis, one row per point. An axis states the requested rate,
- * and arrivals are drawn from it. The rate of arrivals has a column if it differs from point to
+/* Print where more requests arrive than are answered, and how many arrive; nothing without requests.
+ * Arrivals are drawn from the requested rate. How many arrive has a column if it differs from point to
  * point, else a line. */
-bool whatif_served_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                         const struct table_view *view, FILE *out, struct error *why);
-
-/* Print where more requests arrive than are answered, and how many arrive; nothing without
- * requests. */
 void whatif_served_load(const struct whatif *whatif, const struct whatif_findings *findings,
                         FILE *out);
 

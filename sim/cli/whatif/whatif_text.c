@@ -1,5 +1,6 @@
 #include "cli/whatif/whatif_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,14 +37,13 @@ const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[L
     return text;
 }
 
-const char *whatif_number(double worth, char text[FIGURE])
+const char *whatif_number(double worth, char text[ANSWER_SIZE])
 {
-    struct cell cell = {.set = true, .real = worth};
     if (worth < 0.1) {
-        snprintf(text, FIGURE, "%.2g", worth);
+        snprintf(text, ANSWER_SIZE, "%.2g", worth);
         return text;
     }
-    return figure_rate(&cell, text);
+    return answer_format(ANSWER_REAL, 0, worth, NAN, NAN, text);
 }
 
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
@@ -71,13 +71,4 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
         }
     }
     return text;
-}
-
-bool whatif_add_untimed(struct table *table, const char **texts, uint32_t at,
-                        const struct result *result, struct error *why)
-{
-    char reason[sizeof result->message + TEXT];
-    snprintf(reason, sizeof reason, "%s: %s", result->cells[COLUMN_STATUS].text, result->message);
-    texts[at] = reason;
-    return table_add(table, texts, at + 1, why);
 }

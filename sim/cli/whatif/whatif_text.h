@@ -2,8 +2,7 @@
 #ifndef CLI_WHATIF_WHATIF_TEXT_H
 #define CLI_WHATIF_WHATIF_TEXT_H
 
-#include "cli/frame/figures.h"
-#include "answer/table.h"
+#include "answer/units.h"
 #include "study/whatif/whatif.h"
 
 enum { WHATIF_TEXT = 64, WHATIF_LINE = 512 };
@@ -22,15 +21,11 @@ extern const struct whatif_words whatif_words[];
 const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[WHATIF_LINE]);
 
 /* The measure of a point, or a rate of arrivals, as text. */
-const char *whatif_number(double worth, char text[FIGURE]);
+const char *whatif_number(double worth, char text[ANSWER_SIZE]);
 
 /* The marks of a point: "here, knee". "here" is the scenario's own value; a "tie" is one with the
  * best point. */
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
                         uint32_t point, char text[WHATIF_TEXT]);
-
-/* Add a row with the reason of a failure in place of figures, from column `at` on. */
-bool whatif_add_untimed(struct table *table, const char **texts, uint32_t at,
-                        const struct result *result, struct error *why);
 
 #endif

@@ -70,10 +70,8 @@ void whatif_judge(struct whatif *whatif);
  * leaves requests unanswered that other points answer. */
 const char *whatif_objection(const struct whatif *whatif, uint32_t point);
 
-/* The figure of a point; NAN if it has none or there is an objection. And the share of a step in
- * which it waits for the link. */
+/* The figure of a point; NAN if it has none or there is an objection. */
 double whatif_worth(const struct whatif *whatif, uint32_t point);
-double whatif_link_stall(const struct result *result);
 
 /* Requests per second that arrive, the same at every point with a time; NAN if they differ or none
  * arrive. */

@@ -1,6 +1,7 @@
 /* Conclusions from the points of a study: the best, the knee, the point at which a limit is met. */
 #include "study/whatif/whatif.h"
 
+#include "answer/figures.h"
 #include "study/whatif/knee.h"
 
 #include <math.h>
@@ -112,12 +113,9 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 
 /* ---- the figure of a point ---- */
 
-static double found_percent(const struct cell *cells)
+static double found_percent(const struct result *result)
 {
-    int64_t found = cells[COLUMN_HIT_TOKENS_GPU].integer + cells[COLUMN_HIT_TOKENS_HOST].integer;
-    return cells[COLUMN_HASHED].set && cells[COLUMN_PROMPT_TOKENS].integer > 0
-               ? 100 * (double)found / (double)cells[COLUMN_PROMPT_TOKENS].integer
-               : NAN;
+    return 100 * (figure_value(result, FIGURE_GPU_HIT) + figure_value(result, FIGURE_HOST_HIT));
 }
 
 double whatif_worth(const struct whatif *whatif, uint32_t point)
@@ -132,7 +130,7 @@ double whatif_worth(const struct whatif *whatif, uint32_t point)
     case WHATIF_GOODPUT:
         return goodput->set ? goodput->real : NAN;
     case WHATIF_FOUND:
-        return found_percent(cells);
+        return found_percent(&whatif->results[point]);
     case WHATIF_TIME:
         return time->set ? (double)time->integer / 1e9 : NAN;
     default:
@@ -145,16 +143,6 @@ static double merit(const struct whatif *whatif, uint32_t point)
 {
     double worth = whatif_worth(whatif, point);
     return whatif->figure == WHATIF_TIME ? -worth : worth;
-}
-
-double whatif_link_stall(const struct result *result)
-{
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        if (strcmp(result->stalls[i].name, "link") == 0) {
-            return (double)result->stalls[i].ns / (double)result->cells[COLUMN_STEP].integer;
-        }
-    }
-    return 0;
 }
 
 /* ---- conclusions ---- */
@@ -225,14 +213,20 @@ static bool is_timed(const struct whatif *whatif, uint32_t point)
     return !isnan(whatif_worth(whatif, point));
 }
 
+/* False, too, of a point without a time. */
+static bool link_stalls(const struct result *result)
+{
+    return figure_value(result, FIGURE_BY_LINK) >= WHATIF_FREE;
+}
+
 /* The range reaches the last point that has a time, or else starts at the first point. */
 static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
 {
     uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
-    for (; from > 0 && whatif_link_stall(&whatif->results[from - 1]) < WHATIF_FREE; from--) {
+    for (; from > 0 && !link_stalls(&whatif->results[from - 1]); from--) {
         last = is_timed(whatif, from - 1) ? from - 1 : last;
     }
-    for (; to < whatif->count && whatif_link_stall(&whatif->results[to]) < WHATIF_FREE; to++) {
+    for (; to < whatif->count && !link_stalls(&whatif->results[to]); to++) {
         first = is_timed(whatif, to) ? to : first;
     }
     if (last != WHATIF_NONE) {

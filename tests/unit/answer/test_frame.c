@@ -120,12 +120,64 @@ static void only_titles_can_be_chosen(void **state)
     assert_false(frame_view_check(&(struct table_view){.columns = "note"}, columns, COLUMNS, &why));
 }
 
+/* Its interval is its range in data. */
+static void a_mean_stands_for_a_figure(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        struct frame *frame = create();
+        add_run(frame, "a", 63280000);
+        frame_mean(frame, STEP, 61000, 1500);
+        frame_mean(frame, SAVES, 500, 0);
+        assert_written(frame, json,
+                       json ? "{\"name\":\"a\",\"step_us\":61000.0,\"saves_us\":500.0,"
+                              "\"saves_us_low\":null,\"saves_us_high\":null,\"note\":null}\n"
+                            : "name     step ms    saves ms\n"
+                              "a     61.0 ± 1.5  0.5000 ± 0\n");
+    }
+}
+
+static void a_row_can_be_gone_back_to(void **state)
+{
+    (void)state;
+    struct frame *frame = two_runs();
+    assert_int_equal(frame_find(frame, "step"), STEP);
+    frame_row_again(frame, 0);
+    frame_number(frame, SAVES, 4000);
+    assert_written(frame, false,
+                   "name  step ms  saves ms\n"
+                   "a        63.3      4.00\n"
+                   "b      0.0080   -0.0025\n");
+}
+
+static void a_failed_run_says_why(void **state)
+{
+    (void)state;
+    struct error why;
+    struct result result;
+    struct frame *frame = create();
+    result_init(&result);
+    frame_row(frame);
+    frame_failed(frame, STEP, &result);
+    assert_true(result_text(&result, COLUMN_STATUS, "out-of-memory", &why));
+    snprintf(result.message, sizeof result.message, "HBM is short");
+    frame_row(frame);
+    frame_failed(frame, STEP, &result);
+    result_release(&result);
+    assert_written(frame, false,
+                   "name  step ms  saves ms\n"
+                   "-     failed\n"
+                   "-     out-of-memory: HBM is short\n");
+}
+
 static void no_frame_is_an_error(void **state)
 {
     (void)state;
     struct error why;
     frame_row(NULL);
     frame_number(NULL, STEP, 1);
+    frame_mean(NULL, STEP, 1, 1);
+    frame_row_again(NULL, 0);
     assert_false(frame_print(NULL, NULL, stdout, &why));
     assert_false(frame_print_json(NULL, stdout, &why));
 }
@@ -138,6 +190,9 @@ int main(void)
         cmocka_unit_test(a_reason_stands_for_figures),
         cmocka_unit_test(decimals_are_those_of_the_column),
         cmocka_unit_test(only_titles_can_be_chosen),
+        cmocka_unit_test(a_mean_stands_for_a_figure),
+        cmocka_unit_test(a_row_can_be_gone_back_to),
+        cmocka_unit_test(a_failed_run_says_why),
         cmocka_unit_test(no_frame_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

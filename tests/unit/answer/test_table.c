@@ -60,20 +60,6 @@ static void columns_align_by_character(void **state)
                          "\n");
 }
 
-static void a_cell_can_be_set_later(void **state)
-{
-    (void)state;
-    const struct table_column columns[] = {{.title = "a"}, {.title = "b"}};
-    struct error why;
-    struct table *table = create(columns, 2);
-    ADD(table, "1", NULL);
-    ADD(table, "2", NULL);
-    assert_true(table_set(table, 1, 1, "best", &why));
-    assert_prints(table, "a  b\n"
-                         "1  -\n"
-                         "2  best\n");
-}
-
 static void an_optional_column_shows_where_a_row_has_it(void **state)
 {
     (void)state;
@@ -205,7 +191,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_align_by_character),
-        cmocka_unit_test(a_cell_can_be_set_later),
         cmocka_unit_test(an_optional_column_shows_where_a_row_has_it),
         cmocka_unit_test(no_titles_mean_no_head),
         cmocka_unit_test(the_column_that_matters_least_is_left_out),
