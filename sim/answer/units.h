@@ -33,7 +33,8 @@ enum { ANSWER_SIZE = 96 };
 const char *answer_format(enum answer_unit unit, int decimals, double value, double low,
                           double high, char text[ANSWER_SIZE]);
 
-/* A mean over draws and half its interval, with two digits of that: "45.13 ± 0.62". Returns `text`. */
+/* A mean over draws and half its interval, of which it shows two digits: "45.13 ± 0.62". Returns
+ * `text`. */
 const char *answer_mean(enum answer_unit unit, double mean, double half, char text[ANSWER_SIZE]);
 
 #endif

@@ -37,15 +37,14 @@ double drawn_value(const struct result *result, enum drawn drawn)
                : (double)NAN;
 }
 
-const char *drawn_mean(const struct result *result, enum drawn drawn, double scale,
-                       char text[DRAWN_TEXT])
+const char *drawn_mean(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT])
 {
     if (!is_drawn(result, drawn)) {
         return NULL;
     }
     struct interval interval =
         interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
-    return answer_mean(ANSWER_REAL, interval.mean / scale, interval.half / scale, text);
+    return answer_mean(ANSWER_REAL, interval.mean, interval.half, text);
 }
 
 /* The drawn figure of a column; DRAWN_COUNT if there is none. */
@@ -70,7 +69,7 @@ void drawn_means(struct frame *frame, const struct result *result)
     }
 }
 
-bool drawn_span(const struct result *result, enum drawn drawn, double scale, char text[DRAWN_TEXT],
+bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
                 const char **out, struct error *why)
 {
     struct interval interval;
@@ -81,10 +80,9 @@ bool drawn_span(const struct result *result, enum drawn drawn, double scale, cha
     if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &interval, why)) {
         return false;
     }
-    int most = interval.p5 > 0 ? 2 - (int)floor(log10(interval.p5 / scale)) : 0;
+    int most = interval.p5 > 0 ? 2 - (int)floor(log10(interval.p5)) : 0;
     int digits = most > 0 ? most : 0; /* three in all, of the lower end */
-    snprintf(text, DRAWN_TEXT, "%.*f - %.*f", digits, interval.p5 / scale, digits,
-             interval.p95 / scale);
+    snprintf(text, DRAWN_TEXT, "%.*f - %.*f", digits, interval.p5, digits, interval.p95);
     *out = text;
     return true;
 }

@@ -15,10 +15,10 @@ static bool say_figure(const struct target *target, const struct result *result,
     char mean[DRAWN_TEXT], span[DRAWN_TEXT];
     const char *ends;
     enum drawn drawn = target_drawn(target);
-    if (drawn == DRAWN_COUNT || drawn_mean(result, drawn, 1, mean) == NULL) {
+    if (drawn == DRAWN_COUNT || drawn_mean(result, drawn, mean) == NULL) {
         return true;
     }
-    if (!drawn_span(result, drawn, 1, span, &ends, why)) {
+    if (!drawn_span(result, drawn, span, &ends, why)) {
         return false;
     }
     text_append(text, ROOM, "; %s %s%s%s", column_kinds[target->column].name, mean,

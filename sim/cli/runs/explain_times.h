@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Write where TTFT and TPOT go, what they hang on, which figures of the machine would help most, and
- * which to measure first. */
+/* Write where TTFT and TPOT go, what they hang on, which figures of the machine would help most,
+ * and which to measure first. */
 void explain_times_write(const struct explanation *explanation, FILE *out);
 
 #endif

@@ -87,7 +87,7 @@ bool runs_fill(struct frame *frame, const struct result *result, struct error *w
 {
     char stalls[STALLS], span[DRAWN_TEXT];
     const char *spread;
-    if (!drawn_span(result, DRAWN_DECODE_RATE, 1, span, &spread, why)) {
+    if (!drawn_span(result, DRAWN_DECODE_RATE, span, &spread, why)) {
         return false;
     }
     if (result->family_count > 0) {

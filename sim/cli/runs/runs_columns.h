@@ -4,8 +4,8 @@
 
 #include "answer/frame.h"
 
-/* Of runs of decode steps, or of a server. The column "best" of decode steps is set by who knows the
- * other runs. */
+/* Of runs of decode steps, or of a server. The column "best" of decode steps is set by who knows
+ * the other runs. */
 const struct frame_column *runs_columns(bool serves, uint32_t *count);
 
 /* Fill a row of these columns; a run with replications shows means over the draws. */

@@ -19,16 +19,16 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
 
 /* ---- parts of it that have a file of their own ---- */
 
-/* Print a table: a row per point along one axis, or a cell per point of a grid, which shows the measure
- * alone. */
+/* Print a table: a row per point along one axis, or a cell per point of a grid, which shows the
+ * measure alone. */
 bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
                          const struct table_view *view, FILE *out, struct error *why);
 bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
                        const struct table_view *view, FILE *out, struct error *why);
 
-/* Print where more requests arrive than are answered, and how many arrive; nothing without requests.
- * Arrivals are drawn from the requested rate. How many arrive has a column if it differs from point to
- * point, else a line. */
+/* Print where more requests arrive than are answered, and how many arrive; nothing without
+ * requests. Arrivals are drawn from the requested rate. How many arrive has a column if it differs
+ * from point to point, else a line. */
 void whatif_served_load(const struct whatif *whatif, const struct whatif_findings *findings,
                         FILE *out);
 
