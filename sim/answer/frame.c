@@ -152,8 +152,8 @@ void frame_mean(struct frame *frame, uint32_t column, double mean, double half)
 {
     struct frame_cell *cell = cell_of(frame, column);
     frame_range(frame, column, mean, mean - half, mean + half);
-    if (cell != NULL) {
-        cell->is_mean = cell->set;
+    if (cell != NULL && !isnan(mean)) {
+        cell->is_mean = true;
     }
 }
 

@@ -28,7 +28,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A column of data has a key, one of tables for people a title; both have both. */
+/* A column of data has a key, one of tables for people a title; both have both. One with neither is
+ * for who fills the frame. */
 struct frame_column {
     enum figure figure; /* gives title, name, what and unit where these are not set, and the cells
                          * that frame_result() fills */

@@ -30,11 +30,14 @@ static const double *values_of(const struct result *result, enum drawn drawn)
     return &result->draws.values[0][drawn];
 }
 
+static struct interval mean_of(const struct result *result, enum drawn drawn)
+{
+    return interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
+}
+
 double drawn_value(const struct result *result, enum drawn drawn)
 {
-    return is_drawn(result, drawn)
-               ? interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count).mean
-               : (double)NAN;
+    return is_drawn(result, drawn) ? mean_of(result, drawn).mean : (double)NAN;
 }
 
 const char *drawn_mean(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT])
@@ -42,8 +45,7 @@ const char *drawn_mean(const struct result *result, enum drawn drawn, char text[
     if (!is_drawn(result, drawn)) {
         return NULL;
     }
-    struct interval interval =
-        interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
+    struct interval interval = mean_of(result, drawn);
     return answer_mean(ANSWER_REAL, interval.mean, interval.half, text);
 }
 
@@ -62,8 +64,7 @@ void drawn_means(struct frame *frame, const struct result *result)
     for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
         enum drawn drawn = drawn_of(&frame->columns[i]);
         if (drawn != DRAWN_COUNT && is_drawn(result, drawn)) {
-            struct interval mean =
-                interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
+            struct interval mean = mean_of(result, drawn);
             frame_mean(frame, i, mean.mean, mean.half);
         }
     }
@@ -130,8 +131,7 @@ const char *drawn_missed(const struct result *result, double wanted, char text[D
     if (wanted == 0 || main == DRAWN_COUNT || !is_drawn(result, main)) {
         return NULL;
     }
-    struct interval interval =
-        interval_mean(values_of(result, main), DRAWN_COUNT, result->draws.count);
+    struct interval interval = mean_of(result, main);
     if (interval.half <= wanted * interval.mean) {
         return NULL;
     }
@@ -176,14 +176,13 @@ void drawn_print_csv_head(FILE *out)
 
 void drawn_print_csv(const struct result *result, FILE *out)
 {
-    uint32_t count = result->draws.count;
-    fprintf(out, ",%" PRIu32, count);
+    fprintf(out, ",%" PRIu32, result->draws.count);
     for (int i = 0; i < DRAWN_COUNT; i++) {
         if (!is_drawn(result, (enum drawn)i)) {
             fputs(",,,", out);
             continue;
         }
-        struct interval all = interval_mean(values_of(result, (enum drawn)i), DRAWN_COUNT, count);
+        struct interval all = mean_of(result, (enum drawn)i);
         fprintf(out, ",%.9g,%.9g,%.9g", all.mean, all.mean - all.half, all.mean + all.half);
     }
 }
