@@ -1,6 +1,6 @@
 #!/bin/bash
 # Hold all predictions against what papers state and print the table. UPDATE=1 also writes it into
-# README.md, below its own text, its table of classes into the project's README, and the error bands that every result carries.
+# README.md, below its own text, and the error bands that every result carries.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -19,11 +19,4 @@ cat "$scratch/table"
 } >"$scratch/page"
 cp "$scratch/page" "$here/README.md"
 
-# The README shows the table of classes, in place of the one it showed.
-awk -v table='^\\| class \\| wanted within' '
-    FNR == NR { if ($0 ~ table) inside = 1; if (!NF) inside = 0; if (inside) rows = rows $0 "\n"; next }
-    $0 ~ table { printf "%s", rows; old = 1 }
-    !NF { old = 0 }
-    !old' "$scratch/table" "$root/README.md" >"$scratch/readme"
-cp "$scratch/readme" "$root/README.md"
 cp "$scratch/bands" "$bands"
