@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,23 @@ void frame_text(struct frame *frame, uint32_t column, const char *text)
     frame->is_short = cell->text == NULL;
 }
 
+void frame_textf(struct frame *frame, uint32_t column, const char *format, ...)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    va_list arguments;
+    if (cell == NULL) {
+        return;
+    }
+    free(cell->text);
+    va_start(arguments, format);
+    *cell = (struct frame_cell){.set = true};
+    if (vasprintf(&cell->text, format, arguments) < 0) {
+        cell->text = NULL;
+        frame->is_short = true;
+    }
+    va_end(arguments);
+}
+
 void frame_range(struct frame *frame, uint32_t column, double value, double low, double high)
 {
     struct frame_cell *cell = cell_of(frame, column);
@@ -154,6 +172,14 @@ void frame_mean(struct frame *frame, uint32_t column, double mean, double half)
     frame_range(frame, column, mean, mean - half, mean + half);
     if (cell != NULL && !isnan(mean)) {
         cell->is_mean = true;
+    }
+}
+
+void frame_add(struct frame *frame, const char *const *texts, uint32_t count)
+{
+    frame_row(frame);
+    for (uint32_t i = 0; i < count; i++) {
+        frame_text(frame, i, texts[i]);
     }
 }
 

@@ -1,6 +1,6 @@
 /* What a study found, as data: columns, and rows of typed cells. A study's command fills a frame once;
- * a renderer for each form writes it (text: frame_print(), JSON: frame_print_json(), a database:
- * store/store_frame.h).
+ * a renderer for each form writes it (text: frame_print(), or frame_print_fields() of one row; JSON:
+ * frame_print_json(); a database: store/store_frame.h).
  *
  *   static const struct frame_column columns[] = {
  *       {.key = "place", .unit = ANSWER_INTEGER, .what = "position of the row"},
@@ -40,7 +40,8 @@ struct frame_column {
     const char *name;  /* by which a reader chooses it; NULL: always shown */
     const char *what;  /* its meaning */
     int drop;          /* left out of a table that is too wide, highest first; 0: never */
-    bool optional;     /* left out if no row has it */
+    bool optional;     /* left out of a table if no row has it */
+    bool sparse;       /* left out of the JSON of a row that does not have it, in place of null */
     bool extra;        /* shown only if it is chosen, or with all columns */
     bool wrap;         /* a long text continues below itself; only of the last column */
     bool single;       /* without the figure's range */
@@ -86,11 +87,19 @@ bool frame_ok(const struct frame *frame, struct error *why);
 void frame_row(struct frame *frame);
 void frame_row_again(struct frame *frame, uint32_t row); /* for what is known once all rows are */
 void frame_text(struct frame *frame, uint32_t column, const char *text); /* copied; NULL: none */
-void frame_number(struct frame *frame, uint32_t column, double value);   /* NaN: none */
+void frame_textf(struct frame *frame, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void frame_number(struct frame *frame, uint32_t column, double value); /* NaN: none */
 void frame_range(struct frame *frame, uint32_t column, double value, double low, double high);
 
 /* A mean over draws and half its interval, which reads "45.1 ± 0.6". */
 void frame_mean(struct frame *frame, uint32_t column, double mean, double half);
+
+/* A whole row of texts, from the first column; NULL: none. */
+void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
+
+/* Fill a column of ANSWER_JSON with a list of the rows of another frame. */
+bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
 
 /* Fill every column that is a figure of runs. */
 void frame_result(struct frame *frame, const struct result *result);
@@ -114,6 +123,10 @@ void frame_columns_print(const char *title, const struct frame_column *columns, 
 /* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the usual. */
 bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
                  struct error *why);
+
+/* Print the first row as a line for each column with a title: title, value, and what it is; without
+ * the last, the value takes the rest of the line. */
+bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 
 /* ---- for programs ---- */
 

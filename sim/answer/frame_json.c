@@ -56,19 +56,53 @@ static bool print_cell(const struct frame_column *column, const struct frame_cel
            (!column->ranged || print_range(column, cell, out, why));
 }
 
+/* A comma before each key but the first: the brace that the first needs stands in its place. */
+static bool print_row(const struct frame *frame, uint32_t row, FILE *out, struct error *why)
+{
+    const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
+    bool good = true, first = true;
+    for (uint32_t i = 0; good && i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        if (column->key != NULL && (cells[i].set || !column->sparse)) {
+            good = print_cell(column, &cells[i], first, out, why);
+            first = false;
+        }
+    }
+    fputc('}', out);
+    return good;
+}
+
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
 {
     bool good = frame_ok(frame, why);
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
-        const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
-        bool first = true;
-        for (uint32_t i = 0; good && i < frame->column_count; i++) {
-            if (frame->columns[i].key != NULL) {
-                good = print_cell(&frame->columns[i], &cells[i], first, out, why);
-                first = false;
-            }
-        }
-        fputs(good ? "}\n" : "", out);
+        good = print_row(frame, row, out, why);
+        fputc('\n', out);
     }
+    return good;
+}
+
+static bool print_list(const struct frame *rows, FILE *out, struct error *why)
+{
+    bool good = frame_ok(rows, why);
+    for (uint32_t row = 0; good && row < rows->row_count; row++) {
+        fputs(row > 0 ? "," : "[", out);
+        good = print_row(rows, row, out, why);
+    }
+    fputs(good && rows->row_count == 0 ? "[]" : "]", out);
+    return good;
+}
+
+bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out == NULL || print_list(rows, out, why);
+    if (out == NULL || fclose(out) != 0) {
+        good = error_set(why, NULL, 0, "out of memory: no room for rows as JSON");
+    }
+    frame_text(frame, column, good ? text : NULL);
+    free(text);
     return good;
 }

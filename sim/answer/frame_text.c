@@ -85,6 +85,26 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
     return good;
 }
 
+bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
+{
+    static const struct table_column columns[] = {
+        {.title = ""}, {.title = "", .right = true}, {.title = "", .wrap = true}};
+    struct table *table = frame_ok(frame, why) ? table_create(columns, 3, why) : NULL;
+    bool good = table != NULL;
+    for (uint32_t i = 0; good && i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        char text[ANSWER_SIZE];
+        const char *texts[] = {column->title, cell_words(column, &frame->cells[i], text),
+                               column->what};
+        good = column->title == NULL || table_add(table, texts, column->what != NULL ? 3 : 2, why);
+    }
+    if (good) {
+        table_print(table, out);
+    }
+    table_destroy(table);
+    return good;
+}
+
 /* ---- what a reader can choose ---- */
 
 bool frame_view_check(const struct table_view *view, const struct frame_column *columns,

@@ -14,7 +14,8 @@ static double scale_of(enum answer_unit unit)
 {
     static const double scales[] = {
         [ANSWER_SHARE] = 100, [ANSWER_PERCENT] = 100,  [ANSWER_PERCENT_TENTHS] = 100,
-        [ANSWER_US] = 1e-3,   [ANSWER_MS_AS_S] = 1e-3, [ANSWER_JSON] = 0};
+        [ANSWER_US] = 1e-3,   [ANSWER_MS_AS_S] = 1e-3, [ANSWER_CHANGE] = 100,
+        [ANSWER_JSON] = 0};
     return scales[unit] != 0 ? scales[unit] : 1;
 }
 
@@ -62,6 +63,12 @@ static void write_single(enum answer_unit unit, double value, char text[ANSWER_S
         break;
     case ANSWER_PERCENT_TENTHS:
         snprintf(text, ANSWER_SIZE, "%.1f %%", value);
+        break;
+    case ANSWER_DURATION:
+        units_format(1e3 * value, UNIT_NS, text, ANSWER_SIZE);
+        break;
+    case ANSWER_CHANGE:
+        snprintf(text, ANSWER_SIZE, "%+.1f %%", value);
         break;
     case ANSWER_DOLLARS:
         write_dollars(value, text);

@@ -16,6 +16,8 @@ enum answer_unit {
     ANSWER_US,             /* microseconds; read as milliseconds with three digits */
     ANSWER_MS,             /* milliseconds; three digits */
     ANSWER_MS_AS_S,        /* milliseconds; read as seconds with three digits */
+    ANSWER_DURATION,       /* microseconds; read with its own unit, "4.80 us", "1.21 ms" */
+    ANSWER_CHANGE,         /* share of 1; "+2.3 %" */
     ANSWER_DOLLARS,        /* cents; three digits of a few cents or less */
     ANSWER_TIMES,          /* "1.25x" */
     ANSWER_FLAG,           /* 1 or 0; "yes" or "no", in JSON true or false */

@@ -7,10 +7,9 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/harness.h"
-#include "answer/table.h"
 #include "cli/frame/waiting.h"
 #include "scenario/identity.h"
-#include "store/store_validation.h"
+#include "store/store_frame.h"
 #include "study/papers/validation.h"
 
 #include <inttypes.h>
@@ -101,58 +100,100 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
                             context, &out->shape, why);
 }
 
-/* ---- the table ---- */
+/* ---- the rows ---- */
 
-static const struct table_column columns[] = {
-    {.title = "mechanism"},
-    {.title = "measured", .right = true},
-    {.title = "p10 - p90", .right = true, .drop = 3},
-    {.title = "predicted", .right = true},
-    {.title = "error", .right = true},
-    {.title = "gate", .right = true},
-    {.title = "verdict"},
-    {.title = "as profiled", .right = true, .drop = 2},
-    {.title = "its error", .right = true},
-    {.title = "rank", .right = true, .drop = 1},
+enum { TEXT = 64 };
+
+enum {
+#define COLUMN(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define PEOPLE(name, type, ...) DATA_##name,
+#include "answer/validations.def"
+#undef COLUMN
+    COLUMNS
 };
-enum { COLUMNS = sizeof columns / sizeof *columns, TEXT = 64 };
+
+static const struct frame_column columns[COLUMNS] = {
+#define COLUMN(id, type, meaning) {.key = #id, .unit = ANSWER_##type},
+#define SHOWN(id, type, meaning, ...) {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#define PEOPLE(id, type, ...) {.unit = ANSWER_##type, __VA_ARGS__},
+#include "answer/validations.def"
+#undef COLUMN
+};
 
 /* One sample has no spread. */
-static void write_range(const struct validation_figure *figure, char *text, size_t size)
+static void put_measured(const struct validation_figure *figure, struct frame *frame)
 {
-    char low[TEXT], high[TEXT];
+    char low[ANSWER_SIZE], high[ANSWER_SIZE];
+    double p10_us = figure->p10 / 1e3, p90_us = figure->p90 / 1e3;
+    frame_number(frame, DATA_measured_us, figure->median / 1e3);
+    frame_number(frame, DATA_p10_us, p10_us);
+    frame_number(frame, DATA_p90_us, p90_us);
+    frame_number(frame, DATA_samples, figure->samples);
     if (figure->samples == 1) {
-        snprintf(text, size, "one sample");
-        return;
+        frame_text(frame, DATA_spread, "one sample");
+    } else {
+        frame_textf(frame, DATA_spread, "%s - %s",
+                    answer_format(ANSWER_DURATION, 0, p10_us, NAN, NAN, low),
+                    answer_format(ANSWER_DURATION, 0, p90_us, NAN, NAN, high));
     }
-    snprintf(text, size, "%s - %s", units_format(figure->p10, UNIT_NS, low, sizeof low),
-             units_format(figure->p90, UNIT_NS, high, sizeof high));
 }
 
-static bool add_row(struct table *table, int id, const struct validation_row *row,
-                    struct error *why)
+static void put_row(const struct validation_row *row, struct frame *frame)
 {
-    char predicted[TEXT], profiled[TEXT], measured[TEXT], range[2 * TEXT + 3], error[TEXT],
-        profiled_error[TEXT], gate[TEXT], rank[TEXT];
-    write_range(&row->measured, range, sizeof range);
-    snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
-    snprintf(profiled_error, sizeof profiled_error, "%+.1f %%", 100 * row->profiled_error);
-    snprintf(gate, sizeof gate, "%.0f %%", 100 * row->gate);
-    snprintf(rank, sizeof rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank, row->measured_rank);
-    const char *const cells[COLUMNS] = {
-        miniature_kinds[id].name,
-        units_format(row->measured.median, UNIT_NS, measured, sizeof measured),
-        range,
-        units_format(row->predicted, UNIT_NS, predicted, sizeof predicted),
-        error,
-        gate,
-        validation_verdicts[row->verdict],
-        units_format(row->profiled, UNIT_NS, profiled, sizeof profiled),
-        profiled_error,
-        rank,
-    };
-    return table_add(table, cells, COLUMNS, why);
+    put_measured(&row->measured, frame);
+    frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
+    frame_number(frame, DATA_error, row->error);
+    frame_number(frame, DATA_gate, row->gate);
+    frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
+    frame_number(frame, DATA_profiled_us, row->profiled / 1e3);
+    frame_number(frame, DATA_profiled_error, row->profiled_error);
+    frame_number(frame, DATA_predicted_rank, row->predicted_rank);
+    frame_number(frame, DATA_measured_rank, row->measured_rank);
+    frame_textf(frame, DATA_rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank,
+                row->measured_rank);
+    frame_number(frame, DATA_output_error, row->output_error);
 }
+
+/* What identifies the validation, and what was run. */
+static void put_subject(const struct subject *subject, uint64_t trace, const char *spec,
+                        struct frame *frame)
+{
+    char profile[17];
+    profile_hash(&subject->profile, profile);
+    uint64_t hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, trace));
+    hash = XXH64(spillway_program, strlen(spillway_program), hash);
+    hash = XXH64(subject->model.name, strlen(subject->model.name), hash);
+    frame_textf(frame, DATA_validation, "%016" PRIx64, hash);
+    frame_text(frame, DATA_hardware, subject->profile.name);
+    frame_text(frame, DATA_profile_hash, profile);
+    frame_text(frame, DATA_trace, trace_path(subject->trace));
+    frame_textf(frame, DATA_trace_hash, "%016" PRIx64, trace);
+    frame_text(frame, DATA_model, subject->model.name);
+    frame_number(frame, DATA_context, (double)subject->shape.context);
+    frame_number(frame, DATA_layers, subject->shape.layers);
+    frame_number(frame, DATA_threads, subject->shape.threads);
+}
+
+static struct frame *validation_frame(const struct subject *subject,
+                                      const struct validation *validation, const char *spec,
+                                      struct error *why)
+{
+    uint64_t hash;
+    struct frame *frame =
+        trace_hash(subject->trace, &hash, why) ? frame_create(columns, COLUMNS, why) : NULL;
+    for (int id = 0; frame != NULL && id < MINIATURE_COUNT; id++) {
+        if (validation_ran(validation, id)) {
+            frame_row(frame);
+            put_subject(subject, hash, spec, frame);
+            frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
+            put_row(&validation->rows[id], frame);
+        }
+    }
+    return frame;
+}
+
+/* ---- remarks ---- */
 
 static void print_absent(const struct validation *validation)
 {
@@ -224,79 +265,21 @@ static void print_remarks(const struct subject *subject, const struct validation
            worst);
 }
 
-static bool print_table(const struct subject *subject, const struct validation *validation,
-                        struct error *why)
+/* ---- the command ---- */
+
+static bool show(const struct subject *subject, const struct validation *validation,
+                 const char *spec, struct store *store, struct error *why)
 {
-    struct table *table = table_create(columns, COLUMNS, why);
-    bool good = table != NULL;
-    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        good = !validation_ran(validation, id) || add_row(table, id, &validation->rows[id], why);
-    }
+    struct frame *frame = validation_frame(subject, validation, spec, why);
+    const struct store_frame stored = {.table = "validations", .frame = frame};
+    bool good = frame != NULL && frame_print(frame, NULL, stdout, why);
     if (good) {
-        table_print(table, stdout);
         print_remarks(subject, validation);
+        good = store == NULL || store_put_frames(store, &stored, 1, why);
     }
-    table_destroy(table);
+    frame_destroy(frame);
     return good;
 }
-
-/* ---- the database ---- */
-
-static void write_hash(uint64_t hash, char text[17])
-{
-    snprintf(text, 17, "%016" PRIx64, hash);
-}
-
-static bool store_rows(const struct subject *subject, const struct validation *validation,
-                       const char *spec, struct store *store, struct error *why)
-{
-    struct store_validation rows[MINIATURE_COUNT];
-    char name[17], profile[17], trace[17];
-    uint64_t hash;
-    uint32_t count = 0;
-    if (!trace_hash(subject->trace, &hash, why)) {
-        return false;
-    }
-    write_hash(hash, trace);
-    profile_hash(&subject->profile, profile);
-    hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, hash));
-    hash = XXH64(spillway_program, strlen(spillway_program), hash);
-    write_hash(XXH64(subject->model.name, strlen(subject->model.name), hash), name);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        const struct validation_row *row = &validation->rows[id];
-        if (!validation_ran(validation, id)) {
-            continue;
-        }
-        rows[count++] = (struct store_validation){
-            .validation = name,
-            .mechanism = miniature_kinds[id].name,
-            .hardware = subject->profile.name,
-            .profile_hash = profile,
-            .trace = trace_path(subject->trace),
-            .trace_hash = trace,
-            .model = subject->model.name,
-            .context = (int64_t)validation->shape.context,
-            .layers = validation->shape.layers,
-            .threads = validation->shape.threads,
-            .profiled_us = row->profiled / 1e3,
-            .predicted_us = row->predicted / 1e3,
-            .measured_us = row->measured.median / 1e3,
-            .p10_us = row->measured.p10 / 1e3,
-            .p90_us = row->measured.p90 / 1e3,
-            .samples = row->measured.samples,
-            .profiled_error = row->profiled_error,
-            .error = row->error,
-            .gate = row->gate,
-            .verdict = validation_verdicts[row->verdict],
-            .predicted_rank = row->predicted_rank,
-            .measured_rank = row->measured_rank,
-            .output_error = row->output_error,
-        };
-    }
-    return store_put_validations(store, rows, count, why);
-}
-
-/* ---- the command ---- */
 
 /* The others stand in the table and in the database all the same. */
 static bool check_none_failed(const struct validation *validation, struct error *why)
@@ -343,9 +326,7 @@ static bool validate(const struct arguments *arguments, const struct subject *su
                 measure(subject, spec, seconds, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
-                print_table(subject, &validation, why) &&
-                (store == NULL || store_rows(subject, &validation, spec, store, why)) &&
-                check_none_failed(&validation, why);
+                show(subject, &validation, spec, store, why) && check_none_failed(&validation, why);
     free(lines);
     free(spec);
     return good;

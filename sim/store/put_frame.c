@@ -5,6 +5,7 @@
 #include "store/database.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- a row ---- */
 
@@ -31,7 +32,8 @@ static void bind_cell(sqlite3_stmt *statement, int at, const struct frame_column
 
 static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
 {
-    const struct frame *frame = rows;
+    const struct store_frame *of = rows;
+    const struct frame *frame = of->frame;
     const struct frame_cell *cells = &frame->cells[(size_t)index * frame->column_count];
     int at = 0;
     for (uint32_t i = 0; i < frame->column_count; i++) {
@@ -47,24 +49,51 @@ static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
             bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
         }
     }
-    sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
+    if (!of->is_nameless) {
+        sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
+    }
+}
+
+static void bind_whole(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_frame *of = rows;
+    const struct frame *frame = of->frame;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const char *key = frame->columns[i].key;
+        if (key != NULL && strcmp(key, of->whole) == 0) {
+            bind_cell(statement, 1, &frame->columns[i],
+                      &frame->cells[(size_t)index * frame->column_count + i]);
+        }
+    }
 }
 
 /* ---- a table ---- */
 
+static bool remove_whole(struct store *store, const struct store_frame *of, struct error *why)
+{
+    char remove[256] = "";
+    if (of->whole == NULL) {
+        return true;
+    }
+    text_append(remove, sizeof remove, "DELETE FROM %s WHERE %s = ?", of->table, of->whole);
+    return database_put_each(store, remove, bind_whole, of, of->frame->row_count, why);
+}
+
 static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
 {
-    char insert[1024] = "INSERT OR REPLACE INTO ";
-    text_append(insert, sizeof insert, "%s VALUES (", of->table);
+    char insert[1024] = "";
+    const char *comma = "";
+    text_append(insert, sizeof insert, "INSERT OR REPLACE INTO %s VALUES (", of->table);
     for (uint32_t i = 0; i < of->frame->column_count; i++) {
         const struct frame_column *column = &of->frame->columns[i];
-        text_append(insert, sizeof insert, "%s",
-                    column->key == NULL ? ""
-                    : column->ranged    ? "?, ?, ?, "
-                                        : "?, ");
+        if (column->key != NULL) {
+            text_append(insert, sizeof insert, "%s%s", comma, column->ranged ? "?, ?, ?" : "?");
+            comma = ", ";
+        }
     }
-    text_append(insert, sizeof insert, "?)");
-    return database_put_each(store, insert, bind_row, of->frame, of->frame->row_count, why);
+    text_append(insert, sizeof insert, of->is_nameless ? ")" : ", ?)");
+    return remove_whole(store, of, why) &&
+           database_put_each(store, insert, bind_row, of, of->frame->row_count, why);
 }
 
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,

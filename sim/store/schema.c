@@ -17,11 +17,14 @@
 #define SQL_US " REAL"
 #define SQL_MS " REAL"
 #define SQL_PARTS " TEXT"
-#define SQL_FLAG " INTEGER"
 #define SQL_SHARES " TEXT"
 #define SQL_BAND " TEXT"
 #define SQL_FLAG " INTEGER"
+#define SQL_JSON " TEXT"
 #define SQL_SHARE " REAL"
+#define SQL_PERCENT " REAL"
+#define SQL_CHANGE " REAL"
+#define SQL_DURATION " REAL"
 #define SQL_TIMES " REAL"
 
 const char schema_tables[] =
@@ -60,9 +63,10 @@ const char schema_tables[] =
 #include "result/columns.def"
 #undef COLUMN
     "  PRIMARY KEY (run, place)) WITHOUT ROWID;\n"
-    "CREATE TABLE curves (curve TEXT, source TEXT, source_hash TEXT, blocks INTEGER,\n"
-    "  unit_tokens INTEGER, selection REAL, step_order TEXT, warmup INTEGER, policy TEXT,\n"
-    "  policy_title TEXT, parameters TEXT, layer INTEGER, head INTEGER, accesses INTEGER, knee INTEGER,\n"
+    "CREATE TABLE curves (\n"
+#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
+#include "answer/curves.def"
+#undef COLUMN
     "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
     "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
     "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n"

@@ -4,9 +4,8 @@
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
  * h2d_bytes), requests (run, request, its fate), waits (run, request, name, ms: the parts of its
  * time from arrival to end), series (series.def: servers over time), replications (run, hash of the
- * ranges drawn from, number, the figures of drawn.def), curves (the fields of store_curve.h) and
- * curve_points (curve, size, misses), shards, and validations, ablations, plans and plan_points
- * (the .def file of that name).
+ * ranges drawn from, number, the figures of drawn.def), curve_points (curve, size, misses), shards,
+ * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
  * A run's identity is its hash, in which the program has a part: a run that is already stored is not
  * stored twice, and a changed program stores a run of its own (store_program.h). A killed process

@@ -7,8 +7,11 @@
 
 struct store_frame {
     const char
-        *table; /* its columns are those of the frame that have a key, in order, and `version` */
+        *table; /* its columns are those of the frame that have a key, in order, and `version`
+                        * if it names its program */
     const struct frame *frame;
+    bool is_nameless;  /* the table does not name its program */
+    const char *whole; /* a column: what is stored of its values is deleted first. NULL: nothing */
 };
 
 /* Put all rows in one transaction; rows with the key of a stored one replace it. Cells that are not

@@ -59,7 +59,7 @@ static bool give_rows(const struct arguments *arguments, const struct ablation *
                       struct store *store, struct error *why)
 {
     struct frame *frame = ablate_frame(ablation, true, why);
-    const struct store_frame rows = {"ablations", frame};
+    const struct store_frame rows = {.table = "ablations", .frame = frame};
     bool good = frame != NULL && (store == NULL || store_put_frames(store, &rows, 1, why)) &&
                 (!arguments_given(arguments, JSON) || frame_print_json(frame, stdout, why));
     frame_destroy(frame);

@@ -2,6 +2,7 @@
 #ifndef CLI_CURVE_CURVE_REPORT_H
 #define CLI_CURVE_CURVE_REPORT_H
 
+#include "answer/frame.h"
 #include "cli/curve/curve_sizes.h"
 #include "cli/trace/layer_choice.h"
 #include "store/store.h"
@@ -44,13 +45,13 @@ uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_cu
 const char *curve_report_title(const struct curve_report *report,
                                const struct policy_curves *curves);
 
-/* How a list of parameters is written: the texts before a name, between name and value, and between
- * two parameters. */
+/* How a list of parameters is written: the texts before the first, before a name, between name and
+ * value, between two parameters, and after the last. */
 struct parameter_style {
-    const char *quote, *equals, *comma;
+    const char *begin, *quote, *equals, *comma, *end;
 };
 extern const struct parameter_style parameter_words; /* eta 0.9, power 1 */
-extern const struct parameter_style parameter_json;  /* "eta":0.9,"power":1 */
+extern const struct parameter_style parameter_json;  /* {"eta":0.9,"power":1} */
 
 /* Write the parameters that differ from their defaults. */
 #define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
@@ -64,7 +65,7 @@ bool curve_report_json(const struct curve_report *report, struct error *why);
  * layer or head. */
 bool curve_report_tables(const struct curve_report *report, struct error *why);
 
-/* Store the curves in the database; see store_put_curves(). */
+/* Store the curves in tables `curves` and `curve_points`. */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why);
 
 #endif

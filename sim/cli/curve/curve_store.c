@@ -1,75 +1,139 @@
 /* The curves of a report as rows of the database. */
-#include "base/array.h"
 #include "cli/curve/curve_report.h"
-#include "store/store_curve.h"
+#include "store/store_frame.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
-/* The columns that all curves of a policy share. */
-static struct store_curve describe(const struct curve_report *report,
-                                   const struct policy_curves *curves, const char *parameters)
+enum {
+#define COLUMN(name, type, what) DATA_##name,
+#include "answer/curves.def"
+#undef COLUMN
+    COLUMNS
+};
+
+static const struct frame_column columns[COLUMNS] = {
+#define COLUMN(id, type, meaning) {.key = #id, .unit = ANSWER_##type},
+#include "answer/curves.def"
+#undef COLUMN
+};
+
+enum { POINT_CURVE, POINT_SIZE, POINT_MISSES, POINT_COLUMNS };
+
+static const struct frame_column point_columns[POINT_COLUMNS] = {
+    [POINT_CURVE] = {.key = "curve"},
+    [POINT_SIZE] = {.key = "size", .unit = ANSWER_INTEGER},
+    [POINT_MISSES] = {.key = "misses", .unit = ANSWER_INTEGER},
+};
+
+/* A curve, all that is known of it but its points. Numbers of -1 become null. */
+struct stored {
+    char name[17], source[17];
+    int64_t unit_tokens;
+    double selection;
+    const char *order, *parameters;
+    int64_t layer, head;
+};
+
+static uint64_t hash_text(const char *text, uint64_t seed)
 {
-    struct store_curve row = {
-        .source = report->source,
-        .blocks = report->blocks,
+    return XXH64(text, strlen(text) + 1, seed);
+}
+
+/* All that has a part in the curve's figures identifies it. */
+static void write_name(const struct curve_report *report, const struct policy_kind *policy,
+                       struct stored *curve)
+{
+    const int64_t numbers[] = {report->blocks, curve->unit_tokens, report->warmup, curve->layer,
+                               curve->head};
+    uint64_t hash = XXH64(numbers, sizeof numbers, policy->content);
+    hash = XXH64(&curve->selection, sizeof curve->selection, hash);
+    hash = hash_text(curve->source, hash_text(curve->order, hash));
+    hash = hash_text(policy->name, hash_text(curve->parameters, hash));
+    snprintf(curve->name, sizeof curve->name, "%016" PRIx64, hash);
+}
+
+static void put_whole(struct frame *frame, uint32_t column, int64_t number)
+{
+    frame_number(frame, column, number >= 0 ? (double)number : NAN);
+}
+
+static void put_curve(const struct curve_report *report, const struct policy_curves *curves,
+                      const struct stored *curve, struct frame *frame)
+{
+    frame_row(frame);
+    frame_text(frame, DATA_curve, curve->name);
+    frame_text(frame, DATA_source, report->source);
+    frame_text(frame, DATA_source_hash, curve->source);
+    frame_number(frame, DATA_blocks, report->blocks);
+    put_whole(frame, DATA_unit_tokens, curve->unit_tokens);
+    frame_number(frame, DATA_selection, curve->selection >= 0 ? curve->selection : NAN);
+    frame_text(frame, DATA_step_order, curve->order);
+    frame_number(frame, DATA_warmup, report->warmup);
+    frame_text(frame, DATA_policy, curves->policy->name);
+    frame_text(frame, DATA_policy_title, curve_report_title(report, curves));
+    frame_text(frame, DATA_parameters, curve->parameters);
+    put_whole(frame, DATA_layer, curve->layer);
+    put_whole(frame, DATA_head, curve->head);
+}
+
+/* Put a curve, and its points: of a group, or of the sum if `layer` and `head` are -1. */
+static void put_group(const struct curve_report *report, const struct policy_curves *curves,
+                      const struct miss_curve *curve, uint32_t group, struct stored *stored,
+                      struct frame *const frames[2])
+{
+    uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
+    write_name(report, curves->policy, stored);
+    put_curve(report, curves, stored, frames[0]);
+    frame_number(frames[0], DATA_accesses, (double)curve->accesses[group]);
+    frame_number(frames[0], DATA_knee, knee > 0 ? (double)knee : NAN);
+    for (uint32_t i = 0; i < curve->count; i++) {
+        frame_row(frames[1]);
+        frame_text(frames[1], POINT_CURVE, stored->name);
+        frame_number(frames[1], POINT_SIZE, curves->sizes.size[i]);
+        frame_number(frames[1], POINT_MISSES, (double)miss_curve_group(curve, group)[i]);
+    }
+}
+
+/* The curve of all heads, and those of the groups if there are several. */
+static void put_policy(const struct curve_report *report, const struct policy_curves *curves,
+                       struct frame *const frames[2])
+{
+    char parameters[CURVE_PARAMETERS];
+    struct stored stored = {
         .unit_tokens =
             report->trace != NULL ? (int64_t)trace_header(report->trace)->unit_tokens : -1,
         .selection = report->trace != NULL ? report->selection : -1,
-        .step_order = report->order == POLICY_BATCH ? "batch" : "sequential",
-        .warmup = report->warmup,
-        .policy = curves->policy->name,
-        .policy_title = curve_report_title(report, curves),
-        .policy_content = curves->policy->content,
+        .order = report->order == POLICY_BATCH ? "batch" : "sequential",
         .parameters = parameters,
-        .layer = -1,
-        .head = -1,
-        .sizes = curves->sizes.size,
-        .count = curves->curve.count,
     };
-    snprintf(row.source_hash, sizeof row.source_hash, "%016" PRIx64, report->hash);
-    return row;
-}
-
-static void take_points(struct store_curve *row, const struct policy_curves *curves,
-                        const struct miss_curve *curve, uint32_t group)
-{
-    uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
-    row->accesses = curve->accesses[group];
-    row->misses = miss_curve_group(curve, group);
-    row->knee = knee > 0 ? (int64_t)knee : -1;
-}
-
-/* Store the curve of all heads, and those of the groups if there are several. */
-static bool put_policy(const struct curve_report *report, const struct policy_curves *curves,
-                       struct store *store, struct error *why)
-{
-    char list[CURVE_PARAMETERS], parameters[CURVE_PARAMETERS + 2];
-    uint32_t groups = report->group == MISS_WHOLE ? 0 : curves->curve.groups;
-    struct store_curve *rows = array_zeroed((size_t)groups + 1, sizeof *rows, why);
-    if (rows == NULL) {
-        return false;
+    snprintf(stored.source, sizeof stored.source, "%016" PRIx64, report->hash);
+    curve_report_parameters(curves, &parameter_json, parameters);
+    for (uint32_t group = 0; report->group != MISS_WHOLE && group < curves->curve.groups; group++) {
+        curve_report_place(report, group, &stored.layer, &stored.head);
+        put_group(report, curves, &curves->curve, group, &stored, frames);
     }
-    curve_report_parameters(curves, &parameter_json, list);
-    snprintf(parameters, sizeof parameters, "{%s}", list);
-    for (uint32_t group = 0; group < groups; group++) {
-        rows[group] = describe(report, curves, parameters);
-        curve_report_place(report, group, &rows[group].layer, &rows[group].head);
-        take_points(&rows[group], curves, &curves->curve, group);
-    }
-    rows[groups] = describe(report, curves, parameters);
-    take_points(&rows[groups], curves, &curves->whole, 0);
-    bool ok = store_put_curves(store, rows, groups + 1, why);
-    free(rows);
-    return ok;
+    stored.layer = stored.head = -1;
+    put_group(report, curves, &curves->whole, 0, &stored, frames);
 }
 
+/* A curve that is already stored is replaced with all its points, as it may have had other sizes. */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why)
 {
-    bool ok = true;
-    for (uint32_t p = 0; ok && p < report->count; p++) {
-        ok = put_policy(report, &report->policies[p], store, why);
+    struct frame *frames[] = {frame_create(columns, COLUMNS, why),
+                              frame_create(point_columns, POINT_COLUMNS, why)};
+    for (uint32_t p = 0; p < report->count; p++) {
+        put_policy(report, &report->policies[p], frames);
     }
+    const struct store_frame stored[] = {
+        {.table = "curves", .frame = frames[0], .is_nameless = true},
+        {.table = "curve_points", .frame = frames[1], .is_nameless = true, .whole = "curve"},
+    };
+    bool ok = store_put_frames(store, stored, 2, why);
+    frame_destroy(frames[0]);
+    frame_destroy(frames[1]);
     return ok;
 }

@@ -3,9 +3,9 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/curve/curve_report.h"
-#include "answer/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { LABEL = CURVE_PARAMETERS + 256 };
@@ -24,75 +24,95 @@ static void write_label(const struct curve_report *report, const struct policy_c
              parameters[0] != '\0' ? ", " : "", parameters);
 }
 
-/* Hits in percent of accesses; -1 without accesses. */
-static double hit_percent(uint64_t accesses, uint64_t misses)
+/* Hits of a group at a size in percent of accesses; NaN without accesses, or if the policy has no
+ * such size. */
+static double hit_percent(const struct miss_curve *curve, uint32_t group, uint32_t at)
 {
-    return accesses > 0 ? 100 * (1 - (double)misses / (double)accesses) : -1;
+    uint64_t accesses = curve->accesses[group];
+    return accesses > 0 && at < curve->count
+               ? 100 * (1 - (double)miss_curve_group(curve, group)[at] / (double)accesses)
+               : (double)NAN;
 }
 
-static void write_hits(char text[32], double percent, int digits, const char *unit, bool knee)
+/* ---- one curve ---- */
+
+enum { POLICY, PARAMETERS, LAYER, HEAD, SIZE, SHARE, HITS, ACCESSES, MISSES, COLUMNS };
+
+static const struct frame_column columns[COLUMNS] = {
+    [POLICY] = {.key = "policy"},
+    [PARAMETERS] = {.key = "parameters", .unit = ANSWER_JSON, .sparse = true},
+    [LAYER] = {.key = "layer", .unit = ANSWER_INTEGER, .sparse = true},
+    [HEAD] = {.key = "head", .unit = ANSWER_INTEGER, .sparse = true},
+    [SIZE] = {.key = "size", .title = "blocks", .unit = ANSWER_INTEGER},
+    [SHARE] = {.title = "of all", .unit = ANSWER_PERCENT_TENTHS},
+    [HITS] = {.title = "hit ratio", .unit = ANSWER_PERCENT},
+    [ACCESSES] = {.key = "accesses", .unit = ANSWER_INTEGER},
+    [MISSES] = {.key = "misses", .title = "misses", .unit = ANSWER_INTEGER},
+};
+
+static void put_place(const struct curve_report *report, uint32_t group, struct frame *frame)
 {
-    if (percent < 0) {
-        snprintf(text, 32, "-");
-    } else {
-        snprintf(text, 32, "%s%.*f%s", knee ? "*" : "", digits, percent, unit);
-    }
+    int64_t layer, head;
+    curve_report_place(report, group, &layer, &head);
+    frame_number(frame, LAYER, layer >= 0 ? (double)layer : NAN);
+    frame_number(frame, HEAD, head >= 0 ? (double)head : NAN);
 }
 
-/* One curve per policy: one row per size. */
-static bool fill_list(const struct curve_report *report, struct table *table, struct error *why)
+static void put_point(const struct curve_report *report, const struct policy_curves *curves,
+                      uint32_t group, uint32_t at, struct frame *frame)
 {
-    const struct policy_curves *curves = &report->policies[0];
-    uint32_t knee = curve_report_knee(&curves->sizes, &curves->whole, 0);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < curves->whole.count; i++) {
-        char blocks[32], share[32], hits[32], missed[32];
-        uint32_t size = curves->sizes.size[i];
-        uint64_t misses = curves->whole.misses[i];
-        snprintf(blocks, sizeof blocks, "%" PRIu32, size);
-        snprintf(share, sizeof share, "%.1f %%", 100.0 * size / report->blocks);
-        write_hits(hits, hit_percent(curves->whole.accesses[0], misses), 2, " %",
-                   size > 0 && size == knee);
-        snprintf(missed, sizeof missed, "%" PRIu64, misses);
-        const char *texts[] = {blocks, share, hits, missed};
-        ok = table_add(table, texts, 4, why);
+    const struct miss_curve *curve = &curves->curve;
+    uint32_t size = curves->sizes.size[at];
+    bool knee = size > 0 && size == curve_report_knee(&curves->sizes, curve, group);
+    double percent = hit_percent(curve, group, at);
+    frame_number(frame, SIZE, size);
+    frame_number(frame, SHARE, (double)size / report->blocks);
+    if (!isnan(percent)) {
+        frame_textf(frame, HITS, "%s%.2f %%", knee ? "*" : "", percent);
     }
+    frame_number(frame, ACCESSES, (double)curve->accesses[group]);
+    frame_number(frame, MISSES, (double)miss_curve_group(curve, group)[at]);
+}
+
+/* A row for each size of each curve. */
+static struct frame *points_frame(const struct curve_report *report, struct error *why)
+{
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (uint32_t p = 0; p < report->count; p++) {
+        const struct policy_curves *curves = &report->policies[p];
+        char parameters[CURVE_PARAMETERS];
+        curve_report_parameters(curves, &parameter_json, parameters);
+        for (uint32_t i = 0; i < curves->curve.groups * curves->curve.count; i++) {
+            uint32_t group = i / curves->curve.count;
+            frame_row(frame);
+            frame_text(frame, POLICY, curves->policy->name);
+            frame_text(frame, PARAMETERS, parameters[1] != '}' ? parameters : NULL);
+            put_place(report, group, frame);
+            put_point(report, curves, group, i % curves->curve.count, frame);
+        }
+    }
+    return frame;
+}
+
+bool curve_report_json(const struct curve_report *report, struct error *why)
+{
+    struct frame *frame = points_frame(report, why);
+    bool ok = frame != NULL && frame_print_json(frame, stdout, why);
+    frame_destroy(frame);
     return ok;
 }
 
-static const struct table_column list_columns[] = {{.title = "blocks", .right = true},
-                                                   {.title = "of all", .right = true},
-                                                   {.title = "hit ratio", .right = true},
-                                                   {.title = "misses", .right = true}};
+/* ---- many curves ---- */
 
-/* Many curves: one row each, one column per size. The sizes are those of the policy with the most;
- * other policies have some of them. */
+enum { NAMES = SIZE, MATRIX_COLUMNS = TABLE_MOST_COLUMNS + NAMES };
+
+/* One row a curve, one column per size. The sizes are those of the policy with the most; other
+ * policies have some of them. */
 struct matrix {
     const struct curve_report *report;
     const struct curve_sizes *sizes;
-    uint32_t names; /* columns before the sizes */
-    struct table *table;
+    struct frame *frame;
 };
-
-static bool add_row(struct matrix *matrix, const char *policy, const char *layer, const char *head,
-                    char (*cells)[32], struct error *why)
-{
-    const char *texts[TABLE_MOST_COLUMNS];
-    uint32_t count = 0;
-    if (matrix->report->count > 1) {
-        texts[count++] = policy;
-    }
-    if (matrix->report->group != MISS_WHOLE) {
-        texts[count++] = layer;
-    }
-    if (matrix->report->group == MISS_HEAD) {
-        texts[count++] = head;
-    }
-    for (size_t i = 0; i < matrix->sizes->count; i++) {
-        texts[count++] = cells[i];
-    }
-    return table_add(matrix->table, texts, count, why);
-}
 
 /* Index of a size in the list of a policy; the list's count if it is absent. */
 static uint32_t find_size(const struct policy_curves *curves, uint32_t size)
@@ -104,33 +124,38 @@ static uint32_t find_size(const struct policy_curves *curves, uint32_t size)
     return at;
 }
 
-/* A row for one group of the policy's curves, or for their sum. */
-static bool add_curve(struct matrix *matrix, const struct policy_curves *curves,
-                      const struct miss_curve *curve, uint32_t group, const char *layer,
-                      const char *head, struct error *why)
+static void put_label(const struct matrix *matrix, const struct policy_curves *curves)
 {
-    char policy[LABEL], cells[TABLE_MOST_COLUMNS][32];
-    uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
-    write_label(matrix->report, curves, policy);
-    for (size_t i = 0; i < matrix->sizes->count; i++) {
-        uint32_t size = matrix->sizes->size[i], at = find_size(curves, size);
-        double percent = at == curve->count ? -1
-                                            : hit_percent(curve->accesses[group],
-                                                          miss_curve_group(curve, group)[at]);
-        write_hits(cells[i], percent, 1, "", size > 0 && size == knee);
-    }
-    return add_row(matrix, policy, layer, head, cells, why);
+    char label[LABEL];
+    write_label(matrix->report, curves, label);
+    frame_row(matrix->frame);
+    frame_text(matrix->frame, POLICY, label);
+    frame_text(matrix->frame, HEAD, "");
 }
 
-static bool add_group(struct matrix *matrix, const struct policy_curves *curves, uint32_t group,
-                      struct error *why)
+static void put_hits(const struct matrix *matrix, size_t i, double percent, bool knee)
 {
-    char layer_text[32], head_text[32];
-    int64_t layer, head;
-    curve_report_place(matrix->report, group, &layer, &head);
-    snprintf(layer_text, sizeof layer_text, "%" PRId64, layer);
-    snprintf(head_text, sizeof head_text, "%" PRId64, head);
-    return add_curve(matrix, curves, &curves->curve, group, layer_text, head_text, why);
+    if (!isnan(percent)) {
+        frame_textf(matrix->frame, NAMES + (uint32_t)i, "%s%.1f", knee ? "*" : "", percent);
+    }
+}
+
+/* A row for one group of the policy's curves, or for their sum. */
+static void put_curve(const struct matrix *matrix, const struct policy_curves *curves,
+                      const struct miss_curve *curve, uint32_t group)
+{
+    uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
+    put_label(matrix, curves);
+    if (curve == &curves->whole) {
+        frame_text(matrix->frame, LAYER, "all");
+    } else {
+        put_place(matrix->report, group, matrix->frame);
+    }
+    for (size_t i = 0; i < matrix->sizes->count; i++) {
+        uint32_t size = matrix->sizes->size[i];
+        put_hits(matrix, i, hit_percent(curve, group, find_size(curves, size)),
+                 size > 0 && size == knee);
+    }
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -140,56 +165,50 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* A percentile of hits over the groups, by nearest rank. */
-static double percentile(const struct policy_curves *curves, uint32_t at, double share,
-                         double *scratch)
+static double percentile(const struct miss_curve *curve, uint32_t at, double share, double *scratch)
 {
     uint32_t count = 0;
-    for (uint32_t group = 0; at < curves->curve.count && group < curves->curve.groups; group++) {
-        if (curves->curve.accesses[group] > 0) {
-            scratch[count++] = hit_percent(curves->curve.accesses[group],
-                                           miss_curve_group(&curves->curve, group)[at]);
-        }
-    }
-    if (count == 0) {
-        return -1;
+    for (uint32_t group = 0; group < curve->groups; group++) {
+        scratch[count] = hit_percent(curve, group, at);
+        count += isnan(scratch[count]) ? 0 : 1;
     }
     qsort(scratch, count, sizeof *scratch, compare_numbers);
-    return scratch[(uint32_t)(share * (count - 1) + 0.5)];
+    return count > 0 ? scratch[(uint32_t)(share * (count - 1) + 0.5)] : (double)NAN;
 }
 
 /* Rows that show the spread over the groups. */
-static bool add_spread(struct matrix *matrix, const struct policy_curves *curves, struct error *why)
+static bool put_spread(const struct matrix *matrix, const struct policy_curves *curves,
+                       struct error *why)
 {
     static const struct {
         const char *name;
         double share;
     } spread[] = {{"p10", .1}, {"median", .5}, {"p90", .9}};
     double *scratch = array_zeroed(curves->curve.groups, sizeof *scratch, why);
-    bool ok = scratch != NULL;
-    for (size_t s = 0; ok && s < sizeof spread / sizeof *spread; s++) {
-        char policy[LABEL], cells[TABLE_MOST_COLUMNS][32];
-        write_label(matrix->report, curves, policy);
+    for (size_t s = 0; scratch != NULL && s < sizeof spread / sizeof *spread; s++) {
+        put_label(matrix, curves);
+        frame_text(matrix->frame, LAYER, spread[s].name);
         for (size_t i = 0; i < matrix->sizes->count; i++) {
             uint32_t at = find_size(curves, matrix->sizes->size[i]);
-            write_hits(cells[i], percentile(curves, at, spread[s].share, scratch), 1, "", false);
+            put_hits(matrix, i, percentile(&curves->curve, at, spread[s].share, scratch), false);
         }
-        ok = add_row(matrix, policy, spread[s].name, "", cells, why);
     }
     free(scratch);
-    return ok;
+    return scratch != NULL;
 }
 
-static bool fill_matrix(struct matrix *matrix, struct error *why)
+static bool fill_matrix(const struct matrix *matrix, struct error *why)
 {
     bool ok = true;
     for (uint32_t p = 0; ok && p < matrix->report->count; p++) {
         const struct policy_curves *curves = &matrix->report->policies[p];
-        for (uint32_t group = 0; ok && group < curves->curve.groups; group++) {
-            ok = add_group(matrix, curves, group, why);
+        for (uint32_t group = 0; group < curves->curve.groups; group++) {
+            put_curve(matrix, curves, &curves->curve, group);
         }
-        ok = ok && (matrix->report->group == MISS_WHOLE ||
-                    (add_curve(matrix, curves, &curves->whole, 0, "all", "", why) &&
-                     add_spread(matrix, curves, why)));
+        if (matrix->report->group != MISS_WHOLE) {
+            put_curve(matrix, curves, &curves->whole, 0);
+            ok = put_spread(matrix, curves, why);
+        }
     }
     return ok;
 }
@@ -204,34 +223,33 @@ static const struct curve_sizes *most_sizes(const struct curve_report *report)
     return most;
 }
 
-static struct table *create_matrix(struct matrix *matrix, struct error *why)
+/* Policy, layer and head are named where they differ. */
+static struct frame *matrix_frame(const struct curve_report *report,
+                                  const struct curve_sizes *sizes,
+                                  char titles[TABLE_MOST_COLUMNS][32], struct error *why)
 {
-    struct table_column columns[TABLE_MOST_COLUMNS];
-    char titles[TABLE_MOST_COLUMNS][32];
-    const struct curve_report *report = matrix->report;
-    uint32_t count = 0;
-    if (report->count > 1) {
-        columns[count++] = (struct table_column){.title = "policy"};
+    struct frame_column names[MATRIX_COLUMNS] = {
+        [POLICY] = {.title = report->count > 1 ? "policy" : NULL},
+        [LAYER] = {.title = report->group != MISS_WHOLE ? "layer" : NULL, .unit = ANSWER_INTEGER},
+        [HEAD] = {.title = report->group == MISS_HEAD ? "head" : NULL, .unit = ANSWER_INTEGER}};
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < NAMES; i++) {
+        named += names[i].title != NULL ? 1 : 0;
     }
-    if (report->group != MISS_WHOLE) {
-        columns[count++] = (struct table_column){.title = "layer", .right = true};
-    }
-    if (report->group == MISS_HEAD) {
-        columns[count++] = (struct table_column){.title = "head", .right = true};
-    }
-    if (count + matrix->sizes->count > TABLE_MOST_COLUMNS) {
+    if (named + sizes->count > TABLE_MOST_COLUMNS) {
         error_usage(why, NULL, 0, "%zu sizes are too many for a table with a column each",
-                    matrix->sizes->count);
-        error_expect(why, "at most %u sizes, or --json", TABLE_MOST_COLUMNS - count);
+                    sizes->count);
+        error_expect(why, "at most %u sizes, or --json", TABLE_MOST_COLUMNS - named);
         return NULL;
     }
-    for (size_t i = 0; i < matrix->sizes->count; i++) {
-        snprintf(titles[i], sizeof titles[i], "%.1f%%",
-                 100.0 * matrix->sizes->size[i] / report->blocks);
-        columns[count++] = (struct table_column){.title = titles[i], .right = true};
+    for (size_t i = 0; i < sizes->count; i++) {
+        snprintf(titles[i], sizeof titles[i], "%.1f%%", 100.0 * sizes->size[i] / report->blocks);
+        names[NAMES + i] = (struct frame_column){.title = titles[i], .unit = ANSWER_SHARE};
     }
-    return table_create(columns, count, why);
+    return frame_create(names, NAMES + (uint32_t)sizes->count, why);
 }
+
+/* ---- all ---- */
 
 static void print_title(const struct curve_report *report)
 {
@@ -253,16 +271,17 @@ static void print_title(const struct curve_report *report)
 
 bool curve_report_tables(const struct curve_report *report, struct error *why)
 {
+    char titles[TABLE_MOST_COLUMNS][32];
     struct matrix matrix = {.report = report, .sizes = most_sizes(report)};
     bool list = report->count == 1 && report->group == MISS_WHOLE;
-    matrix.table = list ? table_create(list_columns, 4, why) : create_matrix(&matrix, why);
-    bool ok = matrix.table != NULL &&
-              (list ? fill_list(report, matrix.table, why) : fill_matrix(&matrix, why));
+    matrix.frame =
+        list ? points_frame(report, why) : matrix_frame(report, matrix.sizes, titles, why);
+    bool ok = matrix.frame != NULL && (list || fill_matrix(&matrix, why));
     if (ok) {
         print_title(report);
-        table_print(matrix.table, stdout);
+        ok = frame_print(matrix.frame, NULL, stdout, why);
         printf("\n%s", knee_note);
     }
-    table_destroy(matrix.table);
+    frame_destroy(matrix.frame);
     return ok;
 }

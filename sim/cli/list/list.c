@@ -10,6 +10,14 @@ static const struct list *const lists[] = {
     &list_mechanisms, &list_traces, &list_engines,  &list_routers,
 };
 
+static bool list_print(const struct list *list, struct error *why)
+{
+    struct frame *frame = frame_create(list->columns, list->column_count, why);
+    bool ok = frame != NULL && list->add(frame, why) && frame_print(frame, NULL, stdout, why);
+    frame_destroy(frame);
+    return ok;
+}
+
 static bool run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
@@ -30,14 +38,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     while (strcmp(lists[index]->name, kind) != 0) {
         index++;
     }
-    const struct list *list = lists[index];
-    struct table *table = table_create(list->columns, list->column_count, why);
-    bool ok = table != NULL && list->add(table, why);
-    if (ok) {
-        table_print(table, stdout);
-    }
-    table_destroy(table);
-    return ok;
+    return list_print(lists[index], why);
 }
 
 static const char *list_name(size_t index)

@@ -9,18 +9,17 @@
 #include "trace/generate/profile.h"
 #include "trace/source.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT = 32 };
+/* Append the row of one file's name. `part`: what kind of file it is, of several. */
+typedef bool (*name_row)(struct frame *frame, const char *name, const char *part,
+                         struct error *why);
 
-/* Append the row of one file's name. */
-typedef bool (*name_row)(struct table *table, const char *name, struct error *why);
-
-static bool add_names(struct table *table, const char *folder, const char *suffix, name_row row,
-                      struct error *why)
+static bool add_names(struct frame *frame, const char *folder, const char *suffix, name_row row,
+                      const char *part, struct error *why)
 {
     char **names;
     size_t count;
@@ -29,7 +28,7 @@ static bool add_names(struct table *table, const char *folder, const char *suffi
     }
     bool ok = true;
     for (size_t i = 0; i < count; i++) {
-        ok = ok && row(table, names[i], why);
+        ok = ok && row(frame, names[i], part, why);
         free(names[i]);
     }
     free(names);
@@ -38,31 +37,33 @@ static bool add_names(struct table *table, const char *folder, const char *suffi
 
 /* ---- systems ---- */
 
-static const struct table_column system_columns[] = {
+static const struct frame_column system_columns[] = {
     {.title = "system"},
     {.title = "available"},
     {.title = "lossless"},
     {.title = "what it is", .wrap = true},
 };
 
-static bool add_system(struct table *table, const char *name, struct error *why)
+static bool add_system(struct frame *frame, const char *name, const char *part, struct error *why)
 {
+    (void)part;
     struct mechanisms mechanisms;
     struct system_info info;
     struct node *at = node_parse(name, strlen(name), "--list", why);
     bool ok = at != NULL && system_load(NULL, name, at, NULL, &mechanisms, &info, NULL, why);
     node_destroy(at);
     const char *where = info.reference ? "to compare with, not to serve with" : info.where;
-    char what[sizeof info.summary + sizeof info.paper + sizeof info.where + 8];
-    snprintf(what, sizeof what, "%s (%s)%s%s", info.summary, info.paper,
-             where[0] != '\0' ? "; " : "", where);
-    const char *texts[] = {name, info.available, info.lossless, what};
-    return ok && table_add(table, texts, 4, why);
+    if (ok) {
+        frame_add(frame, (const char *[]){name, info.available, info.lossless}, 3);
+        frame_textf(frame, 3, "%s (%s)%s%s", info.summary, info.paper, where[0] != '\0' ? "; " : "",
+                    where);
+    }
+    return ok;
 }
 
-static bool add_systems(struct table *table, struct error *why)
+static bool add_systems(struct frame *frame, struct error *why)
 {
-    return add_names(table, "scenarios/systems", "yaml", add_system, why);
+    return add_names(frame, "scenarios/systems", "yaml", add_system, NULL, why);
 }
 
 const struct list list_systems = {"systems", LIST_COLUMNS(system_columns), add_systems};
@@ -70,52 +71,49 @@ const struct list list_systems = {"systems", LIST_COLUMNS(system_columns), add_s
 /* ---- models ---- */
 
 enum { LISTED_CONTEXT = 131072 };
+enum { MODEL, ARCHITECTURE, LAYERS, HEADS, WEIGHTS, KV, TRAINED, MODEL_COLUMNS };
 
-static const struct table_column model_columns[] = {
-    {.title = "model"},
-    {.title = "architecture"},
-    {.title = "layers", .right = true},
-    {.title = "KV heads", .right = true},
-    {.title = "weights", .right = true},
-    {.title = "KV of 128K tokens", .right = true},
-    {.title = "trained to", .right = true},
+static const struct frame_column model_columns[MODEL_COLUMNS] = {
+    [MODEL] = {.title = "model"},
+    [ARCHITECTURE] = {.title = "architecture"},
+    [LAYERS] = {.title = "layers", .unit = ANSWER_INTEGER},
+    [HEADS] = {.title = "KV heads", .unit = ANSWER_INTEGER},
+    [WEIGHTS] = {.title = "weights", .unit = ANSWER_BYTES},
+    [KV] = {.title = "KV of 128K tokens", .unit = ANSWER_BYTES},
+    [TRAINED] = {.title = "trained to", .unit = ANSWER_INTEGER},
 };
 
-static bool add_model(struct table *table, const char *name, struct error *why)
+static bool add_model(struct frame *frame, const char *name, const char *part, struct error *why)
 {
+    (void)part;
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
-    char layers[TEXT], heads[TEXT], weights[TEXT], kv[TEXT], trained[TEXT] = "-";
     if (!model_load(NULL, name, &options, NULL, 0, &model, why)) {
         return false;
     }
-    snprintf(layers, sizeof layers, "%" PRIu32, model.layer_count);
-    snprintf(heads, sizeof heads, "%" PRIu32, model_kv_heads(&model));
-    units_format((double)model_weight_bytes(&model), UNIT_BYTES, weights, sizeof weights);
-    units_format((double)model_kv_bytes(&model, LISTED_CONTEXT), UNIT_BYTES, kv, sizeof kv);
-    if (model.trained_context > 0) {
-        snprintf(trained, sizeof trained, "%" PRIu32, model.trained_context);
-    }
-    const char *texts[] = {name, model.architecture, layers, heads, weights, kv, trained};
-    bool ok = table_add(table, texts, 7, why);
+    frame_row(frame);
+    frame_text(frame, MODEL, name);
+    frame_text(frame, ARCHITECTURE, model.architecture);
+    frame_number(frame, LAYERS, model.layer_count);
+    frame_number(frame, HEADS, model_kv_heads(&model));
+    frame_number(frame, WEIGHTS, (double)model_weight_bytes(&model));
+    frame_number(frame, KV, (double)model_kv_bytes(&model, LISTED_CONTEXT));
+    frame_number(frame, TRAINED, model.trained_context > 0 ? (double)model.trained_context : NAN);
     model_release(&model);
-    return ok;
+    return true;
 }
 
-static bool add_models(struct table *table, struct error *why)
+static bool add_models(struct frame *frame, struct error *why)
 {
-    return add_names(table, "models", "json", add_model, why);
+    return add_names(frame, "models", "json", add_model, NULL, why);
 }
 
 bool list_model(const char *name, struct error *why)
 {
-    struct table *table =
-        table_create(model_columns, sizeof model_columns / sizeof *model_columns, why);
-    bool ok = table != NULL && add_model(table, name, why);
-    if (ok) {
-        table_print(table, stdout);
-    }
-    table_destroy(table);
+    struct frame *frame = frame_create(model_columns, MODEL_COLUMNS, why);
+    bool ok =
+        frame != NULL && add_model(frame, name, NULL, why) && frame_print(frame, NULL, stdout, why);
+    frame_destroy(frame);
     return ok;
 }
 
@@ -130,21 +128,21 @@ static const enum curve_id listed_curves[] = {
 };
 enum { LISTED_CURVES = sizeof listed_curves / sizeof listed_curves[0] };
 
-static const struct table_column hardware_columns[] = {
+static const struct frame_column hardware_columns[] = {
     {.title = "hardware"},
     {.title = "part"},
-    {.title = "HBM", .right = true},
-    {.title = "HBM bandwidth", .right = true},
-    {.title = "bf16", .right = true},
-    {.title = "link", .right = true},
-    {.title = "host memory", .right = true},
-    {.title = "cores", .right = true},
+    {.title = "HBM", .unit = ANSWER_REAL},
+    {.title = "HBM bandwidth", .unit = ANSWER_REAL},
+    {.title = "bf16", .unit = ANSWER_REAL},
+    {.title = "link", .unit = ANSWER_REAL},
+    {.title = "host memory", .unit = ANSWER_REAL},
+    {.title = "cores", .unit = ANSWER_REAL},
 };
 
 /* A machine, or a part for a scenario's `hardware: {PART: NAME}`. */
-static bool add_profile(struct table *table, const char *name, const char *part, struct error *why)
+static bool add_profile(struct frame *frame, const char *name, const char *part, struct error *why)
 {
-    char text[128], values[LISTED_CURVES][TEXT];
+    char text[128];
     struct profile profile;
     snprintf(text, sizeof text, part[0] != '\0' ? "{%s: %s}" : "%s%s", part, name);
     struct node *node = node_parse(text, strlen(text), "--list", why);
@@ -153,111 +151,96 @@ static bool add_profile(struct table *table, const char *name, const char *part,
     if (!ok) {
         return false;
     }
-    const char *texts[2 + LISTED_CURVES] = {name, part[0] != '\0' ? part : "all"};
-    for (size_t i = 0; i < LISTED_CURVES; i++) {
+    frame_add(frame, (const char *[]){name, part[0] != '\0' ? part : "all"}, 2);
+    for (uint32_t i = 0; i < LISTED_CURVES; i++) {
         const struct curve *curve = &profile.curves[listed_curves[i]];
         if (curve->count > 0) {
-            texts[2 + i] = units_format(curve->value[curve->count - 1],
-                                        curve_kinds[listed_curves[i]].unit, values[i], TEXT);
+            frame_text(frame, 2 + i,
+                       units_format(curve->value[curve->count - 1],
+                                    curve_kinds[listed_curves[i]].unit, text, sizeof text));
         }
     }
     profile_release(&profile);
-    return table_add(table, texts, 2 + LISTED_CURVES, why);
+    return true;
 }
 
-static bool add_machine(struct table *table, const char *name, struct error *why)
+static bool add_hardware(struct frame *frame, struct error *why)
 {
-    return add_profile(table, name, "", why);
-}
-
-static bool add_gpu(struct table *table, const char *name, struct error *why)
-{
-    return add_profile(table, name, "gpu", why);
-}
-
-static bool add_link(struct table *table, const char *name, struct error *why)
-{
-    return add_profile(table, name, "link", why);
-}
-
-static bool add_host(struct table *table, const char *name, struct error *why)
-{
-    return add_profile(table, name, "host", why);
-}
-
-static bool add_fabric(struct table *table, const char *name, struct error *why)
-{
-    return add_profile(table, name, "fabric", why);
-}
-
-static bool add_hardware(struct table *table, struct error *why)
-{
-    return add_names(table, "hwprofiles", "yaml", add_machine, why) &&
-           add_names(table, "hwprofiles/gpus", "yaml", add_gpu, why) &&
-           add_names(table, "hwprofiles/links", "yaml", add_link, why) &&
-           add_names(table, "hwprofiles/hosts", "yaml", add_host, why) &&
-           add_names(table, "hwprofiles/fabrics", "yaml", add_fabric, why);
+    static const char *const folders[][2] = {{"hwprofiles", ""},
+                                             {"hwprofiles/gpus", "gpu"},
+                                             {"hwprofiles/links", "link"},
+                                             {"hwprofiles/hosts", "host"},
+                                             {"hwprofiles/fabrics", "fabric"}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof folders / sizeof folders[0]; i++) {
+        ok = add_names(frame, folders[i][0], "yaml", add_profile, folders[i][1], why);
+    }
+    return ok;
 }
 
 const struct list list_hardware = {"hardware", LIST_COLUMNS(hardware_columns), add_hardware};
 
 /* ---- traces ---- */
 
-static const struct table_column trace_columns[] = {
+static const struct frame_column trace_columns[] = {
     {.title = "trace"},
     {.title = "basis"},
     {.title = "model"},
-    {.title = "context", .right = true},
-    {.title = "steps", .right = true},
+    {.title = "context", .unit = ANSWER_INTEGER},
+    {.title = "steps", .unit = ANSWER_INTEGER},
     {.title = "from", .wrap = true},
 };
 
-static bool add_recording(struct table *table, const char *name, struct error *why)
+static bool add_recording(struct frame *frame, const char *name, const char *part,
+                          struct error *why)
 {
-    char path[4096], context[TEXT], steps[TEXT];
+    (void)part;
+    char path[4096];
     struct trace_source source;
-    if (!find_path("traces", name, "swt", path, sizeof path, why)) {
-        return false;
-    }
-    struct trace *trace = trace_open(path, why);
+    struct trace *trace =
+        find_path("traces", name, "swt", path, sizeof path, why) ? trace_open(path, why) : NULL;
     if (trace == NULL) {
         return false;
     }
     const struct trace_header *header = trace_header(trace);
     trace_source_read(header, &source);
-    snprintf(context, sizeof context, "%" PRIu32, header->context);
-    snprintf(steps, sizeof steps, "%" PRIu32, header->steps);
+    frame_add(
+        frame,
+        (const char *[]){name, basis_name(source.basis), source.model, NULL, NULL, source.text}, 6);
+    frame_number(frame, 3, header->context);
+    frame_number(frame, 4, header->steps);
     trace_close(trace);
-    const char *texts[] = {name,       basis_name(source.basis), source.model, context, steps,
-                           source.text};
-    return table_add(table, texts, 6, why);
+    return true;
 }
 
 /* If a recording has the same name, the name means the recording; the profile is then listed with
  * its suffix. */
-static bool add_trace_profile(struct table *table, const char *name, struct error *why)
+static bool add_trace_profile(struct frame *frame, const char *name, const char *part,
+                              struct error *why)
 {
-    char path[4096], recording[4096], called[280], context[TEXT];
+    (void)part;
+    char path[4096], recording[4096];
     struct trace_profile profile;
     if (!find_path("traces", name, "swt", recording, sizeof recording, why) ||
         !find_path("traces", name, "yaml", path, sizeof path, why) ||
         !trace_profile_load(NULL, path, &profile, why)) {
         return false;
     }
-    bool shared = access(recording, F_OK) == 0;
-    snprintf(called, sizeof called, "%s%s", name, shared ? ".yaml" : "");
-    snprintf(context, sizeof context, "%" PRIu32, profile.context);
-    const char *texts[] = {called,        basis_name(profile.basis), profile.model, context, "any",
-                           profile.source};
-    bool ok = table_add(table, texts, 6, why);
+    frame_row(frame);
+    frame_textf(frame, 0, "%s%s", name, access(recording, F_OK) == 0 ? ".yaml" : "");
+    frame_text(frame, 1, basis_name(profile.basis));
+    frame_text(frame, 2, profile.model);
+    frame_number(frame, 3, profile.context);
+    frame_text(frame, 4, "any");
+    frame_text(frame, 5, profile.source);
     trace_profile_release(&profile);
-    return ok;
+    return true;
 }
 
-static bool add_traces(struct table *table, struct error *why)
+static bool add_traces(struct frame *frame, struct error *why)
 {
-    return add_names(table, "traces", "swt", add_recording, why) &&
-           add_names(table, "traces", "yaml", add_trace_profile, why);
+    return add_names(frame, "traces", "swt", add_recording, NULL, why) &&
+           add_names(frame, "traces", "yaml", add_trace_profile, NULL, why);
 }
 
 const struct list list_traces = {"traces", LIST_COLUMNS(trace_columns), add_traces};

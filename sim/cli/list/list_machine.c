@@ -6,50 +6,53 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 32 };
+enum { FIGURE, VALUE, BASIS, FROM, SOURCE, COLUMNS };
 
-static const struct table_column figure_columns[] = {
-    {.title = "figure"},    {.title = "value", .right = true}, {.title = "basis"},
-    {.title = "stated in"}, {.title = "source", .wrap = true},
+static const struct frame_column columns[COLUMNS] = {
+    [FIGURE] = {.title = "figure"},
+    [VALUE] = {.title = "value", .unit = ANSWER_REAL},
+    [BASIS] = {.title = "basis"},
+    [FROM] = {.title = "stated in"},
+    [SOURCE] = {.title = "source", .wrap = true},
 };
-enum { FIGURE_COLUMNS = sizeof figure_columns / sizeof *figure_columns };
 
 /* The value of a curve, or its first and its last: "0.1 … 90.0 %". */
-static void write_values(const struct curve *curve, enum unit unit, char *text, size_t size)
+static void put_values(const struct curve *curve, enum unit unit, struct frame *frame)
 {
-    char last[TEXT];
-    units_format(curve->value[0], unit, text, size);
-    if (curve->count > 1) {
-        size_t used = strlen(text);
-        units_format(curve->value[curve->count - 1], unit, last, sizeof last);
-        snprintf(text + used, size - used, " … %s", last);
-    }
+    char first[32], last[32];
+    units_format(curve->value[0], unit, first, sizeof first);
+    units_format(curve->value[curve->count - 1], unit, last, sizeof last);
+    frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
+                curve->count > 1 ? last : "");
+}
+
+static void put_figure(const struct profile *profile, enum curve_id id, struct frame *frame)
+{
+    const struct curve *curve = &profile->curves[id];
+    char from[96];
+    profile_stated_in(profile, id, from, sizeof from);
+    frame_row(frame);
+    frame_text(frame, FIGURE, curve_kinds[id].name);
+    put_values(curve, curve_kinds[id].unit, frame);
+    frame_text(frame, BASIS, basis_name(curve->basis));
+    frame_text(frame, FROM, from);
+    frame_text(frame, SOURCE, curve->source);
 }
 
 bool list_machine(const char *name, struct error *why)
 {
     struct profile profile;
-    struct table *table = NULL;
     if (!profile_load_named(name, &profile, why)) {
         return false;
     }
-    table = table_create(figure_columns, FIGURE_COLUMNS, why);
-    bool ok = table != NULL;
-    for (enum curve_id id = 0; ok && id < CURVE_COUNT; id++) {
-        const struct curve *curve = &profile.curves[id];
-        char values[3 * TEXT], from[96];
-        if (curve->count > 0) {
-            write_values(curve, curve_kinds[id].unit, values, sizeof values);
-            profile_stated_in(&profile, id, from, sizeof from);
-            const char *const texts[] = {curve_kinds[id].name, values, basis_name(curve->basis),
-                                         from, curve->source};
-            ok = table_add(table, texts, FIGURE_COLUMNS, why);
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        if (profile.curves[id].count > 0) {
+            put_figure(&profile, id, frame);
         }
     }
-    if (ok) {
-        table_print(table, stdout);
-    }
-    table_destroy(table);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    frame_destroy(frame);
     profile_release(&profile);
     return ok;
 }

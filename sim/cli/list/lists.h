@@ -3,14 +3,14 @@
 #ifndef CLI_LIST_LISTS_H
 #define CLI_LIST_LISTS_H
 
-#include "answer/table.h"
+#include "answer/frame.h"
 
 /* A kind of name. */
 struct list {
     const char *name; /* as the command calls it */
-    const struct table_column *columns;
+    const struct frame_column *columns;
     uint32_t column_count;
-    bool (*add)(struct table *table, struct error *why); /* all its rows */
+    bool (*add)(struct frame *frame, struct error *why); /* all its rows */
 };
 #define LIST_COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
 

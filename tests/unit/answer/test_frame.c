@@ -111,6 +111,61 @@ static void decimals_are_those_of_the_column(void **state)
     assert_string_equal(answer_format(ANSWER_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
 }
 
+/* Rows within a row: how a command gives an answer and what it rests on as one object. */
+static void a_list_stands_in_one_cell(void **state)
+{
+    (void)state;
+    static const struct frame_column whole[] = {
+        {.key = "of"}, {.key = "absent", .sparse = true}, {.key = "rows", .unit = ANSWER_JSON}};
+    static const struct frame_column part[] = {{.key = "n", .unit = ANSWER_INTEGER},
+                                               {.key = "good", .unit = ANSWER_FLAG}};
+    struct error why;
+    struct frame *frame = frame_create(whole, 3, &why), *rows = frame_create(part, 2, &why);
+    frame_row(frame);
+    frame_textf(frame, 0, "%d %s", 0, "rows");
+    assert_true(frame_list(frame, 2, rows, &why));
+    for (int i = 0; i < 2; i++) {
+        frame_row(rows);
+        frame_number(rows, 0, i);
+        frame_number(rows, 1, i);
+    }
+    frame_add(frame, (const char *[]){"2 rows", "1"}, 2);
+    assert_true(frame_list(frame, 2, rows, &why));
+    frame_text(rows, 0, "\xff");
+    assert_false(frame_list(frame, 2, rows, &why));
+    frame_destroy(rows);
+    assert_written(frame, true,
+                   "{\"of\":\"0 rows\",\"rows\":[]}\n"
+                   "{\"of\":\"2 rows\",\"absent\":\"1\","
+                   "\"rows\":[{\"n\":0,\"good\":false},{\"n\":1,\"good\":true}]}\n");
+}
+
+static void a_row_can_be_read_downwards(void **state)
+{
+    (void)state;
+    static const struct frame_column columns[] = {
+        {.title = "layers", .unit = ANSWER_INTEGER, .what = "of the model"},
+        {.key = "only data"},
+        {.title = "source"},
+        {.title = "whole", .unit = ANSWER_FLAG, .what = "all of it"}};
+    struct error why;
+    char *text = NULL;
+    size_t size = 0;
+    struct frame *frame = frame_create(columns, 4, &why);
+    frame_row(frame);
+    frame_number(frame, 0, 28);
+    frame_text(frame, 2, "a text longer than any number");
+    frame_number(frame, 3, 0);
+    FILE *out = open_memstream(&text, &size);
+    assert_true(frame_print_fields(frame, out, &why));
+    fclose(out);
+    assert_string_equal(text, "layers  28  of the model\n"
+                              "source  a text longer than any number\n"
+                              "whole   no  all of it\n");
+    free(text);
+    frame_destroy(frame);
+}
+
 /* A reader can choose the columns that people see, and no others. */
 static void only_titles_can_be_chosen(void **state)
 {
@@ -189,6 +244,8 @@ int main(void)
         cmocka_unit_test(programs_see_keys_and_numbers),
         cmocka_unit_test(a_reason_stands_for_figures),
         cmocka_unit_test(decimals_are_those_of_the_column),
+        cmocka_unit_test(a_list_stands_in_one_cell),
+        cmocka_unit_test(a_row_can_be_read_downwards),
         cmocka_unit_test(only_titles_can_be_chosen),
         cmocka_unit_test(a_mean_stands_for_a_figure),
         cmocka_unit_test(a_row_can_be_gone_back_to),

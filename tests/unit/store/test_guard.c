@@ -9,7 +9,7 @@
 
 #include "base/stop_flag.h"
 #include "store/store.h"
-#include "store/store_curve.h"
+#include "store/store_frame.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>
@@ -39,12 +39,18 @@ static void put_run(struct store *store, const char *run)
 
 static void put_curve(struct store *store)
 {
-    const struct store_curve curve = {.source = "x",
-                                      .source_hash = "0",
-                                      .policy = "lru",
-                                      .step_order = "batch",
-                                      .parameters = "{}"};
-    assert_true(store_put_curves(store, &curve, 1, &why));
+    static const struct frame_column columns[] = {
+#define COLUMN(name, type, what) {.key = #name, .unit = ANSWER_##type},
+#include "answer/curves.def"
+#undef COLUMN
+    };
+    struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, &why);
+    frame_add(frame,
+              (const char *[]){"c", "x", "0", NULL, NULL, NULL, "batch", NULL, "lru", "lru", "{}"},
+              11);
+    const struct store_frame rows = {.table = "curves", .frame = frame, .is_nameless = true};
+    assert_true(store_put_frames(store, &rows, 1, &why));
+    frame_destroy(frame);
 }
 
 /* The bytes of a results file with a run and a curve. */

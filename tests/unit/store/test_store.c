@@ -9,8 +9,6 @@
 #include "result/cell.h"
 #include "store/schema.h"
 #include "store/store.h"
-#include "store/store_curve.h"
-#include "store/store_validation.h"
 #include "unit/fixture/store_folder.h"
 
 #include <math.h>
@@ -627,112 +625,6 @@ static void queries_give_rows_and_stop_when_told(void **state)
     store_close(store);
 }
 
-/* ---- curves ---- */
-
-static void assert_rows(struct store *store, const char *sql, const char *expected)
-{
-    struct error why = {0};
-    char text[256] = "";
-    assert_true(store_query(store, sql, append, text, &why));
-    assert_string_equal(text, expected);
-}
-
-static void put_curves(struct store *store, const struct store_curve *curves, uint32_t count)
-{
-    struct error why;
-    assert_true(store_put_curves(store, curves, count, &why));
-}
-
-static void a_curve_is_put_whole_and_replaces_itself(void **state)
-{
-    (void)state;
-    const uint32_t sizes[] = {10, 20, 30};
-    const uint64_t misses[] = {900, 500, 400};
-    struct store_curve curves[] = {
-        {.source = "a",
-         .source_hash = "0123",
-         .blocks = 40,
-         .unit_tokens = 1,
-         .selection = .1,
-         .step_order = "batch",
-         .warmup = 5,
-         .policy = "qsac",
-         .policy_title = "qsac",
-         .parameters = "{\"eta\":0.9}",
-         .layer = 1,
-         .head = 0,
-         .accesses = 1000,
-         .knee = 20,
-         .sizes = sizes,
-         .misses = misses,
-         .count = 3},
-        {.source = "b",
-         .source_hash = "4567",
-         .blocks = 40,
-         .unit_tokens = -1,
-         .selection = -1,
-         .step_order = "sequential",
-         .policy = "plugin:./mine.so",
-         .policy_title = "mine",
-         .parameters = "{}",
-         .layer = -1,
-         .head = -1,
-         .accesses = 1000,
-         .knee = -1,
-         .sizes = sizes,
-         .misses = misses,
-         .count = 1},
-    };
-    struct store *store = open_store(true);
-    put_curves(store, curves, 2);
-    assert_rows(store, "SELECT source, layer, head, knee FROM curves WHERE policy = 'qsac'",
-                "source=a layer=1 head=0 knee=20 ");
-    assert_rows(store,
-                "SELECT unit_tokens, selection, layer, head, knee FROM curves "
-                "WHERE policy_title = 'mine'",
-                "unit_tokens=null selection=null layer=null head=null knee=null ");
-    assert_rows(store, "SELECT policy FROM curves WHERE policy_title = 'mine'",
-                "policy=plugin:./mine.so ");
-    assert_rows(store,
-                "SELECT size, misses FROM curve_points JOIN curves USING (curve) "
-                "WHERE policy = 'qsac' ORDER BY size DESC LIMIT 2",
-                "size=30 misses=400 size=20 misses=500 ");
-    /* The same curve under another name, at other sizes; then one of another head. */
-    curves[0].source = "c";
-    curves[0].sizes = sizes + 1;
-    curves[0].count = 1;
-    put_curves(store, curves, 1);
-    assert_rows(store,
-                "SELECT source, size, misses FROM curves JOIN curve_points USING (curve) "
-                "WHERE policy = 'qsac'",
-                "source=c size=20 misses=900 ");
-    curves[0].head = 1;
-    put_curves(store, curves, 1);
-    assert_rows(store, "SELECT COUNT(*) AS n FROM curves", "n=3 ");
-    assert_rows(store, "SELECT COUNT(*) AS n FROM curve_points", "n=3 ");
-    store_close(store);
-}
-
-/* ---- validations ---- */
-
-static void a_validated_mechanism_replaces_itself(void **state)
-{
-    (void)state;
-    struct error why;
-    struct store *store = open_store(true);
-    struct store_validation rows[] = {
-        {.validation = "a", .mechanism = "lru", .predicted_us = 2, .measured_us = 4, .error = -0.5},
-        {.validation = "a", .mechanism = "qsac", .predicted_us = 1, .verdict = "met"},
-    };
-    assert_true(store_put_validations(store, rows, 2, &why));
-    rows[0].measured_us = 8;
-    assert_true(store_put_validations(store, rows, 1, &why));
-    assert_rows(store,
-                "SELECT measured_us AS us, error, verdict FROM validations ORDER BY mechanism",
-                "us=8.0 error=-0.5 verdict=null us=0.0 error=0.0 verdict=met ");
-    store_close(store);
-}
-
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -755,8 +647,6 @@ int main(void)
         IN_FOLDER(a_read_only_file_can_be_read_but_not_written),
         IN_FOLDER(a_damaged_run_is_an_error),
         IN_FOLDER(queries_give_rows_and_stop_when_told),
-        IN_FOLDER(a_curve_is_put_whole_and_replaces_itself),
-        IN_FOLDER(a_validated_mechanism_replaces_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
