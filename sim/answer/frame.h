@@ -125,7 +125,7 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
                  struct error *why);
 
 /* Print the first row as a line for each column with a title: title, value, and what it is; without
- * the last, the value takes the rest of the line. */
+ * the last, the value takes the rest of the line. Of a column of ANSWER_JSON, a line for each key. */
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 
 /* ---- for programs ---- */

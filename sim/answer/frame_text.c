@@ -4,6 +4,7 @@
 #include "base/array.h"
 
 #include <assert.h>
+#include <jansson.h>
 #include <stdlib.h>
 
 /* The columns with a title, and their places in the frame. */
@@ -85,6 +86,34 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
     return good;
 }
 
+/* Each key of an object as a line. */
+static bool add_object(struct table *table, const char *object, struct error *why)
+{
+    json_t *keys = json_loads(object, 0, NULL), *value;
+    const char *key;
+    bool good = true;
+    json_object_foreach(keys, key, value)
+    {
+        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+        const char *texts[] = {key, text != NULL ? text : json_string_value(value)};
+        good = good && table_add(table, texts, 2, why);
+        free(text);
+    }
+    json_decref(keys);
+    return good;
+}
+
+static bool add_field(struct table *table, const struct frame_column *column,
+                      const struct frame_cell *cell, struct error *why)
+{
+    char text[ANSWER_SIZE];
+    const char *texts[] = {column->title, cell_words(column, cell, text), column->what};
+    return column->title == NULL ? true
+           : column->unit == ANSWER_JSON && cell->set
+               ? add_object(table, cell->text, why)
+               : table_add(table, texts, column->what != NULL ? 3 : 2, why);
+}
+
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
 {
     static const struct table_column columns[] = {
@@ -92,11 +121,7 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
     struct table *table = frame_ok(frame, why) ? table_create(columns, 3, why) : NULL;
     bool good = table != NULL;
     for (uint32_t i = 0; good && i < frame->column_count; i++) {
-        const struct frame_column *column = &frame->columns[i];
-        char text[ANSWER_SIZE];
-        const char *texts[] = {column->title, cell_words(column, &frame->cells[i], text),
-                               column->what};
-        good = column->title == NULL || table_add(table, texts, column->what != NULL ? 3 : 2, why);
+        good = add_field(table, &frame->columns[i], &frame->cells[i], why);
     }
     if (good) {
         table_print(table, out);

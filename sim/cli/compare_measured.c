@@ -1,9 +1,9 @@
 /* One row per figure that the measurement has and the run predicts. */
 #include "cli/compare_measured.h"
 
+#include "answer/frame.h"
 #include "base/array.h"
 #include "cli/frame/database.h"
-#include "answer/table.h"
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
 #include "study/papers/measured.h"
@@ -14,13 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, RUN = 17, VARIANT = 256 };
+enum { RUN = 17, VARIANT = 256 };
 
-static const struct table_column columns[] = {
-    {.title = "figure"},
-    {.title = "measured", .right = true},
-    {.title = "predicted", .right = true},
-    {.title = "error", .right = true},
+enum { FIGURE, MEASURED, PREDICTED, ERROR, COLUMNS };
+
+static const struct frame_column columns[COLUMNS] = {
+    [FIGURE] = {.title = "figure"},
+    [MEASURED] = {.title = "measured", .unit = ANSWER_REAL},
+    [PREDICTED] = {.title = "predicted", .unit = ANSWER_REAL},
+    [ERROR] = {.title = "error", .unit = ANSWER_CHANGE},
 };
 
 /* A run, and what distinguishes it from the others. */
@@ -47,20 +49,28 @@ static bool add_run(uint32_t count, const char *const *names, const char *const 
     return true;
 }
 
-static const char *format_value(double value, char text[TEXT])
+static void put_value(struct frame *frame, uint32_t column, double value)
 {
-    snprintf(text, TEXT, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
-    return text;
+    frame_textf(frame, column, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
 }
 
-static bool add_figure(struct table *table, const char *what, double measured, double predicted,
-                       struct error *why)
+/* Answers of one token have a measured TPOT of 0. */
+static struct frame *figures_frame(const struct result *result, const struct measured *measured,
+                                   struct error *why)
 {
-    char left[TEXT], right[TEXT], error[TEXT];
-    snprintf(error, sizeof error, "%+.1f %%", 100 * (predicted / measured - 1));
-    const char *texts[] = {what, format_value(measured, left), format_value(predicted, right),
-                           measured > 0 ? error : NULL}; /* answers of one token have a TPOT of 0 */
-    return table_add(table, texts, 4, why);
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        double was = measured->value[i];
+        double predicted = measured_predicted(result, &measured_figures[i]);
+        if (!isnan(was) && !isnan(predicted)) {
+            frame_row(frame);
+            frame_text(frame, FIGURE, measured_figures[i].what);
+            put_value(frame, MEASURED, was);
+            put_value(frame, PREDICTED, predicted);
+            frame_number(frame, ERROR, was > 0 ? predicted / was - 1 : (double)NAN);
+        }
+    }
+    return frame;
 }
 
 static void print_rate(double per_s, FILE *out)
@@ -113,23 +123,14 @@ static void print_notes(const struct result *result, const struct measured *meas
 static bool print_run(const struct run *run, const struct result *result,
                       const struct measured *measured, struct error *why)
 {
-    struct table *table = table_create(columns, 4, why);
-    bool ok = table != NULL;
-    for (int i = 0; ok && i < MEASURED_FIGURES; i++) {
-        double predicted = measured_predicted(result, &measured_figures[i]);
-        if (!isnan(measured->value[i]) && !isnan(predicted)) {
-            ok = add_figure(table, measured_figures[i].what, measured->value[i], predicted, why);
-        }
-    }
-    if (ok) {
-        const struct cell *cells = result->cells;
-        printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text,
-               cells[COLUMN_MODEL].text, cells[COLUMN_HARDWARE].text,
-               run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
-        table_print(table, stdout);
-        print_notes(result, measured);
-    }
-    table_destroy(table);
+    const struct cell *cells = result->cells;
+    struct frame *frame = figures_frame(result, measured, why);
+    printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
+           cells[COLUMN_HARDWARE].text, run->variant[0] != '\0' ? ", " : "", run->variant,
+           measured->tool);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    print_notes(result, measured);
+    frame_destroy(frame);
     return ok;
 }
 

@@ -1,11 +1,8 @@
 #include "cli/kernels/kernel_answer.h"
 
-#include "base/units.h"
-#include "answer/table.h"
+#include "answer/frame.h"
+#include "base/text.h"
 #include "hardware/observed.h"
-
-#include <jansson.h>
-#include <stdlib.h>
 
 enum { TEXT = 64, SIZES = 256 };
 
@@ -18,35 +15,115 @@ const struct kernel_bound_kind kernel_bounds[KERNEL_BOUNDS] = {
     [BOUND_CURVE] = {"curve", "one figure, which holds the time as a whole"},
 };
 
-/* ---- for people ----------------------------------------------------------------------- */
-
 void kernel_answer_sizes(const struct kernel_shape *shape, char *text, size_t size)
 {
     const struct kernel_op_kind *kind = &kernel_ops[shape->op];
-    size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < KERNEL_SIZES; i++) {
         if ((kind->sizes >> i & 1) != 0 && shape->size[i] > 0) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s %.0f", used > 0 ? ", " : "",
-                                     kernel_sizes[i], shape->size[i]);
+            text_append(text, size, "%s%s %.0f", text[0] != '\0' ? ", " : "", kernel_sizes[i],
+                        shape->size[i]);
         }
     }
     if (kind->dtypes != 0) {
-        snprintf(text + used, size - used, ", %s", dtype_name(shape->dtype));
+        text_append(text, size, ", %s", dtype_name(shape->dtype));
     }
 }
 
-static bool add_figure(struct table *table, const struct profile *profile,
-                       const struct kernel_shape *shape, enum curve_id id, struct error *why)
+/* ---- the figures on which it rests ---------------------------------------------------- */
+
+enum { NAME, READ, VALUE, UNIT, BASIS, SOURCE, FIGURE_COLUMNS };
+
+static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
+    [NAME] = {.key = "name", .title = "figure"},
+    [READ] = {.title = "value", .unit = ANSWER_REAL},
+    [VALUE] = {.key = "value", .unit = ANSWER_REAL},
+    [UNIT] = {.key = "unit"},
+    [BASIS] = {.key = "basis", .title = "basis"},
+    [SOURCE] = {.key = "source", .title = "source", .wrap = true},
+};
+
+static struct frame *figures_frame(const struct profile *profile, const struct kernel_shape *shape,
+                                   struct error *why)
 {
-    const struct curve *curve = &profile->curves[id];
-    char value[TEXT];
-    units_format(kernel_shape_figure(profile, shape, id), curve_kinds[id].unit, value,
-                 sizeof value);
-    const char *const texts[] = {curve_kinds[id].name, value, basis_name(curve->basis),
-                                 curve->source};
-    return table_add(table, texts, 4, why);
+    enum curve_id figures[KERNEL_MOST_FIGURES];
+    size_t count = kernel_shape_figures(profile, shape, figures);
+    struct frame *frame = frame_create(figure_columns, FIGURE_COLUMNS, why);
+    for (size_t i = 0; i < count; i++) {
+        const struct curve *curve = &profile->curves[figures[i]];
+        const struct curve_kind *kind = &curve_kinds[figures[i]];
+        double value = kernel_shape_figure(profile, shape, figures[i]);
+        char text[TEXT];
+        frame_row(frame);
+        frame_text(frame, NAME, kind->name);
+        frame_text(frame, READ, units_format(value, kind->unit, text, sizeof text));
+        frame_number(frame, VALUE, value);
+        frame_text(frame, UNIT, kind->unit == UNIT_NS ? "ns" : observed_unit(kind->unit));
+        frame_text(frame, BASIS, basis_name(curve->basis));
+        frame_text(frame, SOURCE, curve->source);
+    }
+    return frame;
 }
+
+/* ---- for programs --------------------------------------------------------------------- */
+
+enum {
+    HARDWARE,
+    OP,
+    DTYPE,
+    SIZE,
+    US = SIZE + KERNEL_SIZES,
+    BOUND,
+    TRUST,
+    BEYOND,
+    RESTS_ON,
+    COLUMNS
+};
+
+static struct frame *answer_frame(struct error *why)
+{
+    struct frame_column columns[COLUMNS] = {
+        [HARDWARE] = {.key = "hardware"},
+        [OP] = {.key = "op"},
+        [DTYPE] = {.key = "dtype", .sparse = true},
+        [US] = {.key = "us", .unit = ANSWER_REAL},
+        [BOUND] = {.key = "bound"},
+        [TRUST] = {.key = "basis"},
+        [BEYOND] = {.key = "extrapolated", .unit = ANSWER_FLAG},
+        [RESTS_ON] = {.key = "figures", .unit = ANSWER_JSON},
+    };
+    for (int i = 0; i < KERNEL_SIZES; i++) {
+        columns[SIZE + i] =
+            (struct frame_column){.key = kernel_sizes[i], .unit = ANSWER_INTEGER, .sparse = true};
+    }
+    return frame_create(columns, COLUMNS, why);
+}
+
+static bool print_json(const struct profile *profile, const struct kernel_shape *shape,
+                       const struct frame *figures, struct error *why)
+{
+    const struct kernel_op_kind *kind = &kernel_ops[shape->op];
+    struct kernel kernel = kernel_shape_time(profile, shape);
+    struct frame *frame = answer_frame(why);
+    frame_row(frame);
+    frame_text(frame, HARDWARE, profile->name);
+    frame_text(frame, OP, kernel_op_names[shape->op]);
+    frame_text(frame, DTYPE, kind->dtypes != 0 ? dtype_name(shape->dtype) : NULL);
+    for (uint32_t i = 0; i < KERNEL_SIZES; i++) {
+        if ((kind->sizes >> i & 1) != 0 && shape->size[i] > 0) {
+            frame_number(frame, SIZE + i, shape->size[i]);
+        }
+    }
+    frame_number(frame, US, kernel.ns / 1e3);
+    frame_text(frame, BOUND, kernel_bounds[kernel.bound].name);
+    frame_text(frame, TRUST, basis_name(kernel.trust.basis));
+    frame_number(frame, BEYOND, kernel.trust.extrapolated);
+    bool ok = frame_list(frame, RESTS_ON, figures, why) && frame_print_json(frame, stdout, why);
+    frame_destroy(frame);
+    return ok;
+}
+
+/* ---- for people ----------------------------------------------------------------------- */
 
 static void print_time(const struct profile *profile, const struct kernel_shape *shape)
 {
@@ -74,81 +151,20 @@ static void print_notes(const struct profile *profile, const struct kernel_shape
     }
 }
 
-bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape,
-                         struct error *why)
+static bool print_text(const struct profile *profile, const struct kernel_shape *shape,
+                       const struct frame *figures, struct error *why)
 {
-    static const struct table_column columns[] = {
-        {.title = "figure"},
-        {.title = "value", .right = true},
-        {.title = "basis"},
-        {.title = "source", .wrap = true},
-    };
-    enum curve_id figures[KERNEL_MOST_FIGURES];
-    size_t count = kernel_shape_figures(profile, shape, figures);
-    struct table *table = table_create(columns, 4, why);
-    bool ok = table != NULL;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = add_figure(table, profile, shape, figures[i], why);
-    }
-    if (ok) {
-        print_time(profile, shape);
-        table_print(table, stdout);
-        print_notes(profile, shape);
-    }
-    table_destroy(table);
+    print_time(profile, shape);
+    bool ok = frame_print(figures, NULL, stdout, why);
+    print_notes(profile, shape);
     return ok;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------- */
-
-/* The unit of a value in JSON. */
-static const char *unit_of(const struct curve_kind *kind)
+bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape, bool json,
+                         struct error *why)
 {
-    return kind->unit == UNIT_NS ? "ns" : observed_unit(kind->unit);
-}
-
-static json_t *figures_json(const struct profile *profile, const struct kernel_shape *shape)
-{
-    enum curve_id figures[KERNEL_MOST_FIGURES];
-    size_t count = kernel_shape_figures(profile, shape, figures);
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        const struct curve *curve = &profile->curves[figures[i]];
-        const struct curve_kind *kind = &curve_kinds[figures[i]];
-        json_array_append_new(
-            list, json_pack("{s:s, s:f, s:s, s:s, s:s}", "name", kind->name, "value",
-                            kernel_shape_figure(profile, shape, figures[i]), "unit", unit_of(kind),
-                            "basis", basis_name(curve->basis), "source", curve->source));
-    }
-    return list;
-}
-
-bool kernel_answer_json(const struct profile *profile, const struct kernel_shape *shape,
-                        struct error *why)
-{
-    const struct kernel_op_kind *kind = &kernel_ops[shape->op];
-    struct kernel kernel = kernel_shape_time(profile, shape);
-    json_t *answer =
-        json_pack("{s:s, s:s}", "hardware", profile->name, "op", kernel_op_names[shape->op]);
-    if (kind->dtypes != 0) {
-        json_object_set_new(answer, "dtype", json_string(dtype_name(shape->dtype)));
-    }
-    for (int i = 0; i < KERNEL_SIZES; i++) {
-        if ((kind->sizes >> i & 1) != 0 && shape->size[i] > 0) {
-            json_object_set_new(answer, kernel_sizes[i], json_integer((json_int_t)shape->size[i]));
-        }
-    }
-    json_object_set_new(answer, "us", json_real(kernel.ns / 1e3));
-    json_object_set_new(answer, "bound", json_string(kernel_bounds[kernel.bound].name));
-    json_object_set_new(answer, "basis", json_string(basis_name(kernel.trust.basis)));
-    json_object_set_new(answer, "extrapolated", json_boolean(kernel.trust.extrapolated));
-    json_object_set_new(answer, "figures", figures_json(profile, shape));
-    char *text = json_dumps(answer, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    json_decref(answer);
-    if (text == NULL) {
-        return error_set(why, NULL, 0, "the answer cannot be written as JSON");
-    }
-    puts(text);
-    free(text);
-    return true;
+    struct frame *figures = figures_frame(profile, shape, why);
+    bool ok = (json ? print_json : print_text)(profile, shape, figures, why);
+    frame_destroy(figures);
+    return ok;
 }

@@ -6,12 +6,10 @@
 #include "study/kernels/kernel_errors.h"
 #include "study/kernels/kernel_shape.h"
 
-/* Print the kernel's time, what bounds it, its basis, and the figures on which it rests, or the
- * same as one JSON object. */
-bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape,
+/* Print the kernel's time, what bounds it, its basis, and the figures on which it rests; or the same
+ * as one JSON object. */
+bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape, bool json,
                          struct error *why);
-bool kernel_answer_json(const struct profile *profile, const struct kernel_shape *shape,
-                        struct error *why);
 
 /* Its sizes and type: "m 16, n 4096, k 4096, fp8". */
 void kernel_answer_sizes(const struct kernel_shape *shape, char *text, size_t size);
@@ -28,7 +26,6 @@ bool kernel_chart_save(const struct profile *profile, const struct kernel_shape 
 
 /* Print the errors by op and size, or a JSON object for each. */
 bool kernel_errors_print(const struct profile *profile, const struct kernel_errors *errors,
-                         struct error *why);
-void kernel_errors_json(const struct kernel_errors *errors);
+                         bool json, struct error *why);
 
 #endif

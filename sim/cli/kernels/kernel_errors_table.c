@@ -1,35 +1,45 @@
 /* Errors against measured kernels, a row or an object for each class that has rows. */
+#include "answer/frame.h"
 #include "base/units.h"
-#include "answer/table.h"
 #include "cli/kernels/kernel_answer.h"
 
 enum { TEXT = 64 };
 
-static const struct table_column columns[] = {
-    {.title = "op"},
-    {.title = "size"},
-    {.title = "rows", .right = true},
-    {.title = "median error", .right = true},
-    {.title = "median |error|", .right = true},
-    {.title = "90 % of |errors| within", .right = true},
-    {.title = "worst", .right = true},
-    {.title = "on line", .right = true},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns };
+enum { OP, SIZE, ROWS, MEDIAN, MEDIAN_ABS, P90_ABS, WORST, LINE, COLUMNS };
 
-static bool add_class(struct table *table, const struct kernel_class_kind *kind,
-                      const struct class_errors *class, struct error *why)
+static const struct frame_column columns[COLUMNS] = {
+    [OP] = {.key = "op", .title = "op"},
+    [SIZE] = {.key = "size_class", .title = "size"},
+    [ROWS] = {.key = "rows", .title = "rows", .unit = ANSWER_INTEGER},
+    [MEDIAN] = {.key = "median_error", .title = "median error", .unit = ANSWER_CHANGE},
+    [MEDIAN_ABS] = {.key = "median_abs_error",
+                    .title = "median |error|",
+                    .unit = ANSWER_PERCENT_TENTHS},
+    [P90_ABS] = {.key = "p90_abs_error",
+                 .title = "90 % of |errors| within",
+                 .unit = ANSWER_PERCENT_TENTHS},
+    [WORST] = {.key = "worst_error", .title = "worst", .unit = ANSWER_CHANGE},
+    [LINE] = {.key = "worst_line", .title = "on line", .unit = ANSWER_INTEGER},
+};
+
+static struct frame *errors_frame(const struct kernel_errors *errors, struct error *why)
 {
-    char rows[TEXT], median[TEXT], median_abs[TEXT], p90_abs[TEXT], worst[TEXT], line[TEXT];
-    snprintf(rows, sizeof rows, "%zu", class->count);
-    snprintf(median, sizeof median, "%+.1f %%", 100 * class->median);
-    snprintf(median_abs, sizeof median_abs, "%.1f %%", 100 * class->median_abs);
-    snprintf(p90_abs, sizeof p90_abs, "%.1f %%", 100 * class->p90_abs);
-    snprintf(worst, sizeof worst, "%+.1f %%", 100 * class->worst);
-    snprintf(line, sizeof line, "%d", class->worst_line);
-    const char *const texts[COLUMNS] = {
-        kernel_op_names[kind->op], kind->name, rows, median, median_abs, p90_abs, worst, line};
-    return table_add(table, texts, COLUMNS, why);
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (int i = 0; i < KERNEL_CLASSES; i++) {
+        const struct class_errors *class = &errors->classes[i];
+        if (class->count > 0) {
+            frame_row(frame);
+            frame_text(frame, OP, kernel_op_names[kernel_classes[i].op]);
+            frame_text(frame, SIZE, kernel_classes[i].name);
+            frame_number(frame, ROWS, (double)class->count);
+            frame_number(frame, MEDIAN, class->median);
+            frame_number(frame, MEDIAN_ABS, class->median_abs);
+            frame_number(frame, P90_ABS, class->p90_abs);
+            frame_number(frame, WORST, class->worst);
+            frame_number(frame, LINE, class->worst_line);
+        }
+    }
+    return frame;
 }
 
 static void print_notes(const struct profile *profile, const struct kernel_errors *errors)
@@ -54,32 +64,14 @@ static void print_notes(const struct profile *profile, const struct kernel_error
 }
 
 bool kernel_errors_print(const struct profile *profile, const struct kernel_errors *errors,
-                         struct error *why)
+                         bool json, struct error *why)
 {
-    struct table *table = table_create(columns, COLUMNS, why);
-    bool ok = table != NULL;
-    for (int i = 0; ok && i < KERNEL_CLASSES; i++) {
-        const struct class_errors *class = &errors->classes[i];
-        ok = class->count == 0 || add_class(table, &kernel_classes[i], class, why);
-    }
-    if (ok) {
-        table_print(table, stdout);
+    struct frame *frame = errors_frame(errors, why);
+    bool ok = json ? frame_print_json(frame, stdout, why) : frame_print(frame, NULL, stdout, why);
+    if (ok && !json) {
         putchar('\n');
         print_notes(profile, errors);
     }
-    table_destroy(table);
+    frame_destroy(frame);
     return ok;
-}
-
-void kernel_errors_json(const struct kernel_errors *errors)
-{
-    for (int i = 0; i < KERNEL_CLASSES; i++) {
-        const struct class_errors *class = &errors->classes[i];
-        if (class->count > 0) {
-            printf("{\"op\":\"%s\",\"size_class\":\"%s\",\"rows\":%zu,\"median_error\":%.6g,"
-                   "\"median_abs_error\":%.6g,\"p90_abs_error\":%.6g}\n",
-                   kernel_op_names[kernel_classes[i].op], kernel_classes[i].name, class->count,
-                   class->median, class->median_abs, class->p90_abs);
-        }
-    }
 }

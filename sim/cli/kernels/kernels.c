@@ -196,8 +196,7 @@ static bool run_one(const struct arguments *arguments, const char *machine, stru
     }
     bool ok = kernel_shape_require(&profile, &shape, why) &&
               (chart == NULL || kernel_chart_save(&profile, &shape, chart, why)) &&
-              (arguments_given(arguments, JSON) ? kernel_answer_json(&profile, &shape, why)
-                                                : kernel_answer_print(&profile, &shape, why));
+              kernel_answer_print(&profile, &shape, arguments_given(arguments, JSON), why);
     profile_release(&profile);
     return ok;
 }
@@ -211,12 +210,8 @@ static bool run_measured(const struct arguments *arguments, const char *machine,
         return false;
     }
     bool ok = kernel_errors_judge(&profile, path, &errors, why);
-    if (ok && arguments_given(arguments, JSON)) {
-        kernel_errors_json(&errors);
-    } else if (ok) {
-        ok = kernel_errors_print(&profile, &errors, why);
-    }
     if (ok) {
+        ok = kernel_errors_print(&profile, &errors, arguments_given(arguments, JSON), why);
         kernel_errors_release(&errors);
     }
     profile_release(&profile);

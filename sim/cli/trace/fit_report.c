@@ -2,8 +2,8 @@
  * one, it is whether the band held. */
 #include "cli/trace/fit_report.h"
 
+#include "answer/frame.h"
 #include "base/text.h"
-#include "answer/table.h"
 #include "trace/source.h"
 
 #include <jansson.h>
@@ -148,52 +148,46 @@ bool fit_report_json(const struct fit_report *report, struct error *why)
 
 /* ---- tables ---- */
 
-enum { CELL = 24 };
-
-/* ".882–.951" */
-static const char *write_band(const struct fit_bands *bands, uint32_t f, char text[CELL])
+/* A band, ".882–.951", or nothing where there is none; `mark` says "!" of what is not within. */
+static void put_band(const struct fit_bands *bands, uint32_t f, bool mark, uint32_t column,
+                     struct frame *frame)
 {
-    if (!bands->known[f]) {
-        return NULL;
+    if (bands->known[f]) {
+        frame_textf(frame, column, "%.3f–%.3f%s", bands->band[f][0], bands->band[f][1],
+                    mark ? " !" : "");
     }
-    snprintf(text, CELL, "%.3f–%.3f", bands->band[f][0], bands->band[f][1]);
-    return text;
 }
 
-/* The limit of the fitted recording, the band of another one; "!" if the recording is not within. */
-static const char *write_limit(const struct fit_report *report, uint32_t f, char text[CELL])
+/* The limit of the fitted recording, the band of another one. */
+static void put_limit(const struct fit_report *report, uint32_t f, uint32_t column,
+                      struct frame *frame)
 {
-    if (report->outlook != NULL ? promised(report, f) == 0 : !has_band(report, f)) {
-        return NULL;
+    bool mark = is_marked(report, f);
+    if (report->outlook == NULL && has_band(report, f)) {
+        put_band(report->bands, f, mark, column, frame);
+    } else if (report->outlook != NULL && promised(report, f) > 0) {
+        frame_textf(frame, column, "%.1f%s", 100 * promised(report, f), mark ? " !" : "");
     }
-    if (report->outlook != NULL) {
-        snprintf(text, CELL, "%.1f", 100 * promised(report, f));
-    } else {
-        write_band(report->bands, f, text);
-    }
-    size_t used = strlen(text);
-    snprintf(text + used, CELL - used, "%s", is_marked(report, f) ? " !" : "");
-    return text;
 }
 
-static bool add_figure(struct table *table, const struct fit_report *report, uint32_t f,
-                       struct error *why)
+enum { FIGURE, WAS, IS, OFF, LIMIT, WORST, WORST_OFF, WHAT, COLUMNS };
+
+static void put_figure(const struct fit_report *report, uint32_t f, struct frame *frame)
 {
     const struct beside_twin *comparison = report->comparison;
-    char was[CELL], is[CELL], off[CELL], limit[CELL], worst[CELL], worst_off[CELL];
     uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
     uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
-    snprintf(was, sizeof was, "%.3f", was_of(report, f));
-    snprintf(is, sizeof is, "%.3f", is_of(report, f));
-    snprintf(off, sizeof off, "%+.1f", 100 * (is_of(report, f) - was_of(report, f)));
-    snprintf(worst, sizeof worst, "%u.%u",
-             trace_model_layer(comparison->recording, head / kv_heads), head % kv_heads);
-    snprintf(worst_off, sizeof worst_off, "%+.1f",
-             100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
-    const char *texts[] = {
-        likeness_figures[f].name,      was,   is,        off,
-        write_limit(report, f, limit), worst, worst_off, likeness_figures[f].summary};
-    return table_add(table, texts, 8, why);
+    frame_row(frame);
+    frame_text(frame, FIGURE, likeness_figures[f].name);
+    frame_number(frame, WAS, was_of(report, f));
+    frame_number(frame, IS, is_of(report, f));
+    frame_textf(frame, OFF, "%+.1f", 100 * (is_of(report, f) - was_of(report, f)));
+    put_limit(report, f, LIMIT, frame);
+    frame_textf(frame, WORST, "%u.%u", trace_model_layer(comparison->recording, head / kv_heads),
+                head % kv_heads);
+    frame_textf(frame, WORST_OFF, "%+.1f",
+                100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
+    frame_text(frame, WHAT, likeness_figures[f].summary);
 }
 
 /* How many figures of those that have a limit or a band are not within it. */
@@ -235,61 +229,56 @@ static void print_heading(const struct fit_report *report, uint32_t marked)
 
 static bool print_comparison(const struct fit_report *report, struct error *why)
 {
-    const struct table_column columns[] = {
-        {.title = "figure"},
-        {.title = "recording", .right = true},
-        {.title = "twin", .right = true},
-        {.title = "points off", .right = true},
-        {.title = report->outlook != NULL ? "promised" : "band", .right = true},
-        {.title = "worst head", .right = true},
-        {.title = "off", .right = true},
-        {.title = "what it is", .wrap = true},
+    const struct frame_column columns[COLUMNS] = {
+        [FIGURE] = {.title = "figure"},
+        [WAS] = {.title = "recording", .unit = ANSWER_REAL, .decimals = 3},
+        [IS] = {.title = "twin", .unit = ANSWER_REAL, .decimals = 3},
+        [OFF] = {.title = "points off", .unit = ANSWER_REAL},
+        [LIMIT] = {.title = report->outlook != NULL ? "promised" : "band", .unit = ANSWER_REAL},
+        [WORST] = {.title = "worst head", .unit = ANSWER_REAL},
+        [WORST_OFF] = {.title = "off", .unit = ANSWER_REAL},
+        [WHAT] = {.title = "what it is", .wrap = true},
     };
-    struct table *table = table_create(columns, 8, why);
-    bool ok = table != NULL;
+    struct frame *frame = frame_create(columns, COLUMNS, why);
     uint32_t marked = 0;
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        ok = add_figure(table, report, f, why);
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        put_figure(report, f, frame);
         marked += is_marked(report, f);
     }
-    if (ok) {
-        print_heading(report, marked);
-        table_print(table, stdout);
-        putchar('\n');
-    }
-    table_destroy(table);
+    print_heading(report, marked);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    putchar('\n');
+    frame_destroy(frame);
     return ok;
 }
 
-static bool add_outlook(struct table *table, const struct fit_report *report, uint32_t f,
-                        struct error *why)
+static void put_outlook(const struct fit_report *report, struct frame *frame)
 {
     const struct fit_outlook *outlook = report->outlook;
-    char is[CELL], text[CELL], is_twice[CELL], twice[CELL], model[CELL];
-    snprintf(is, sizeof is, "%.3f", is_of(report, f));
-    snprintf(is_twice, sizeof is_twice, "%.3f", outlook->is_twice[f]);
-    const char *texts[] = {likeness_figures[f].name,
-                           is,
-                           write_band(&outlook->text, f, text),
-                           is_twice,
-                           write_band(&outlook->twice, f, twice),
-                           write_band(&outlook->model, f, model)};
-    return table_add(table, texts, 6, why);
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        frame_row(frame);
+        frame_text(frame, 0, likeness_figures[f].name);
+        frame_number(frame, 1, is_of(report, f));
+        put_band(&outlook->text, f, false, 2, frame);
+        frame_number(frame, 3, outlook->is_twice[f]);
+        put_band(&outlook->twice, f, false, 4, frame);
+        put_band(&outlook->model, f, false, 5, frame);
+    }
 }
 
 static bool print_outlook(const struct fit_report *report, struct error *why)
 {
     uint32_t context = report->comparison->fitted;
-    char twin[CELL], twice[CELL];
+    char twin[32], twice[32];
     snprintf(twin, sizeof twin, "twin at %u", context);
     snprintf(twice, sizeof twice, "twin at %u", 2 * context);
-    const struct table_column columns[] = {
+    const struct frame_column columns[] = {
         {.title = "figure"},
-        {.title = twin, .right = true},
-        {.title = "another text", .right = true},
-        {.title = twice, .right = true},
-        {.title = "text and context", .right = true},
-        {.title = "another model", .right = true},
+        {.title = twin, .unit = ANSWER_REAL, .decimals = 3},
+        {.title = "another text", .unit = ANSWER_REAL},
+        {.title = twice, .unit = ANSWER_REAL, .decimals = 3},
+        {.title = "text and context", .unit = ANSWER_REAL},
+        {.title = "another model", .unit = ANSWER_REAL},
     };
     if (!report->bands->known[0]) {
         printf("no bands: they were measured for demands of %g %% of the context, on all layers "
@@ -297,20 +286,14 @@ static bool print_outlook(const struct fit_report *report, struct error *why)
                100 * TWIN_SELECTION);
         return true;
     }
-    struct table *table = table_create(columns, 6, why);
-    bool ok = table != NULL;
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        ok = add_outlook(table, report, f, why);
-    }
-    if (ok) {
-        printf(
-            "what other recordings may show: bands for %g %% of the figures, from the models and "
-            "texts that were measured\n\n",
-            100 * TWIN_CHANCE);
-        table_print(table, stdout);
-        putchar('\n');
-    }
-    table_destroy(table);
+    struct frame *frame = frame_create(columns, 6, why);
+    put_outlook(report, frame);
+    printf("what other recordings may show: bands for %g %% of the figures, from the models and "
+           "texts that were measured\n\n",
+           100 * TWIN_CHANCE);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    putchar('\n');
+    frame_destroy(frame);
     return ok;
 }
 

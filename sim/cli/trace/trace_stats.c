@@ -1,7 +1,7 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
+#include "answer/frame.h"
 #include "base/units.h"
 #include "cli/frame/commands.h"
-#include "answer/table.h"
 #include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit_locality.h"
@@ -132,28 +132,26 @@ static bool print_json(const struct trace *trace, const struct measured *measure
 
 enum { TEXT = 32 };
 
-static const char *format(double value, char text[TEXT])
+static struct frame *figures_frame(const struct trace_stats *stats, const char *worst,
+                                   const char *best, struct error *why)
 {
-    if (isnan(value)) {
-        return NULL;
-    }
-    snprintf(text, TEXT, "%.3f", value);
-    return text;
-}
-
-static bool add_figures(struct table *table, const struct trace_stats *stats, struct error *why)
-{
+    const struct frame_column columns[] = {
+        {.title = "mean over steps"},
+        {.title = "all heads", .unit = ANSWER_REAL, .decimals = 3},
+        {.title = worst, .unit = ANSWER_REAL, .decimals = 3},
+        {.title = best, .unit = ANSWER_REAL, .decimals = 3},
+        {.title = "what it is", .wrap = true},
+    };
+    struct frame *frame = frame_create(columns, 5, why);
     for (int f = 0; f < TRACE_FIGURES; f++) {
-        char all[TEXT], worst[TEXT], best[TEXT];
-        const char *texts[] = {trace_figures[f].name, format(stats->overall[f], all),
-                               format(stats->figures[f][stats->worst], worst),
-                               format(stats->figures[f][stats->best], best),
-                               trace_figures[f].summary};
-        if (!table_add(table, texts, 5, why)) {
-            return false;
-        }
+        frame_row(frame);
+        frame_text(frame, 0, trace_figures[f].name);
+        frame_number(frame, 1, stats->overall[f]);
+        frame_number(frame, 2, stats->figures[f][stats->worst]);
+        frame_number(frame, 3, stats->figures[f][stats->best]);
+        frame_text(frame, 4, trace_figures[f].summary);
     }
-    return true;
+    return frame;
 }
 
 static void print_locality(const struct trace *trace, const struct fit_locality *locality)
@@ -184,22 +182,14 @@ static bool print_table(const struct trace *trace, const struct measured *measur
              trace_model_layer(trace, stats->best / header->kv_heads),
              stats->best % header->kv_heads);
     layer_choice_write(choice, trace, chosen);
-    const struct table_column columns[] = {{.title = "mean over steps"},
-                                           {.title = "all heads", .right = true},
-                                           {.title = worst, .right = true},
-                                           {.title = best, .right = true},
-                                           {.title = "what it is", .wrap = true}};
-    struct table *table = table_create(columns, 5, why);
-    bool ok = table != NULL && add_figures(table, stats, why);
-    if (ok) {
-        printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32
-               " first and %" PRIu32 " last; heads as layer.head\n\n",
-               trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
-               selection->recent);
-        table_print(table, stdout);
-        print_locality(trace, &measured->locality);
-    }
-    table_destroy(table);
+    struct frame *frame = figures_frame(stats, worst, best, why);
+    printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
+           " last; heads as layer.head\n\n",
+           trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
+           selection->recent);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    print_locality(trace, &measured->locality);
+    frame_destroy(frame);
     return ok;
 }
 
