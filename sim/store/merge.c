@@ -330,8 +330,7 @@ static bool run(struct merge *merge, const char *const *paths, struct error *why
         return false;
     }
     qsort(merge->parts, merge->count, sizeof *merge->parts, by_shard);
-    return database_run(merge->into, "BEGIN IMMEDIATE", why) && copy_all(merge, why) &&
-           database_run(merge->into, "COMMIT", why);
+    return database_run(merge->into, "BEGIN IMMEDIATE", why) && copy_all(merge, why);
 }
 
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
@@ -341,9 +340,7 @@ bool store_merge(struct store *into, const char *const *paths, uint32_t count, u
     merge.parts = calloc(count, sizeof *merge.parts);
     bool ok = merge.parts != NULL ? run(&merge, paths, why)
                                   : error_set(why, into->path, 0, "out of memory");
-    if (!ok && !sqlite3_get_autocommit(into->database)) {
-        sqlite3_exec(into->database, "ROLLBACK", NULL, NULL, NULL);
-    }
+    ok = database_end(into, ok, why);
     for (uint32_t i = 0; merge.parts != NULL && i < count; i++) {
         close_part(&merge.parts[i]);
     }

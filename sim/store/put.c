@@ -244,10 +244,6 @@ bool store_put(struct store *store, const struct result *result, struct error *w
     assert(result->cells[COLUMN_RUN].set);
     const char *run = result->cells[COLUMN_RUN].text;
     bool ok = database_run(store, "BEGIN IMMEDIATE", why) && put_all(store, result, why) &&
-              store_insert_draws(store, run, &result->draws, why) &&
-              database_run(store, "COMMIT", why);
-    if (!ok && !sqlite3_get_autocommit(store->database)) {
-        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return ok;
+              store_insert_draws(store, run, &result->draws, why);
+    return database_end(store, ok, why);
 }

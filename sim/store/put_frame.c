@@ -107,9 +107,5 @@ bool store_put_frames(struct store *store, const struct store_frame *frames, uin
     for (uint32_t i = 0; good && i < count; i++) {
         good = put_frame(store, &frames[i], why);
     }
-    good = good && database_run(store, "COMMIT", why);
-    if (!good && !sqlite3_get_autocommit(store->database)) {
-        sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
-    }
-    return good;
+    return database_end(store, good, why);
 }

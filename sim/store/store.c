@@ -92,13 +92,9 @@ bool database_put_each(struct store *store, const char *sql,
     return good;
 }
 
-bool database_put(struct store *store, const char *sql,
-                  void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
-                  const void *rows, uint32_t count, struct error *why)
+bool database_end(struct store *store, bool good, struct error *why)
 {
-    bool good = database_run(store, "BEGIN IMMEDIATE", why) &&
-                database_put_each(store, sql, bind, rows, count, why) &&
-                database_run(store, "COMMIT", why);
+    good = good && database_run(store, "COMMIT", why);
     if (!good && !sqlite3_get_autocommit(store->database)) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     }

@@ -25,7 +25,8 @@ bool plan_frames_create(struct plan_frames *out, struct error *why)
 
 bool plan_frames_store(struct plan_frames *frames, struct store *store, struct error *why)
 {
-    const struct store_frame tables[] = {{"plans", frames->plans}, {"plan_points", frames->points}};
+    const struct store_frame tables[] = {{.table = "plans", .frame = frames->plans},
+                                         {.table = "plan_points", .frame = frames->points}};
     bool good = store_put_frames(store, tables, 2, why);
     frame_destroy(frames->plans);
     frame_destroy(frames->points);
