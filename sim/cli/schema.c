@@ -57,22 +57,17 @@ static json_t *policy_schema(void)
 {
     static const char plugin[] = "^" PLUGIN_PREFIX;
     json_t *keys = json_object();
-    bool ok = schema_put(keys, "name", policy_names());
+    schema_put(&keys, "name", policy_names());
     for (size_t i = 0; policies[i] != NULL; i++) {
         const struct policy_param *param = policies[i]->params;
-        for (; ok && param != NULL && param->name != NULL; param++) {
-            ok = schema_put(keys, param->name, policy_param(param->name));
+        for (; param != NULL && param->name != NULL; param++) {
+            schema_put(&keys, param->name, policy_param(param->name));
         }
     }
     json_t *own = json_pack("{s:s, s:{s:o}, s:[s]}", "type", "object", "properties", "name",
                             schema_pattern(plugin), "required", "name");
     json_t *named = schema_either(policy_names(), schema_pattern(plugin));
-    json_t *all = schema_either(schema_either(named, schema_map(keys)), own);
-    if (!ok) {
-        json_decref(all);
-        return NULL;
-    }
-    return all;
+    return schema_either(schema_either(named, schema_map(keys)), own);
 }
 
 /* ---- mechanisms ---- */
@@ -105,26 +100,15 @@ static json_t *mechanism_schema(const struct mechanism_key *key)
 static json_t *mechanisms_schema(void)
 {
     json_t *keys = json_object();
-    bool ok = keys != NULL;
-    for (const struct mechanism_key *key = mechanism_keys; ok && key->name != NULL; key++) {
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
         char summary[400];
         snprintf(summary, sizeof summary, "%s; default %s", key->summary, key->standard);
-        ok = schema_put(keys, key->name, schema_described(mechanism_schema(key), summary, NULL));
-    }
-    if (!ok) {
-        json_decref(keys);
-        return NULL;
+        schema_put(&keys, key->name, schema_described(mechanism_schema(key), summary, NULL));
     }
     return schema_map(keys);
 }
 
 /* ---- machines ---- */
-
-static const char *const parts[][2] = {{"gpu", "hwprofiles/gpus"},
-                                       {"link", "hwprofiles/links"},
-                                       {"host", "hwprofiles/hosts"},
-                                       {"fabric", "hwprofiles/fabrics"}};
-enum { PARTS = sizeof parts / sizeof parts[0] };
 
 /* A value, or a map of a value with its basis and source; profile.h has the rules. */
 static json_t *curve_schema(const struct curve_kind *kind)
@@ -144,46 +128,37 @@ static json_t *profile_name(const char *folder, struct error *why)
     return folder == NULL ? machines : schema_either(machines, schema_name(folder, "yaml", why));
 }
 
-static json_t *part_schema(size_t part, struct error *why)
+static json_t *part_schema(const struct named_kind *part, struct error *why)
 {
     json_t *keys = json_object();
-    size_t length = strlen(parts[part][0]);
-    bool ok = schema_put(keys, "extends", profile_name(parts[part][1], why));
-    if (ok && strcmp(parts[part][0], "gpu") == 0) {
-        ok = schema_put(keys, "compute_capability",
-                        schema_described(schema_number(UNIT_COUNT, false),
-                                         "its architecture, as nvidia-smi prints it", "8.9"));
+    size_t length = strlen(part->what);
+    schema_put(&keys, "extends", profile_name(part->folder, why));
+    if (part == &named_gpu) {
+        schema_put(&keys, "compute_capability",
+                   schema_described(schema_number(UNIT_COUNT, false),
+                                    "its architecture, as nvidia-smi prints it", "8.9"));
     }
-    for (size_t i = 0; ok && i < CURVE_COUNT; i++) {
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
         const char *name = curve_kinds[i].name;
-        if (strncmp(name, parts[part][0], length) == 0 && name[length] == '.') {
-            ok = schema_put(keys, name + length + 1, curve_schema(&curve_kinds[i]));
+        if (strncmp(name, part->what, length) == 0 && name[length] == '.') {
+            schema_put(&keys, name + length + 1, curve_schema(&curve_kinds[i]));
         }
     }
-    if (!ok) {
-        json_decref(keys);
-        return NULL;
-    }
-    return schema_either(profile_name(parts[part][1], why), schema_map(keys));
+    return schema_either(profile_name(part->folder, why), schema_map(keys));
 }
 
 static json_t *machine_schema(struct error *why)
 {
     json_t *keys = json_object();
-    bool ok =
-        schema_put(keys, "extends", profile_name(NULL, why)) &&
-        schema_put(keys, profile_price_key,
-                   schema_described(schema_number(UNIT_COUNT, false),
-                                    "dollars an hour for one GPU with its share of the machine",
-                                    "2.5")) &&
-        schema_put(keys, profile_gpus_key,
-                   schema_described(schema_number(UNIT_COUNT, true), "GPUs of the machine", "2"));
-    for (size_t i = 0; ok && i < PARTS; i++) {
-        ok = schema_put(keys, parts[i][0], part_schema(i, why));
-    }
-    if (!ok) {
-        json_decref(keys);
-        return NULL;
+    schema_put(&keys, "extends", profile_name(NULL, why));
+    schema_put(&keys, profile_price_key,
+               schema_described(schema_number(UNIT_COUNT, false),
+                                "dollars an hour for one GPU with its share of the machine",
+                                "2.5"));
+    schema_put(&keys, profile_gpus_key,
+               schema_described(schema_number(UNIT_COUNT, true), "GPUs of the machine", "2"));
+    for (size_t i = 0; named_parts[i] != NULL; i++) {
+        schema_put(&keys, named_parts[i]->what, part_schema(named_parts[i], why));
     }
     return schema_either(profile_name(NULL, why), schema_map(keys));
 }
@@ -232,30 +207,23 @@ static json_t *objectives_schema(void)
 static json_t *sweep_schema(void)
 {
     json_t *keys = json_object();
-    bool ok = keys != NULL;
     char path[128];
-    for (const struct scenario_key *key = scenario_keys; ok && key->name != NULL; key++) {
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         if (key->shape != SCENARIO_SWEEP) {
             snprintf(path, sizeof path, "#/properties/%s", key->name);
-            ok = schema_put(keys, key->name, schema_list(json_pack("{s:s}", "$ref", path)));
+            schema_put(&keys, key->name, schema_list(json_pack("{s:s}", "$ref", path)));
         }
     }
-    for (const struct mechanism_key *key = mechanism_keys; ok && key->name != NULL; key++) {
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
         char name[64];
         snprintf(name, sizeof name, "mechanisms.%s", key->name);
         snprintf(path, sizeof path, "#/properties/mechanisms/properties/%s", key->name);
-        ok = schema_put(keys, name, schema_list(json_pack("{s:s}", "$ref", path)));
+        schema_put(&keys, name, schema_list(json_pack("{s:s}", "$ref", path)));
     }
     json_t *list = json_pack("{s:s, s:i}", "type", "array", "minItems", 1);
-    json_t *map =
-        json_pack("{s:[s, s], s:o, s:{s:o}, s:b}", "type", "object", "null", "properties", keys,
-                  "patternProperties", "^(hardware|mechanisms\\.policy|dtype|slo)\\.", list,
-                  "additionalProperties", 0);
-    if (!ok) {
-        json_decref(map);
-        return NULL;
-    }
-    return map;
+    return json_pack("{s:[s, s], s:o, s:{s:o}, s:b}", "type", "object", "null", "properties", keys,
+                     "patternProperties", "^(hardware|mechanisms\\.policy|dtype|slo)\\.", list,
+                     "additionalProperties", 0);
 }
 
 /* ---- all ---- */
@@ -312,14 +280,9 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
 static json_t *scenario_schema(struct error *why)
 {
     json_t *keys = json_object();
-    bool ok = keys != NULL;
-    for (const struct scenario_key *key = scenario_keys; ok && key->name != NULL; key++) {
-        ok = schema_put(keys, key->name,
-                        schema_described(key_schema(key, why), key->summary, key->example));
-    }
-    if (!ok) {
-        json_decref(keys);
-        return NULL;
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        schema_put(&keys, key->name,
+                   schema_described(key_schema(key, why), key->summary, key->example));
     }
     return json_pack("{s:s, s:s, s:o, s:s, s:o, s:b}", "$schema",
                      "http://json-schema.org/draft-07/schema#", "title", "Spillway scenario",

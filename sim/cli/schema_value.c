@@ -52,14 +52,10 @@ static json_t *define_over_all(void)
 json_t *schema_definitions(void)
 {
     json_t *all = json_object();
-    bool ok = all != NULL && schema_put(all, "zero", define_zero()) &&
-              schema_put(all, "over_all", define_over_all());
-    for (int i = 0; ok && i < NUMBERS; i++) {
-        ok = schema_put(all, numbers[i].name, define_number(numbers[i].unit, numbers[i].whole));
-    }
-    if (!ok) {
-        json_decref(all);
-        return NULL;
+    schema_put(&all, "zero", define_zero());
+    schema_put(&all, "over_all", define_over_all());
+    for (int i = 0; i < NUMBERS; i++) {
+        schema_put(&all, numbers[i].name, define_number(numbers[i].unit, numbers[i].whole));
     }
     return all;
 }
@@ -193,7 +189,10 @@ json_t *schema_described(json_t *schema, const char *summary, const char *exampl
     return all;
 }
 
-bool schema_put(json_t *properties, const char *key, json_t *schema)
+void schema_put(json_t **properties, const char *key, json_t *schema)
 {
-    return json_object_set_new(properties, key, schema) == 0;
+    if (json_object_set_new(*properties, key, schema) != 0) {
+        json_decref(*properties);
+        *properties = NULL;
+    }
 }

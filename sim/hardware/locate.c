@@ -20,13 +20,6 @@ const char *const part_names[PART_COUNT] = {
     [PART_FABRIC] = "fabric",
 };
 
-static const struct named_kind *const part_kinds[PART_COUNT] = {
-    [PART_GPU] = &named_gpu,
-    [PART_LINK] = &named_link,
-    [PART_HOST] = &named_host,
-    [PART_FABRIC] = &named_fabric,
-};
-
 static const char suffix[] = "yaml";
 
 enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
@@ -89,7 +82,7 @@ static bool refuse_name(const struct node *name, enum part part, struct error *w
 {
     const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
     if (part != MACHINE) {
-        kinds[0] = part_kinds[part];
+        kinds[0] = named_parts[part];
         kinds[1] = &named_machine;
     }
     node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
@@ -109,7 +102,7 @@ static bool refuse_name(const struct node *name, enum part part, struct error *w
 
 bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE])
 {
-    return (part != MACHINE && named_canonical(part_kinds[part], name, out)) ||
+    return (part != MACHINE && named_canonical(named_parts[part], name, out)) ||
            named_canonical(&named_machine, name, out);
 }
 
@@ -135,7 +128,7 @@ bool locate_profile(const struct node *name, enum part part, char *path, size_t 
         return refuse_name(name, part, why);
     }
     if (part != MACHINE) {
-        if (!find_path(part_kinds[part]->folder, canonical, suffix, path, size, why)) {
+        if (!find_path(named_parts[part]->folder, canonical, suffix, path, size, why)) {
             return false;
         }
         if (access(path, F_OK) == 0) {
@@ -150,7 +143,7 @@ bool located_in_data(const char *path, enum part part)
     struct error unused;
     char name[256] = "", shipped[4096];
     append_profile_name(path, name, sizeof name);
-    return find_path(part_kinds[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
+    return find_path(named_parts[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
            strcmp(path, shipped) == 0;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/list/lists.h"
 
 #include "base/find.h"
+#include "base/named.h"
 #include "base/units.h"
 #include "decode/mechanisms.h"
 #include "hardware/profile.h"
@@ -166,14 +167,10 @@ static bool add_profile(struct frame *frame, const char *name, const char *part,
 
 static bool add_hardware(struct frame *frame, struct error *why)
 {
-    static const char *const folders[][2] = {{"hwprofiles", ""},
-                                             {"hwprofiles/gpus", "gpu"},
-                                             {"hwprofiles/links", "link"},
-                                             {"hwprofiles/hosts", "host"},
-                                             {"hwprofiles/fabrics", "fabric"}};
-    bool ok = true;
-    for (size_t i = 0; ok && i < sizeof folders / sizeof folders[0]; i++) {
-        ok = add_names(frame, folders[i][0], "yaml", add_profile, folders[i][1], why);
+    bool ok = add_names(frame, "hwprofiles", "yaml", add_profile, "", why);
+    for (size_t i = 0; ok && named_parts[i] != NULL; i++) {
+        ok = add_names(frame, named_parts[i]->folder, "yaml", add_profile, named_parts[i]->what,
+                       why);
     }
     return ok;
 }
