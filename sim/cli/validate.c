@@ -1,6 +1,5 @@
 /* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with
  * predictions. */
-#include "base/named.h"
 #include "base/units.h"
 #include "base/version.h"
 #include "cli/frame/arguments.h"
@@ -8,6 +7,7 @@
 #include "cli/frame/database.h"
 #include "cli/frame/harness.h"
 #include "cli/frame/waiting.h"
+#include "cli/trace/trace_argument.h"
 #include "scenario/identity.h"
 #include "store/store_frame.h"
 #include "study/papers/validation.h"
@@ -67,22 +67,6 @@ static const char *text_or(const struct arguments *arguments, int option, const 
     return text != NULL ? text : standard;
 }
 
-static bool load_profile(const char *name, struct profile *out, struct error *why)
-{
-    char text[4096];
-    snprintf(text, sizeof text, "%s", name);
-    const struct node node = {.kind = NODE_SCALAR, .file = NULL, .text = text};
-    return profile_load(NULL, &node, out, why);
-}
-
-static bool load_trace(const char *name, struct trace **out, struct error *why)
-{
-    char path[4096];
-    *out = named_file(&named_trace, name, NULL, 0, path, sizeof path, why) ? trace_open(path, why)
-                                                                           : NULL;
-    return *out != NULL;
-}
-
 static bool load(const struct arguments *arguments, struct subject *out, struct error *why)
 {
     static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
@@ -91,8 +75,8 @@ static bool load(const struct arguments *arguments, struct subject *out, struct 
     const char *const *operands = arguments_operands(arguments, &count);
     return units_parse_whole(text_or(arguments, CONTEXT, default_context), UNIT_TOKENS, 1 << 30,
                              NULL, 0, "--context", &context, why) &&
-           load_profile(operands[0], &out->profile, why) &&
-           load_trace(operands[1], &out->trace, why) &&
+           profile_load_named(operands[0], &out->profile, why) &&
+           (out->trace = trace_named(operands[1], why)) != NULL &&
            model_load(NULL, text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0,
                       &out->model, why) &&
            validation_shape(&out->model, out->trace, &out->profile,

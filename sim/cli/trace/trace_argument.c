@@ -16,11 +16,9 @@ static bool is_profile(const char *name)
            (dot != NULL && strcmp(dot, ".yaml") == 0 && access(name, F_OK) == 0);
 }
 
-struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
+struct trace *trace_named(const char *name, struct error *why)
 {
-    uint32_t count;
     char path[4096];
-    const char *name = arguments_operands(arguments, &count)[0];
     struct trace *trace = named_file(&named_trace, name, NULL, 0, path, sizeof path, why)
                               ? trace_open(path, why)
                               : NULL;
@@ -47,4 +45,10 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
                      name);
     }
     return trace;
+}
+
+struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    return trace_named(arguments_operands(arguments, &count)[0], why);
 }

@@ -2,7 +2,6 @@
  * from the profile, differs from the recording and from others. */
 #include "base/array.h"
 #include "base/find.h"
-#include "base/named.h"
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
@@ -10,6 +9,7 @@
 #include "cli/trace/beside_twin.h"
 #include "cli/trace/fit_report.h"
 #include "cli/trace/layer_choice.h"
+#include "cli/trace/trace_argument.h"
 #include "trace/fit/fit.h"
 
 #include <math.h>
@@ -60,9 +60,7 @@ struct fitting {
 static bool recording_open(const struct arguments *arguments, const char *name,
                            struct recording *out, struct error *why)
 {
-    char path[4096];
-    return named_file(&named_trace, name, NULL, 0, path, sizeof path, why) &&
-           (out->trace = trace_open(path, why)) != NULL &&
+    return (out->trace = trace_named(name, why)) != NULL &&
            layer_choice_apply(out->trace, arguments_text(arguments, LAYERS), &out->choice, why);
 }
 

@@ -14,8 +14,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && trace_verify(trace, 0, &summary, why);
     if (ok) {
-        printf("%s is whole: %s, %" PRIu64 " frame%s, %" PRIu64 " row%s, %" PRIu64
-               " unit%s\n",
+        printf("%s is whole: %s, %" PRIu64 " frame%s, %" PRIu64 " row%s, %" PRIu64 " unit%s\n",
                trace_path(trace),
                units_format((double)summary.bytes, UNIT_BYTES, bytes, sizeof bytes), summary.frames,
                text_plural(summary.frames), summary.rows, text_plural(summary.rows), summary.units,
