@@ -6,12 +6,10 @@
 
 #include "base/stop_flag.h"
 #include "store/database.h"
+#include "store/functions.h"
 #include "store/fresh.h"
 #include "store/guard.h"
-#include "store/quantity.h"
-#include "store/ranged.h"
 #include "store/schema.h"
-#include "store/tied.h"
 #include "store/values.h"
 
 #include <stdio.h>
@@ -162,8 +160,7 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
-               values_check(store, why) &&
-               database_run(store, "PRAGMA query_only = 1", why);
+               values_check(store, why) && database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
         return error_set(why, store->path, 0, "cannot be written: it is read-only");
@@ -185,8 +182,7 @@ static bool open_file(struct store *store, bool writable, struct error *why)
     if (store->database == NULL) {
         return error_set(why, store->path, 0, "out of memory");
     }
-    return (code == SQLITE_OK || database_error(store, why)) && quantity_function(store, why) &&
-           ranged_function(store, why) && tied_function(store, why) &&
+    return (code == SQLITE_OK || database_error(store, why)) && functions_create(store, why) &&
            prepare_file(store, writable, why);
 }
 
