@@ -109,6 +109,8 @@ static void decimals_are_those_of_the_column(void **state)
     assert_null(answer_format(ANSWER_BYTES, 0, 0, NAN, NAN, text));
     assert_null(answer_format(ANSWER_MS, 0, NAN, NAN, NAN, text));
     assert_string_equal(answer_format(ANSWER_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
+    assert_string_equal(answer_format(ANSWER_CHANGE, 0, 0.0234, NAN, NAN, text), "+2.3 %");
+    assert_string_equal(answer_format(ANSWER_DURATION, 0, 1210, NAN, NAN, text), "1.21 ms");
 }
 
 /* Rows within a row: how a command gives an answer and what it rests on as one object. */
