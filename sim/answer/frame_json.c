@@ -44,10 +44,14 @@ static bool print_range(const struct frame_column *column, const struct frame_ce
 static bool print_cell(const struct frame_column *column, const struct frame_cell *cell, bool first,
                        FILE *out, struct error *why)
 {
-    json_t *value = !cell->set                    ? json_null()
-                    : column->unit == ANSWER_JSON ? json_loads(cell->text, JSON_DECODE_ANY, NULL)
-                    : cell->text != NULL          ? json_string(cell->text)
-                                                  : json_of_number(column->unit, cell->value);
+    if (column->unit == ANSWER_JSON) {
+        fprintf(out, "%s\"%s\":%s", first ? "{" : ",", column->key,
+                cell->set ? cell->text : "null");
+        return true;
+    }
+    json_t *value = !cell->set           ? json_null()
+                    : cell->text != NULL ? json_string(cell->text)
+                                         : json_of_number(column->unit, cell->value);
     return print_value(column->key, value, first, out, why) &&
            (!column->ranged || print_range(column, cell, out, why));
 }

@@ -4,6 +4,8 @@
 #include "cli/trace/trace_argument.h"
 
 #include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
 
 enum { JSON };
 static const struct command_option options[] = {
@@ -40,12 +42,17 @@ static const struct frame_column columns[] = {
 #undef COLUMN
 };
 
+/* The source is written anew, on one line. */
 static struct frame *info_frame(const struct trace_header *header, uint64_t hash, struct error *why)
 {
     struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
     uint32_t at = 0;
+    json_t *source = json_loads(header->source, 0, NULL);
+    char *line = json_dumps(source, JSON_COMPACT | JSON_REAL_PRECISION(12));
     frame_row(frame);
-    frame_text(frame, at++, header->source);
+    frame_text(frame, at++, line);
+    free(line);
+    json_decref(source);
     frame_textf(frame, at++, "%016" PRIx64, hash);
     frame_text(frame, at++, header->unit_kind == TRACE_CLUSTERS ? "clusters" : "positions");
     frame_number(frame, at++, header->has_queries);
