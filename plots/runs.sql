@@ -41,10 +41,9 @@ told(path) AS (
 -- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
 -- A plug-in is called by the name that it gives itself, which a note of its runs states.
 plugged(value, text) AS (
-  SELECT value, substr(rest, 1, instr(rest, ':') - 1)
-  FROM (SELECT leaf.value, MIN(substr(message, instr(message, 'policy ' || leaf.value || ' is ') + length('policy ' || leaf.value || ' is '))) AS rest
-        FROM leaf JOIN ok USING (id)
-        WHERE leaf.value LIKE 'plugin:%' AND instr(message, 'policy ' || leaf.value || ' is ') GROUP BY leaf.value)
+  SELECT leaf.value, MIN(json_extract(note.value, '$.policy'))
+  FROM leaf JOIN ok USING (id), json_each(ok.notes) AS note
+  WHERE leaf.value LIKE 'plugin:%' AND json_extract(note.value, '$.note') = 'plugin' GROUP BY leaf.value
 ),
 spelled(path, value, text) AS MATERIALIZED (
   SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, shown) = 1 THEN shown ELSE value END

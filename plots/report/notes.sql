@@ -1,8 +1,8 @@
 -- The notes of runs, and what their hit ratios rest on.
 , note(id, system, text) AS (
-  SELECT ok.id, system, each.value
-  FROM ok, json_each('[' || replace(json_quote(message), '; ', '","') || ']') AS each
-  WHERE status = 'ok' AND message <> ''
+  SELECT ok.id, system, json_extract(each.value, '$.text')
+  FROM ok, json_each(notes) AS each
+  WHERE status = 'ok'
   UNION ALL
   SELECT id, system, 'hit ratio: ' || trace_source FROM ok WHERE trace_source IS NOT NULL
 )

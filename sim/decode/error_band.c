@@ -107,16 +107,6 @@ bool error_band_stands(const struct error_band *band)
     return band->rows > 0 && !band->falls;
 }
 
-void error_band_tell(const struct error_band *band, const char *what, char *text, size_t size)
-{
-    const char *longer = band->below == band->rows ? "all took longer than predicted"
-                         : band->below == 0        ? "all took less than predicted"
-                                                   : "the times were off";
-    snprintf(text, size,
-             "of %" PRIu64 " published %s, %s: %.1f times in the median, %.1f times at most",
-             band->rows, what, longer, band->median, band->factor);
-}
-
 void error_band_ends(const struct error_band *band, double ends[2])
 {
     ends[0] = 1 / band->factor - 1;

@@ -45,11 +45,6 @@ void error_band_ends(const struct error_band *band, double ends[2]);
 /* Does the band stand? */
 bool error_band_stands(const struct error_band *band);
 
-/* How far the figures of a band that does not stand lay from their predictions, in words: "of 4
- * published servers, all took longer than predicted: 1.6 times in the median, 4.9 times at most".
- * `what` names them. For times. */
-void error_band_tell(const struct error_band *band, const char *what, char *text, size_t size);
-
 /* Read scenarios/error-bands.yaml; `files` keeps it (NULL: nothing is kept). A band that the file
  * lacks has 0 rows. */
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],

@@ -27,6 +27,16 @@ struct setup setup_at(const struct setup *setup, uint64_t context)
     return own;
 }
 
+bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *own))
+{
+    bool any = false;
+    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
+        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
+        any = any || holds(&own);
+    }
+    return any;
+}
+
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;

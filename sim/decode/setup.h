@@ -31,7 +31,8 @@ struct setup {
     struct profile profile;
 
     char trace_name[256]; /* from the scenario, or the default that was chosen */
-    char trace_note[256]; /* why this is not the usual default; or "" */
+    char trace_fault[128]; /* why this is not the usual default; or "" */
+    bool trace_recorded;   /* then a small model's recording, else a generated trace */
     struct trace *trace;  /* NULL: the ledger is assumed; with cohorts, the first one's */
     double assumed_hit, assumed_spread;
     bool trace_is_model;    /* recorded from this very model */
@@ -61,6 +62,9 @@ struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 /* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
  * functions below that use a context expect a setup with a single one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
+
+/* Does it hold at any of the contexts? */
+bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *own));
 
 /* Does attention in this layer read all its tokens? It does when neither a selection nor a policy
  * chooses among them, when the layer is one of the first `full_layers`, and when the layer has

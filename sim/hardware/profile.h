@@ -157,11 +157,6 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
 double profile_time(const struct profile *profile, enum curve_id id, double size,
                     struct trust *trust);
 
-/* If a user's file left figures of its GPU to another profile, write one sentence on it and return
- * true: "19 figures of the GPU are those of l40s (...)", with the command
- * that shows them. */
-bool profile_takeover_note(const struct profile *profile, char *text, size_t size);
-
 /* Fail unless the profile states all of these curves that have no standard. The message names them
  * all, and what else the same parts of the machine lack. `needed_by` is a subject: "system 'y'". */
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,

@@ -170,17 +170,3 @@ void takeover_count(const struct node *gpu, const char *own, const char *scenari
     }
 }
 
-bool profile_takeover_note(const struct profile *profile, char *text, size_t size)
-{
-    const struct takeover *takeover = &profile->takeover;
-    if (takeover->figures == 0) {
-        return false;
-    }
-    snprintf(text, size, "%u figure%s of the GPU %s of %s%s%s ('spillway list hardware FILE')",
-             takeover->figures, takeover->figures == 1 ? "" : "s",
-             takeover->figures == 1 ? "is that" : "are those", takeover->from,
-             takeover->assumed ? ", which count as assumed" : "",
-             takeover->capability ? ""
-                                  : ", and so is its compute_capability, which it does not state");
-    return true;
-}

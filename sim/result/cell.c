@@ -1,5 +1,7 @@
 #include "result/cell.h"
 
+#include "result/note_json.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -115,6 +117,9 @@ const char *cell_text(const struct result *result, enum column column, char buff
         put_real(&writer, result->band[column - COLUMN_ERROR_BAND][1]);
         put(&writer, "]");
         break;
+    case COLUMN_TYPE_NOTES:
+        notes_write_json(&result->notes, buffer, CELL_SIZE);
+        break;
     }
     return buffer;
 }
@@ -182,6 +187,8 @@ static bool parse_column(struct result *result, enum column column, json_t *json
         return parse_items(json, type, result->stalls, &result->stall_count, names);
     case COLUMN_BASIS_SHARE:
         return parse_items(json, type, result->basis, &result->basis_count, names);
+    case COLUMN_NOTES:
+        return notes_read_json(json, &result->notes);
     default:
         assert(type == COLUMN_TYPE_BAND);
         return parse_band(json, result->band[column - COLUMN_ERROR_BAND]);

@@ -7,18 +7,19 @@
  *   PARTS    {"compute":1398.000,"link":92.125}, microseconds in order
  *   SHARES   {"published":0.25,"assumed":0.75}
  *   BAND     [-0.2,0.25]
+ *   NOTES    [{"note":"refused","refused":3,...},...] (note_json.h)
  */
 #ifndef RESULT_CELL_H
 #define RESULT_CELL_H
 
 #include "result/result.h"
 
-#define CELL_SIZE 2048
+#define CELL_SIZE 8192
 
 /* The text of a cell, in `buffer` or the result's own; NULL when the cell is null. */
 const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE]);
 
-/* Read the text of a PARTS, SHARES or BAND cell back. Returns false for any other text, which only
+/* Read the text of a PARTS, SHARES, BAND or NOTES cell back. Returns false for any other text, which only
  * a damaged database can hold. `names` has room for RESULT_MOST_ITEMS and holds the items'
  * names. */
 bool cell_parse(struct result *result, enum column column, const char *text,

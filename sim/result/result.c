@@ -125,7 +125,7 @@ bool result_has(const struct result *result, enum column column)
     if (type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES) {
         result_items(result, column, &items);
     }
-    return result->cells[column].set || items > 0;
+    return result->cells[column].set || items > 0 || type == COLUMN_TYPE_NOTES;
 }
 
 double result_number(const struct result *result, enum column column)
@@ -146,10 +146,18 @@ double result_number(const struct result *result, enum column column)
     }
 }
 
-void result_note(struct result *result, const char *note)
+void result_note(struct result *result, struct note note)
 {
+    char words[NOTE_WORDS];
+    notes_add(&result->notes, &note);
     text_append(result->message, sizeof result->message, "%s%s",
-                result->message[0] != '\0' ? "; " : "", note);
+                result->message[0] != '\0' ? "; " : "", note_write(&note, words, sizeof words));
+}
+
+void result_drop_notes(struct result *result)
+{
+    result->notes = (struct notes){.count = 0};
+    result->message[0] = '\0';
 }
 
 void result_integer(struct result *result, enum column column, int64_t value)

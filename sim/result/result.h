@@ -7,6 +7,7 @@
 #define RESULT_RESULT_H
 
 #include "base/error.h"
+#include "result/note.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,7 @@ enum column_type {
     COLUMN_TYPE_PARTS,
     COLUMN_TYPE_SHARES,
     COLUMN_TYPE_BAND,
+    COLUMN_TYPE_NOTES,
 };
 
 struct column_kind {
@@ -166,7 +168,8 @@ struct result {
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
     char expected[256];  /* of a failed run, what would have been right; "" if nothing says */
     char nearest[64];    /* of a failed run, the nearest valid name; "" if none is near */
-    char message[512];   /* what was short; for a run that is ok its notes, joined by "; "; or "" */
+    struct notes notes;
+    char message[512]; /* of a failed run, why; else its notes in words, joined by "; "; or "" */
 };
 
 void result_init(struct result *result);
@@ -182,7 +185,7 @@ bool result_ok(const struct result *result);
 bool result_out_of_memory(const struct result *result);
 
 /* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
- * the cell tells an empty list from a null one. */
+ * the cell tells an empty list from a null one. Notes always have one, an empty list if there are none. */
 bool result_has(const struct result *result, enum column column);
 
 /* A number in the unit of its column's name: microseconds, milliseconds or as it is; NaN for null.
@@ -196,8 +199,11 @@ const struct result_item *result_items(const struct result *result, enum column 
 /* The longest item of PARTS or STALLS, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, enum column column);
 
-/* Append a note to the message, of a run that is ok: notes are joined by "; ", so none has one. */
-void result_note(struct result *result, const char *note);
+/* Add a note, and its words to the message; of a run that did not fail. */
+void result_note(struct result *result, struct note note);
+
+/* Drop all notes, and the message. */
+void result_drop_notes(struct result *result);
 
 /* Set a cell. A real that is not finite leaves null. */
 void result_integer(struct result *result, enum column column, int64_t value);

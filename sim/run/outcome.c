@@ -3,11 +3,9 @@
 
 #include "base/apportion.h"
 #include "base/array.h"
-#include "decode/plan/retrieval_error.h"
-#include "decode/system_class.h"
 #include "model/parallel.h"
 #include "policy/qsac.h"
-#include "run/lacks.h"
+#include "run/outcome_notes.h"
 #include "run/price.h"
 #include "run/threshold.h"
 #include "trace/source.h"
@@ -38,241 +36,25 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
                    struct error *why)
 {
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
-    lacks_note(setup, result);
+    outcome_note_machine(setup, result);
     if (threshold_is_chosen(setup)) {
         result_real(result, COLUMN_QSAC_ETA, qsac_eta(setup->mechanisms.policy_values));
     }
     return outcome_names(setup, result, why);
 }
 
-/* Does it hold at any of the contexts? */
-static bool at_any_context(const struct setup *setup, bool (*holds)(const struct setup *own))
+bool outcome_asks_trace(const struct setup *setup, const struct plan *plan)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
-        struct setup own = setup_at(setup, setup_cohort(setup, i).context);
-        any = any || holds(&own);
-    }
-    return any;
+    return plan->resident_share < 1 && setup_at_any(setup, setup_asks_trace);
 }
 
-/* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
-static bool asks_trace(const struct setup *setup, const struct plan *plan)
-{
-    return plan->resident_share < 1 && at_any_context(setup, setup_asks_trace);
-}
-
-/* Describe mixed contexts in whole sequences, as the shares of the batch were rounded. */
-static void note_contexts(const struct plan *plan, struct result *result)
-{
-    enum { TOLD = 6 }; /* of more contexts only the ends: column `contexts` has all */
-    char note[32 * TOLD + 32] = "contexts are mixed:";
-    size_t used = strlen(note);
-    if (plan->cohort_count > TOLD) {
-        snprintf(note, sizeof note, "contexts of %llu to %llu tokens are mixed",
-                 (unsigned long long)plan->cohorts[0].context,
-                 (unsigned long long)plan->cohorts[plan->cohort_count - 1].context);
-    }
-    for (uint32_t i = 0; plan->cohort_count <= TOLD && i < plan->cohort_count; i++) {
-        used +=
-            (size_t)snprintf(note + used, sizeof note - used, "%s %u of %llu%s", i > 0 ? "," : "",
-                             plan->cohorts[i].sequences,
-                             (unsigned long long)plan->cohorts[i].context, i == 0 ? " tokens" : "");
-    }
-    if (plan->cohort_count > 1) {
-        result_note(result, note);
-    }
-}
-
-static void note_model(const struct setup *setup, struct result *result)
-{
-    const struct model *model = &setup->model;
-    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
-    uint64_t last = cohort.prompt + setup->output;
-    uint64_t longest = cohort.context > last ? cohort.context : last;
-    char note[160];
-    if (model->trained_context > 0 && longest > model->trained_context) {
-        snprintf(note, sizeof note, "%s was trained on contexts of %u tokens", model->name,
-                 model->trained_context);
-        result_note(result, note);
-    }
-    bool uses = setup_retrieves(setup) && setup_indexes(setup);
-    if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
-        snprintf(note, sizeof note, "%s has its own indexer, which the system does not use",
-                 model->name);
-        result_note(result, note);
-    }
-    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && at_any_context(setup, setup_selects) &&
-        !uses) {
-        snprintf(note, sizeof note,
-                 "%s has no indexer of its own, so the system's codes replace it", model->name);
-        result_note(result, note);
-    }
-}
-
-/* That an error was not measured at the retrieval's size, and that its pages are smaller. */
-static void note_retrieval_size(const struct setup *setup, const struct replay_plan *replay,
-                                struct result *result)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    uint64_t tokens =
-        (uint64_t)replay->errors[ASKS_OWN].page * trace_header(setup->trace)->unit_tokens;
-    const char *sizes = m->retrieval == RETRIEVAL_QUEST ? "page size" : "size";
-    enum retrieval_size size = retrieval_error_size(m);
-    char note[120];
-    if (size != RETRIEVAL_SIZE_MEASURED) {
-        snprintf(note, sizeof note,
-                 size == RETRIEVAL_SIZE_BETWEEN
-                     ? "the retrieval error is interpolated between measured %ss"
-                     : "the retrieval error is that of the nearest measured %s",
-                 sizes);
-        result_note(result, note);
-    }
-    if (m->retrieval == RETRIEVAL_QUEST && tokens > 0 && tokens < m->retrieval_tokens) {
-        snprintf(note, sizeof note, "pages are capped at the selection, %llu tokens of the trace",
-                 (unsigned long long)tokens);
-        result_note(result, note);
-    }
-}
-
-/* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
-static void note_retrieval(const struct setup *setup, const struct plan *plan,
-                           struct result *result)
-{
-    static const char *const notes[] = {
-        [RETRIEVAL_MEASURED] = "retrieval errs as measured with the recording's model",
-        [RETRIEVAL_ELSEWHERE] =
-            "retrieval errs as measured with three small models, as with the middle one",
-        [RETRIEVAL_PERFECT] = "retrieval is assumed perfect: its error is not known",
-    };
-    const struct mechanisms *m = &setup->mechanisms;
-    if (setup->trace == NULL || !at_any_context(setup, setup_selects)) {
-        return;
-    }
-    struct replay_plan replay = plan_replay(setup, plan, 0);
-    enum retrieval_known known = retrieval_error_set(setup, &replay);
-    if (notes[known] != NULL) {
-        result_note(result, notes[known]);
-    }
-    if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
-        note_retrieval_size(setup, &replay, result);
-    }
-    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
-        !trace_header(setup->trace)->has_approximate &&
-        !retrieval_errs(&replay.errors[ASKS_AHEAD])) {
-        result_note(result, "speculation is assumed perfect: the trace has no approximate queries");
-    }
-}
-
-static void note_policy(const struct setup *setup, struct result *result)
-{
-    const struct policy_kind *policy = setup->mechanisms.policy;
-    char note[400];
-    if (policy->content != 0) {
-        snprintf(note, sizeof note, "policy %.100s is %.250s", policy->name, policy->summary);
-        result_note(result, note);
-    }
-}
-
-/* Choices of a system that do not pay off in this setup. */
-static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
-{
-    const struct memory *memory = &plan->memory;
-    double weights = (double)memory->host_weights / model_gpus(&setup->model);
-    double kv = (double)model_kept_token_bytes(&setup->model);
-    double act = (double)model_activation_bytes(&setup->model);
-    double others = (double)(memory->hbm - memory->cache);
-    if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
-        result_note(result, "weights are streamed but would fit: --set mechanisms.weights=100%");
-    }
-    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
-    if (split->act_hbm + split->act_host > 0 && act > kv) {
-        char note[96];
-        snprintf(note, sizeof note, "an activation takes %.3g times the bytes of its K and V here",
-                 act / kv);
-        result_note(result, note);
-    }
-}
-
-static void note_heads(const struct setup *setup, struct result *result)
-{
-    bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
-    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
-        result_note(result,
-                    "the trace has no queries: difficulty is known for the first layer only");
-    }
-}
-
-/* What a system that offloads under pressure only has offloaded. */
+/* The share of KV that a system that offloads under pressure only keeps. */
 static void write_residency(const struct setup *setup, const struct plan *plan,
                             struct result *result)
 {
-    double share = plan->resident_share;
-    if (setup->mechanisms.residency != RESIDENCY_PRESSURE || !plan->fits) {
-        return;
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
+        result_real(result, COLUMN_RESIDENT_SHARE, plan->resident_share);
     }
-    result_real(result, COLUMN_RESIDENT_SHARE, share);
-    result_note(result, share == 1  ? "HBM has room for all KV: nothing is offloaded"
-                        : share > 0 ? "HBM has room for a part of the KV: the rest is offloaded"
-                                    : "HBM has room for the caches alone: all KV is offloaded");
-}
-
-static void note_trace(const struct setup *setup, const struct plan *plan, struct result *result)
-{
-    if (setup->trace_note[0] != '\0' && asks_trace(setup, plan)) {
-        result_note(result, setup->trace_note);
-    }
-}
-
-static void note_takeover(const struct setup *setup, struct result *result)
-{
-    char note[200];
-    if (profile_takeover_note(&setup->profile, note, sizeof note)) {
-        result_note(result, note);
-    }
-}
-
-/* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
- * If some host curves were measured, name those that were not. */
-static void note_host(const struct setup *setup, struct result *result)
-{
-    static const char host[] = "host.";
-    enum curve_id ids[CURVE_COUNT];
-    size_t count = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids), used = 0;
-    bool some = false;
-    char missing[400] = "", note[sizeof missing + 64];
-    for (size_t i = 0; i < count; i++) {
-        bool is_host = strncmp(curve_kinds[ids[i]].name, host, strlen(host)) == 0;
-        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
-        some = some || (is_host && measured);
-        if (is_host && !measured && used < sizeof missing) {
-            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%s",
-                                     used > 0 ? ", " : "", curve_kinds[ids[i]].name);
-        }
-    }
-    if (used > 0 && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
-        snprintf(note, sizeof note, "the CPU manages, and %s of this host %s not measured", missing,
-                 strchr(missing, ',') != NULL ? "are" : "is");
-        result_note(result, some ? note : "the CPU manages, and this host is not calibrated");
-    }
-}
-
-#define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */
-
-static void say_what_is_short(const struct plan *plan, struct result *result)
-{
-    bool hbm = plan->memory.hbm > plan->hbm_limit;
-    uint64_t needed = hbm ? plan->memory.hbm : plan->memory.dram;
-    uint64_t there = hbm ? plan->hbm_limit : plan->dram_limit;
-    char a[32], b[32], context[32] = "none";
-    if (plan->max_context >= LEAST_CONTEXT) {
-        snprintf(context, sizeof context, "%llu", (unsigned long long)plan->max_context);
-    }
-    snprintf(result->message, sizeof result->message,
-             "%s: needs %s, has %s%s; largest batch %u, largest context %s",
-             hbm ? "HBM" : "host memory", units_format((double)needed, UNIT_BYTES, a, sizeof a),
-             units_format((double)there, UNIT_BYTES, b, sizeof b),
-             hbm && plan->memory.peak_in_prefill ? ", in prefill" : "", plan->max_batch, context);
 }
 
 /* "{4096: 1, 131072: 2}", as a scenario writes it; nothing if there is one context. */
@@ -310,19 +92,11 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
     result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
+    write_residency(setup, plan, result);
     if (plan->fits) {
-        note_contexts(plan, result);
-        note_model(setup, result);
-        note_policy(setup, result);
-        note_heads(setup, result);
-        note_fit(setup, plan, result);
-        write_residency(setup, plan, result);
-        note_retrieval(setup, plan, result);
-        note_trace(setup, plan, result);
-        note_host(setup, result);
-        note_takeover(setup, result);
+        outcome_note_plan(setup, plan, result);
     } else {
-        say_what_is_short(plan, result);
+        outcome_note_short(plan, result);
     }
     return write_contexts(plan, result, why) &&
            result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
@@ -347,24 +121,6 @@ static double hit_ratio(const struct hits *hits)
     return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
 }
 
-/* Only if a printed hit ratio could change; rounded up, so that rows that differ little share a
- * note. */
-static void note_cold(const struct ledger *ledger, struct result *result)
-{
-    static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
-    double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
-    char note[96];
-    size_t i = 0;
-    if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
-        while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
-            i++;
-        }
-        snprintf(note, sizeof note,
-                 "the cache was still filling: hits are up to %.1f points too low", steps[i]);
-        result_note(result, note);
-    }
-}
-
 void outcome_cache(const struct ledger *ledger, struct result *result)
 {
     struct hits all = {0};
@@ -377,7 +133,7 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
     if (all.wanted > 0) {
         result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
     }
-    note_cold(ledger, result);
+    outcome_note_cold(ledger, result);
 }
 
 /* Tokens outside the window, per head, for the mean sequence of the batch. */
@@ -610,7 +366,7 @@ static bool is_carried(const struct setup *setup)
 static struct trust whole_trust(const struct setup *setup, const struct plan *plan,
                                 const struct timing *timing, struct trust trust)
 {
-    bool asked = asks_trace(setup, plan);
+    bool asked = outcome_asks_trace(setup, plan);
     trust_add(&trust, timing->trust);
     trust_add(&trust, (struct trust){.basis = asked ? setup->trace_basis : BASIS_MEASURED,
                                      .extrapolated = asked && is_carried(setup)});
@@ -633,7 +389,7 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
         .ns = apportion_mean(timing->total_ns, timing->steps),
         .h2d_bytes = apportion_mean(bytes, timing->steps),
         .resident_share = plan->resident_share,
-        .asks_trace = asks_trace(setup, plan),
+        .asks_trace = outcome_asks_trace(setup, plan),
         .trust = whole_trust(setup, plan, timing, trust),
     };
     mean_stalls(timing, answer->stall_ns);
@@ -659,7 +415,7 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
         return false;
     }
     describe_trace(setup, true, text, sizeof text);
-    return !asks_trace(setup, plan) ||
+    return !outcome_asks_trace(setup, plan) ||
            (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
             result_text(result, COLUMN_TRACE_SOURCE, text, why));
 }

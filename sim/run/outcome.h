@@ -19,6 +19,9 @@ bool outcome_names(const struct setup *setup, struct result *result, struct erro
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why);
 
+/* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
+bool outcome_asks_trace(const struct setup *setup, const struct plan *plan);
+
 /* Hits; nothing if `ledger` is NULL. */
 void outcome_cache(const struct ledger *ledger, struct result *result);
 

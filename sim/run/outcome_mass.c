@@ -2,7 +2,6 @@
 #include "run/outcome.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* A policy that drops KV has dropped all that it will only when tokens have passed through the
  * whole part of its cache that holds the last ones. A shorter run attends to more than later steps
@@ -13,7 +12,6 @@ static bool note_horizon(const struct setup *setup, const struct plan *plan, boo
     const struct mechanisms *m = &setup->mechanisms;
     const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
     uint64_t cache = longest->sizes.cache_tokens, run = (uint64_t)plan->warmup + plan->steps;
-    char note[200];
     if (!mechanisms_offload(m) || m->policy->passes == NULL || cache >= longest->context) {
         return false;
     }
@@ -21,11 +19,7 @@ static bool note_horizon(const struct setup *setup, const struct plan *plan, boo
     if (run >= needed) {
         return false;
     }
-    snprintf(note, sizeof note,
-             "%s: %s goes on dropping KV for %llu steps, warm-up and run have %llu",
-             mass_known ? "attention mass is too high" : "the run is short for its policy",
-             m->policy->name, (unsigned long long)needed, (unsigned long long)run);
-    result_note(result, note);
+    result_note(result, note_dropping(mass_known, m->policy->name, needed, run));
     result_integer(result, COLUMN_MASS_HORIZON, (int64_t)needed);
     return true;
 }
@@ -52,11 +46,7 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
         result_real(result, COLUMN_MASS_MOST, mass->most);
     }
     if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
-        result_note(result, lacks_window(setup)
-                                ? "the mass of the last tokens was not recorded: assumed, as if no "
-                                  "unit left out were heavier than a recorded one"
-                                : "attention mass is the least that it can be: the recording does "
-                                  "not keep all units that were attended to");
+        result_note(result, lacks_window(setup) ? note_window_assumed() : note_mass_least());
     }
     for (uint32_t s = 0; s < plan->steps; s++) {
         result->steps[s].mass_recall = mass->at_step[s];

@@ -285,9 +285,7 @@ static bool course_time(struct course *course, struct result *result, struct err
                 course_prefill(course, &trust, &timing.exact, result, why) &&
                 outcome_trust(setup, &course->plan, &timing, trust, result, why);
     if (good && !timing.exact) {
-        result_note(
-            result,
-            "micro-batches reach no steady state: most have the mean time of the last that were timed");
+        result_note(result, note_unsteady());
     }
     timing_release(&timing);
     return good;

@@ -292,9 +292,8 @@ static bool open_generated(const struct node *root, struct sources *sources, str
     if (open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
         return true;
     }
-    snprintf(out->trace_note, sizeof out->trace_note,
-             "no trace could be generated (%.100s), so a small model's recording is used",
-             reason.found);
+    snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
+    out->trace_recorded = true;
     return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
 }
 
@@ -315,10 +314,7 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     }
     point_close_families(point);
     close_traces(out);
-    snprintf(out->trace_note, sizeof out->trace_note,
-             "the recordings of small models do not suffice (%.100s), so a trace is generated from "
-             "published figures",
-             reason.found);
+    snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
     return open_generated(root, sources, out, why);
 }
 

@@ -48,9 +48,9 @@ bool server_engine_canonical(const char *text, char *out, size_t size);
 bool server_engine_find(const char *text, const char *file, int line,
                         struct server_engine_version *out, struct error *why);
 
-/* Write a sentence about a version that has no row of its own into `text`; returns false if it has
- * one. */
-bool server_engine_note(const struct server_engine_version *version, char *text, size_t size);
+/* Which of the known versions a version without a row of its own is computed as: "earliest", "latest"
+ * or "nearest earlier"; NULL for one that has a row. */
+const char *server_engine_stand_in(const struct server_engine_version *version);
 
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */
 enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };

@@ -101,20 +101,15 @@ bool server_engine_find(const char *text, const char *file, int line,
     return error_nearest(why, server_engine_names[makers[maker].last]);
 }
 
-bool server_engine_note(const struct server_engine_version *version, char *text, size_t size)
+const char *server_engine_stand_in(const struct server_engine_version *version)
 {
     const char *rest, *row = server_engine_names[version->id];
     int major, minor, row_major, row_minor, maker = find_maker(version->name, &rest);
     if (strcmp(version->name, row) == 0 || maker < 0 || !read_version(rest, &major, &minor)) {
-        return false;
+        return NULL;
     }
     version_of(version->id, &row_major, &row_minor);
     bool before = major < row_major || (major == row_major && minor < row_minor);
     bool past = version->id == makers[maker].last;
-    snprintf(text, size, "engine %s is computed as %s, the %s version that is known", version->name,
-             row,
-             before ? "earliest"
-             : past ? "latest"
-                    : "nearest earlier");
-    return true;
+    return before ? "earliest" : past ? "latest" : "nearest earlier";
 }

@@ -1,7 +1,6 @@
 #include "serving/answer.h"
 
 #include "base/array.h"
-#include "base/text.h"
 #include "decode/time/pipeline.h"
 #include "model/parallel.h"
 #include "policy/qsac.h"
@@ -86,15 +85,12 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
-/* Experts on several GPUs are known to be slower than predicted. */
-static void note_missed(const struct point *point, struct result *result)
+struct note answer_missed_note(const struct error_band *missed)
 {
-    char note[256];
-    if (point->missed.rows > 0 && result->cells[COLUMN_TPOT].set) {
-        error_band_tell(&point->missed, "times per token of mixtures of experts on several GPUs",
-                        note, sizeof note);
-        result_note(result, note);
-    }
+    return (missed->below == missed->rows ? note_experts_longer
+            : missed->below == 0          ? note_experts_shorter
+                                          : note_experts_off)(missed->rows, missed->median,
+                                                              missed->factor);
 }
 
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
@@ -104,7 +100,6 @@ static void note_overhead(const struct point *point, struct result *result)
     const struct cell *step = &result->cells[COLUMN_STEP];
     struct server_engine_version engine;
     double ns = 0;
-    char note[160];
     for (uint32_t i = 0; i < result->stall_count; i++) {
         bool own = strcmp(result->stalls[i].name, pipeline_part_names[PART_OVERHEAD]) == 0;
         ns += own ? (double)result->stalls[i].ns : 0;
@@ -115,15 +110,8 @@ static void note_overhead(const struct point *point, struct result *result)
         return;
     }
     double gap = (double)server_engines[engine.id].path.gap_ns / 1e6;
-    snprintf(
-        note, sizeof note,
-        "a step by itself counts the CPU's whole overhead, which a server of %s hides behind the "
-        "GPU",
-        engine.name);
-    if (gap > 0) {
-        text_append(note, sizeof note, " but for %.3g ms", gap);
-    }
-    result_note(result, note);
+    result_note(result, gap > 0 ? note_overhead_mostly_hidden(engine.name, gap)
+                                : note_overhead_hidden(engine.name));
 }
 
 static uint64_t count_gpus(const struct point *point)
@@ -136,7 +124,9 @@ static bool finish(const struct point *point, struct result *result, struct erro
 {
     result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
-    note_missed(point, result);
+    if (point->missed.rows > 0 && result->cells[COLUMN_TPOT].set) {
+        result_note(result, answer_missed_note(&point->missed));
+    }
     note_overhead(point, result);
     if (!good) {
         result_release(result);
@@ -203,21 +193,16 @@ static void note_chosen(const struct setup *setup, const struct result *results,
                         struct result *out)
 {
     double least = INFINITY, most = -INFINITY;
-    char note[128], range[32] = "";
+    double reused = 100 * qsac_reuse(setup->mechanisms.policy_values);
     for (uint32_t i = 0; i < count; i++) {
         const struct cell *eta = &results[i].cells[COLUMN_QSAC_ETA];
         least = eta->set ? fmin(least, eta->real) : least;
         most = eta->set ? fmax(most, eta->real) : most;
     }
-    if (least > most) {
-        return;
+    if (least <= most) {
+        result_note(out, most > least ? note_eta_by_family(reused, least, most)
+                                      : note_eta(reused, least));
     }
-    if (most > least) {
-        snprintf(range, sizeof range, " to %.3f, by family", most);
-    }
-    snprintf(note, sizeof note, "QSAC's eta, at which %.3g %% of all sets are reused: %.3f%s",
-             100 * qsac_reuse(setup->mechanisms.policy_values), least, range);
-    result_note(out, note);
 }
 
 /* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
@@ -227,9 +212,7 @@ static void note_threshold(const struct point *point, const struct result *resul
     if (threshold_is_chosen(&point->setup)) {
         note_chosen(&point->setup, results, count, result);
     } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {
-        result_note(result,
-                    "QSAC's threshold does not carry between models: at the same one, families "
-                    "reuse different shares of their sets");
+        result_note(result, note_eta_carried());
     }
 }
 

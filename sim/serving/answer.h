@@ -7,6 +7,7 @@
 #ifndef SERVING_ANSWER_H
 #define SERVING_ANSWER_H
 
+#include "decode/error_band.h"
 #include "result/result.h"
 #include "run/run.h"
 #include "scenario/identity.h"
@@ -24,6 +25,9 @@ void answer_close(struct answer *answer); /* NULL is fine */
 /* answer_open() and answer_close() in one. */
 bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
                 struct error *why);
+
+/* The note on servers of a kind whose published times were missed so far that no band stands. */
+struct note answer_missed_note(const struct error_band *missed);
 
 /* Write the hashes of a point into its result, which was computed or read back from a store. */
 void answer_seal(const struct run_hashes *hashes, struct result *result);

@@ -91,16 +91,14 @@ static void write_range(const struct result *results, uint32_t count,
 static void note_unfit(const struct result *results, const char *const *names, uint32_t count,
                        struct result *out)
 {
-    char note[1024] = "with the recording of ";
-    uint32_t unfit = 0;
+    char unfit[RESULT_MOST_FAMILIES * RESULT_NAME * 2] = "";
     for (uint32_t i = 0; i < count; i++) {
         if (!result_ok(&results[i])) {
-            text_append(note, sizeof note, "%s%s", unfit++ > 0 ? ", " : "", names[i]);
+            text_append(unfit, sizeof unfit, "%s%s", unfit[0] != '\0' ? ", " : "", names[i]);
         }
     }
-    if (unfit > 0 && result_ok(out)) {
-        text_append(note, sizeof note, " it does not fit in memory");
-        result_note(out, note);
+    if (unfit[0] != '\0' && result_ok(out)) {
+        result_note(out, note_families_unfit(unfit));
     }
 }
 

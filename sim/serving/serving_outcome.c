@@ -2,6 +2,7 @@
 #include "serving/serving_outcome.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "model/parallel.h"
 #include "run/price.h"
 #include "serve/requests/synthetic.h"
@@ -21,19 +22,18 @@
 static void note_states(const struct setup *setup, struct result *result)
 {
     if (setup->model.linear.key_heads > 0 && setup->mechanisms.prefix != PREFIX_NONE) {
-        result_note(result,
-                    "prefixes are found as if every block had its linear layers' states: an upper "
-                    "bound of hits");
+        result_note(result, note_prefix_states());
     }
 }
 
 static void note_engine(const struct workload *workload, struct result *result)
 {
-    char text[160];
     struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
     snprintf(engine.name, sizeof engine.name, "%s", workload->engine_name);
-    if (server_engine_note(&engine, text, sizeof text)) {
-        result_note(result, text);
+    const char *which = server_engine_stand_in(&engine);
+    if (which != NULL) {
+        result_note(result,
+                    note_engine_by_another(engine.name, server_engine_names[engine.id], which));
     }
 }
 
@@ -50,37 +50,26 @@ static void note_unheard(const struct point *point, struct result *result)
         {workload->time_scale != 1, "time_scale"},
         {workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0, "slo"},
     };
-    char text[128] = "";
-    size_t used = 0;
+    char keys[128] = "";
     for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
         if (of_clock[i].said) {
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                 used > 0 ? ", " : "ignored without a clock: ", of_clock[i].key);
+            text_append(keys, sizeof keys, "%s%s", keys[0] != '\0' ? ", " : "", of_clock[i].key);
         }
     }
-    if (used > 0) {
-        result_note(result, text);
+    if (keys[0] != '\0') {
+        result_note(result, note_clock_ignored(keys));
     }
     if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
-        result_note(result, workload->timed
-                                ? "steps and warmup apply to the decode steps that time the "
-                                  "server, not to its requests"
-                                : "ignored without a clock: steps and warmup");
+        result_note(result, workload->timed ? note_steps_of_clock() : note_steps_ignored());
     }
 }
 
 /* Without hashes nobody knows which prompts begin alike. */
 static void note_unknown(uint64_t unknown, uint64_t requests, struct result *result)
 {
-    char text[128];
-    snprintf(text, sizeof text,
-             "%llu of %llu requests have no hashes, so their shared prefixes are unknown",
-             (unsigned long long)unknown, (unsigned long long)requests);
     if (unknown > 0) {
-        result_note(result, unknown == requests
-                                ? "the workload has no hashes, so shared prefixes are unknown"
-                                : text);
+        result_note(result, unknown == requests ? note_hashes_lacking()
+                                                : note_hashes_partly(unknown, requests));
     }
 }
 
@@ -113,14 +102,9 @@ void serving_write_requests(const struct point *point, const struct requests *re
 
 void serving_note_refused(const struct point *point, size_t refused, struct result *result)
 {
-    char text[128];
     if (refused > 0) {
-        snprintf(text, sizeof text,
-                 "%zu of %zu requests have more than %llu tokens (request_tokens): the server "
-                 "refuses them",
-                 refused, point->requests->count,
-                 (unsigned long long)point->workload.request_tokens);
-        result_note(result, text);
+        result_note(result, note_refused(refused, point->requests->count,
+                                         point->workload.request_tokens));
     }
 }
 
@@ -129,13 +113,9 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
                        struct result *result)
 {
     uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point);
-    char text[128];
     if (!mechanisms_offload(&point->setup.mechanisms) &&
         tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
-        snprintf(text, sizeof text,
-                 "kv_pool_tokens is more than HBM holds: the server has %llu tokens",
-                 (unsigned long long)tokens);
-        result_note(result, text);
+        result_note(result, note_pool_too_large(tokens));
     }
 }
 
@@ -146,20 +126,17 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
 
-static void note_too_long(uint64_t too_long, struct result *result)
+static void note_left_out(uint64_t too_long, struct result *result)
 {
-    char text[128];
     if (too_long > 0) {
-        snprintf(text, sizeof text, "%llu requests exceed the server's KV memory and were left out",
-                 (unsigned long long)too_long);
-        result_note(result, text);
+        result_note(result, note_too_long(too_long));
     }
 }
 
 void serving_write_found(const struct prefix_totals *found, struct result *result)
 {
     write_tokens(found->gpu_tokens, found->host_tokens, found->compute_tokens, result);
-    note_too_long(found->too_long, result);
+    note_left_out(found->too_long, result);
 }
 
 /* ---- times ----------------------------------------------------------------------------- */
@@ -290,12 +267,9 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
 {
     int64_t taken_ns = result->cells[COLUMN_E2E].integer;
     if (grows) {
-        result_note(result,
-                    "more requests arrive than are answered: the queue grows without bound");
+        result_note(result, note_queue_grows());
     } else if (point->workload.clients == 0 && last_ns < SHORT_TIMES * taken_ns) {
-        result_note(result,
-                    "requests arrive for less than ten times as long as one takes: the server may "
-                    "not sustain this rate for longer");
+        result_note(result, note_arrivals_short());
     }
 }
 
@@ -303,16 +277,6 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
 static bool lack_sessions(const struct point *point, const struct requests *requests, double came)
 {
     return requests->sessions && came < 0.9 * point->workload.rate;
-}
-
-static void note_sessions(double asked, double came, struct result *result)
-{
-    char note[160];
-    snprintf(note, sizeof note,
-             "%.3g requests/s were asked for, %.3g came, as sessions last too long for so few: "
-             "make `requests` larger",
-             asked, came);
-    result_note(result, note);
 }
 
 uint64_t serving_requests_wanted(const struct result *result)
@@ -357,7 +321,7 @@ static void write_arrivals(const struct point *point, const struct requests *req
         result_integer(result, COLUMN_QUEUE_GROWS, grows);
         note_load(point, grows, last_ns, result);
         if (few) {
-            note_sessions(point->workload.rate, came, result);
+            result_note(result, note_sessions_too_few(point->workload.rate, came));
         }
     }
 }
@@ -402,7 +366,7 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     write_arrivals(point, requests, served, totals, &tokens, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
-    note_too_long(tokens.too_long, result);
+    note_left_out(tokens.too_long, result);
     return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* The SQLite type of a column. Items and bands are JSON texts. */
+/* The SQLite type of a column. Items, bands and notes are JSON texts. */
 #define SQL_TEXT " TEXT"
 #define SQL_INTEGER " INTEGER"
 #define SQL_REAL " REAL"
@@ -26,6 +26,7 @@
 #define SQL_CHANGE " REAL"
 #define SQL_DURATION " REAL"
 #define SQL_TIMES " REAL"
+#define SQL_NOTES " TEXT"
 
 const char schema_tables[] =
     "CREATE TABLE runs (\n"

@@ -79,8 +79,8 @@ static bool check_items(const struct rows *rows, struct error *why)
 {
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column_type type = column_kinds[i].type;
-        bool items =
-            type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES || type == COLUMN_TYPE_BAND;
+        bool items = type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES ||
+                     type == COLUMN_TYPE_BAND || type == COLUMN_TYPE_NOTES;
         const char *text = items ? (const char *)sqlite3_column_text(rows->row, i) : NULL;
         if (text != NULL && !holds_items((enum column)i, text)) {
             return damaged(rows, i, "malformed JSON", why);

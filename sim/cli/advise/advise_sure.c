@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/runs/explain_words.h"
+#include "serving/answer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,10 +143,9 @@ void advise_say_sure(const struct explanation *explanation, const struct point *
     size_t size = 0;
     say_band(&explanation->result, text);
     if (point->missed.rows > 0) {
-        char missed[256];
-        error_band_tell(&point->missed, "times per token of mixtures of experts on several GPUs",
-                        missed, sizeof missed);
-        text_append(text, VERDICT_TEXT, "; %s", missed);
+        char words[NOTE_WORDS];
+        struct note missed = answer_missed_note(&point->missed);
+        text_append(text, VERDICT_TEXT, "; %s", note_write(&missed, words, sizeof words));
     }
     say_basis(&explanation->result, text);
     text_append(text, VERDICT_TEXT, ".");

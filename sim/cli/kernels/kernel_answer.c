@@ -3,6 +3,7 @@
 #include "answer/frame.h"
 #include "base/text.h"
 #include "hardware/observed.h"
+#include "result/note.h"
 
 enum { TEXT = 64, SIZES = 256 };
 
@@ -137,17 +138,24 @@ static void print_time(const struct profile *profile, const struct kernel_shape 
            kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
 }
 
+static void print_note(struct note note)
+{
+    char words[NOTE_WORDS];
+    putchar('\n');
+    table_line("note: ", note_write(&note, words, sizeof words), stdout);
+}
+
 static void print_notes(const struct profile *profile, const struct kernel_shape *shape)
 {
-    char note[4 * TEXT], product[KERNEL_NOTE];
     bool multiplies = shape->op == KERNEL_PRODUCT || shape->op == KERNEL_EXPERTS;
-    if (multiplies && kernel_product_note(profile, shape->dtype, product)) {
-        putchar('\n');
-        table_line("note: ", product, stdout);
+    const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
+    const struct takeover *takeover = &profile->takeover;
+    if (lacking != NULL) {
+        print_note(note_no_products(lacking, dtype_name(shape->dtype)));
     }
-    if (profile_takeover_note(profile, note, sizeof note)) {
-        putchar('\n');
-        table_line("note: ", note, stdout);
+    if (takeover->figures > 0) {
+        print_note(note_gpu_taken_over(takeover->figures, takeover->from, takeover->assumed,
+                                       takeover->capability));
     }
 }
 

@@ -4,7 +4,6 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "answer/table.h"
-#include "cli/runs/note_span.h"
 #include "hardware/profile.h"
 
 #include <inttypes.h>
@@ -14,18 +13,19 @@
 
 /* ---- remarks ---- */
 
-/* Texts that runs have in common: each is kept once, with the systems whose runs have it.
+/* Notes, or texts, that runs have in common: each is kept once, with the systems whose runs have it.
  *
- * Only the first few texts are kept; the others are counted by runs.
+ * Only the first few are kept; the others are counted by runs.
  */
 enum { REMARKS_MOST = 8 };
 
 struct remark {
-    char *text, *systems; /* owned; systems: "clo, litecache", each once */
+    char *text, *systems; /* owned; text: NULL of a note; systems: "clo, litecache", each once */
     uint32_t runs;
 };
 
 struct remarks {
+    struct notes notes; /* merged, in the order of `items` */
     struct remark items[REMARKS_MOST];
     uint32_t count;
     uint32_t other_runs;
@@ -55,30 +55,6 @@ static bool names(const char *list, const char *name)
     return true;
 }
 
-static bool add_new(struct remarks *remarks, const char *text, const char *system,
-                    struct error *why)
-{
-    struct remark remark = {.text = strdup(text), .systems = strdup(system), .runs = 1};
-    if (remark.text == NULL || remark.systems == NULL) {
-        free(remark.text);
-        free(remark.systems);
-        return error_set(why, NULL, 0, "out of memory: no room for a remark");
-    }
-    remarks->items[remarks->count++] = remark;
-    return true;
-}
-
-static bool set_text(struct remark *remark, const char *text, struct error *why)
-{
-    char *copy = text_duplicate(text, why);
-    if (copy == NULL) {
-        return false;
-    }
-    free(remark->text);
-    remark->text = copy;
-    return true;
-}
-
 static bool add_system(struct remark *remark, const char *system, struct error *why)
 {
     char *systems;
@@ -94,23 +70,42 @@ static bool add_system(struct remark *remark, const char *system, struct error *
     return true;
 }
 
-/* Add: a run of `system` has this text, or one that differs from a kept text in whole numbers. */
-static bool remarks_add(struct remarks *remarks, const char *text, const char *system,
-                        struct error *why)
+/* Add a run of `system` to the remark at `index`, or to a new one with this text. */
+static bool add_run(struct remarks *remarks, uint32_t index, const char *text, const char *system,
+                    struct error *why)
 {
-    char both[NOTE_SPAN];
-    for (uint32_t i = 0; i < remarks->count; i++) {
-        struct remark *remark = &remarks->items[i];
-        if (note_span(remark->text, text, both)) {
-            return (strcmp(remark->text, both) == 0 || set_text(remark, both, why)) &&
-                   add_system(remark, system, why);
-        }
+    struct remark *remark = &remarks->items[index];
+    if (index < remarks->count) {
+        return add_system(remark, system, why);
     }
-    if (remarks->count < REMARKS_MOST) {
-        return add_new(remarks, text, system, why);
+    if (index == REMARKS_MOST) {
+        remarks->other_runs++;
+        return true;
     }
-    remarks->other_runs++;
-    return true;
+    remarks->count++;
+    *remark = (struct remark){.runs = 1};
+    return (text == NULL || (remark->text = text_duplicate(text, why)) != NULL) &&
+           (remark->systems = text_duplicate(system, why)) != NULL;
+}
+
+static bool add_text(struct remarks *remarks, const char *text, const char *system,
+                     struct error *why)
+{
+    uint32_t i = 0;
+    while (i < remarks->count && strcmp(remarks->items[i].text, text) != 0) {
+        i++;
+    }
+    return add_run(remarks, i, text, system, why);
+}
+
+static bool add_note(struct remarks *remarks, const struct note *note, const char *system,
+                     struct error *why)
+{
+    uint32_t i = notes_merge(&remarks->notes, note);
+    if (i == remarks->count && i < REMARKS_MOST) {
+        notes_add(&remarks->notes, note);
+    }
+    return add_run(remarks, i, NULL, system, why);
 }
 
 /* ---- notes ---- */
@@ -217,20 +212,14 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
 }
 
-/* Add each of a run's notes, which "; " joins. Notes that have no room count as one run's. */
-static bool note_message(struct runs_notes *notes, const char *message, const char *system,
-                         struct error *why)
+/* Notes that have no room count as one run's. */
+static bool note_notes(struct runs_notes *notes, const struct result *result, const char *system,
+                       struct error *why)
 {
-    char text[sizeof((struct result *)0)->message];
     uint32_t others = notes->messages.other_runs;
-    snprintf(text, sizeof text, "%s", message);
-    for (char *note = text, *end; note != NULL; note = end) {
-        end = strstr(note, "; ");
-        if (end != NULL) {
-            *end = '\0';
-            end += 2;
-        }
-        if (note[0] != '\0' && !remarks_add(&notes->messages, note, system, why)) {
+    for (uint32_t i = 0; i < result->notes.count; i++) {
+        struct note note = notes_at(&result->notes, i);
+        if (!add_note(&notes->messages, &note, system, why)) {
             return false;
         }
     }
@@ -268,7 +257,7 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
                                         100 * band[0], 100 * band[1])
                              : snprintf(text + used, sizeof text - used, "none"));
     }
-    return remarks_add(&notes->bands, text, system, why);
+    return add_text(&notes->bands, text, system, why);
 }
 
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
@@ -279,10 +268,10 @@ static bool note_source(struct runs_notes *notes, const struct result *result, c
     const struct cell *trace = &result->cells[COLUMN_TRACE];
     const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
     if (source->set) {
-        return remarks_add(&notes->sources, source->text, system, why);
+        return add_text(&notes->sources, source->text, system, why);
     }
     return !mass->set || mass->real >= 1 || !trace->set ||
-           remarks_add(&notes->masses, trace->text, system, why);
+           add_text(&notes->masses, trace->text, system, why);
 }
 
 /* Did a server finish its workload, timed or not? */
@@ -304,11 +293,11 @@ bool runs_notes_add(struct runs_notes *notes, const struct result *result, struc
     notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
     notes->ranged = notes->ranged || result->family_count > 0;
     if (!result->cells[COLUMN_BASIS].set) { /* a server that was not timed */
-        return note_message(notes, result->message, system, why);
+        return note_notes(notes, result, system, why);
     }
     note_trust(notes, result);
     return note_source(notes, result, system, why) && note_band(notes, result, system, why) &&
-           note_message(notes, result->message, system, why);
+           note_notes(notes, result, system, why);
 }
 
 /* ---- above ---- */
@@ -420,11 +409,15 @@ static void print_remarks(const struct runs_notes *notes, const char *label,
     for (uint32_t i = 0; i < remarks->count; i++) {
         const struct remark *remark = &remarks->items[i];
         char line[LINE];
-        if (remark->runs == notes->runs) {
-            snprintf(line, sizeof line, "%s", remark->text);
+        if (remark->text != NULL) {
+            text_copy(line, sizeof line, remark->text);
         } else {
-            snprintf(line, sizeof line, "%s (%s: %u of %u runs)", remark->text, remark->systems,
-                     remark->runs, notes->runs);
+            struct note note = notes_at(&remarks->notes, i);
+            note_write(&note, line, sizeof line);
+        }
+        if (remark->runs < notes->runs) {
+            text_append(line, sizeof line, " (%s: %u of %u runs)", remark->systems, remark->runs,
+                        notes->runs);
         }
         table_line(label, line, out);
     }

@@ -119,11 +119,10 @@ enum { KERNEL_MOST_FIGURES = 8 };
 size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
                               bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
 
-enum { KERNEL_NOTE = 128 };
-/* Write a note if the GPU has no products with weights of this type, and so another type's times
- * are used: "this GPU has no FP8 products: ...". False: it has them. A profile gives a GPU without
- * FP8 the peak of bf16, and one without FP4 none (hardware/curves.def). */
-bool kernel_product_note(const struct profile *profile, enum dtype weights, char note[KERNEL_NOTE]);
+/* "FP8" or "FP4" if the GPU has no products with weights of this type, and so another type's times
+ * are used; else NULL. A profile gives a GPU without FP8 the peak of bf16, and one without FP4 none
+ * (hardware/curves.def). */
+const char *kernel_lacking_products(const struct profile *profile, enum dtype weights);
 size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
                                 bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
 size_t kernel_select_figures(const struct profile *profile, bool fused,

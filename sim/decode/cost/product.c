@@ -5,7 +5,6 @@
  * with MXFP4, whose activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. */
 #include "decode/cost/roofline.h"
 
-#include <stdio.h>
 
 /* The curves of the products with weights of one type. They are borrowed if they were measured with
  * another type of 4 bits or, for want of that, with bf16. */
@@ -115,16 +114,12 @@ static double peak(const struct profile *profile, enum curve_id id)
     return profile_states(profile, id) ? profile_value(profile, id, 0, &trust) : 0;
 }
 
-bool kernel_product_note(const struct profile *profile, enum dtype weights, char note[KERNEL_NOTE])
+const char *kernel_lacking_products(const struct profile *profile, enum dtype weights)
 {
-    bool fp8 = weights == DTYPE_FP8, fp4 = weights == DTYPE_NVFP4 || weights == DTYPE_MXFP4;
     double bf16 = peak(profile, CURVE_GPU_FLOPS_BF16);
-    bool lacks = (fp8 && peak(profile, CURVE_GPU_FLOPS_FP8) <= bf16) ||
-                 (fp4 && !profile_states(profile, CURVE_GPU_FLOPS_FP4));
-    if (lacks) {
-        snprintf(note, KERNEL_NOTE,
-                 "this GPU has no %s products: weights in %s are unpacked and multiplied in bf16",
-                 fp8 ? "FP8" : "FP4", dtype_name(weights));
+    bool fp4 = weights == DTYPE_NVFP4 || weights == DTYPE_MXFP4;
+    if (weights == DTYPE_FP8 && peak(profile, CURVE_GPU_FLOPS_FP8) <= bf16) {
+        return "FP8";
     }
-    return lacks;
+    return fp4 && !profile_states(profile, CURVE_GPU_FLOPS_FP4) ? "FP4" : NULL;
 }

@@ -12,9 +12,10 @@
 
 struct run {
     const char *system;
-    const char *source;  /* what its hit ratio rests on; NULL: it has none */
-    const char *trace;   /* what its mass rests on; NULL: it has none */
-    const char *message; /* NULL: nothing to say */
+    const char *source; /* what its hit ratio rests on; NULL: it has none */
+    const char *trace;  /* what its mass rests on; NULL: it has none */
+    const char *models; /* a note on each letter, the name of a model; NULL: none */
+    uint64_t left_out;  /* requests that a note says were left out; 0: no note */
     bool short_of_memory;
     bool extrapolated;
     double assumed; /* share of its time, the rest is published */
@@ -27,7 +28,12 @@ static void fill(const struct run *run, struct result *result)
     assert_true(result_text(result, COLUMN_SYSTEM, run->system, &why));
     assert_true(result_text(result, COLUMN_MODEL, "tiny", &why));
     result_integer(result, COLUMN_BATCH, 1);
-    snprintf(result->message, sizeof result->message, "%s", run->message ? run->message : "");
+    for (const char *name = run->models; name != NULL && *name != '\0'; name++) {
+        result_note(result, note_indexer_unused((const char[]){*name, '\0'}));
+    }
+    if (run->left_out > 0) {
+        result_note(result, note_too_long(run->left_out));
+    }
     if (run->short_of_memory) {
         assert_true(result_text(result, COLUMN_STATUS, "out-of-memory", &why));
         return;
@@ -102,23 +108,24 @@ static void everything_stands_where_it_belongs(void **state)
     char *text = PRINT("system: [full, cached]", {.system = "full", .assumed = 0.25},
                        {.system = "cached",
                         .source = "rec 100 tokens",
-                        .message = "cold",
+                        .left_out = 3,
                         .extrapolated = true,
                         .assumed = 0.5});
-    assert_string_equal(text,
-                        "hit ratio: rec 100 tokens\n"
-                        "tiny\n"
-                        "\n"
-                        "system  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
-                        "waiting for (% of step)\n"
-                        "full        1          -      -       -     2.00    500  100 %    0 %\n"
-                        "cached      1          -      -       -     2.00    500  100 %    0 %\n"
-                        "\n"
-                        "note: cold (cached: 1 of 2 runs)\n"
-                        "error band by published figures: none stands\n"
-                        "step time by basis: published 50-75 %, assumed 25-50 %\n"
-                        "extrapolated past the recording or a curve: 1 of 2 runs\n"
-                        "tied for fastest: full, cached (at most 2 % apart)\n");
+    assert_string_equal(
+        text,
+        "hit ratio: rec 100 tokens\n"
+        "tiny\n"
+        "\n"
+        "system  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
+        "waiting for (% of step)\n"
+        "full        1          -      -       -     2.00    500  100 %    0 %\n"
+        "cached      1          -      -       -     2.00    500  100 %    0 %\n"
+        "\n"
+        "note: 3 requests exceed the server's KV memory and were left out (cached: 1 of 2 runs)\n"
+        "error band by published figures: none stands\n"
+        "step time by basis: published 50-75 %, assumed 25-50 %\n"
+        "extrapolated past the recording or a curve: 1 of 2 runs\n"
+        "tied for fastest: full, cached (at most 2 % apart)\n");
     free(text);
 }
 
@@ -158,50 +165,55 @@ static void sources_past_the_eighth_are_counted(void **state)
     assert_holds(print_sources("rstuvwxyzar"), "           others, of 2 runs\n");
 }
 
-static void a_message_is_said_once(void **state)
+#define UNUSED " has its own indexer, which the system does not use"
+
+static void a_note_is_said_once(void **state)
 {
     (void)state;
     static const char sweep[] = "seed: [1, 2, 3, 4]";
-    assert_holds(
-        PRINT(sweep, {.system = "a", .message = "cold"}, {.system = "b", .message = "cold"}),
-        "\n\nnote: cold\nerror band");
-    assert_holds(PRINT(sweep, {.system = "ab", .message = "cold"},
-                       {.system = "b", .message = "cold"}, {.system = "b", .message = "cold"},
-                       {.system = "c", .message = "small"}),
-                 "\n\nnote: cold (ab, b: 3 of 4 runs)\nnote: small (c: 1 of 4 runs)\nerror band");
+    assert_holds(PRINT(sweep, {.system = "a", .models = "m"}, {.system = "b", .models = "m"}),
+                 "\n\nnote: m" UNUSED "\nerror band");
+    assert_holds(PRINT(sweep, {.system = "ab", .models = "m"}, {.system = "b", .models = "m"},
+                       {.system = "b", .models = "m"}, {.system = "c", .models = "n"}),
+                 "\n\nnote: m" UNUSED " (ab, b: 3 of 4 runs)\nnote: n" UNUSED
+                 " (c: 1 of 4 runs)\nerror band");
 }
 
 static void each_note_of_a_run_is_one(void **state)
 {
     (void)state;
     static const char sweep[] = "seed: [1, 2]";
-    assert_holds(PRINT(sweep, {.system = "a", .message = "cold; small"},
-                       {.system = "a", .message = "small"}),
-                 "\n\nnote: cold (a: 1 of 2 runs)\nnote: small\nerror band");
-    assert_holds(
-        PRINT(sweep, {.system = "a", .message = "b; c; d; e; f; g; h; i; j; k"}, {.system = "a"}),
-        "note: i (a: 1 of 2 runs)\n"
-        "note: more notes on 1 run");
+    assert_holds(PRINT(sweep, {.system = "a", .models = "mn"}, {.system = "a", .models = "n"}),
+                 "\n\nnote: m" UNUSED " (a: 1 of 2 runs)\nnote: n" UNUSED "\nerror band");
+    assert_holds(PRINT(sweep, {.system = "a", .models = "bcdefghijk"}, {.system = "a"}),
+                 "note: i" UNUSED " (a: 1 of 2 runs)\n"
+                 "note: more notes on 1 run");
+}
+
+static void numbers_of_several_runs_are_a_range(void **state)
+{
+    (void)state;
+    assert_holds(PRINT("seed: [1, 2, 3]", {.system = "a", .left_out = 9},
+                       {.system = "b", .left_out = 4}, {.system = "b", .left_out = 7}),
+                 "\n\nnote: 4–9 requests exceed the server's KV memory and were left out\nerror");
 }
 
 static void what_became_of_a_run_without_a_time_is_no_note(void **state)
 {
     (void)state;
     char *text = PRINT("system: [a, b]", {.system = "a"},
-                       {.system = "b", .message = "HBM is short", .short_of_memory = true});
-    assert_non_null(strstr(text, "out-of-memory: HBM is short\n"));
+                       {.system = "b", .models = "m", .short_of_memory = true});
+    assert_non_null(strstr(text, "out-of-memory: m" UNUSED "\n"));
     assert_lacks(text, "note:");
 }
 
 static void a_long_note_is_wrapped(void **state)
 {
     (void)state;
-    static const char words[] = "ten chars ten chars ten chars ten chars ten chars ten chars "
-                                "ten chars ten chars ten chars ten";
-    assert_holds(PRINT("seed: [1, 2]", {.system = "a", .message = words}, {.system = "b"}),
-                 "note: ten chars ten chars ten chars ten chars ten chars ten chars ten chars "
-                 "ten chars ten chars ten\n"
-                 "      (a: 1 of 2 runs)\n");
+    assert_holds(PRINT("seed: [1, 2, 3]", {.system = "a system", .models = "m"},
+                       {.system = "yet another system", .models = "m"}, {.system = "b"}),
+                 "note: m" UNUSED " (a system, yet another system: 2 of 3\n"
+                 "      runs)\n");
 }
 
 static void every_key_with_several_values_has_a_column(void **state)
@@ -222,8 +234,9 @@ int main(void)
         cmocka_unit_test(everything_stands_where_it_belongs),
         cmocka_unit_test(only_a_run_with_a_time_can_say_that_nothing_is_offloaded),
         cmocka_unit_test(sources_past_the_eighth_are_counted),
-        cmocka_unit_test(a_message_is_said_once),
+        cmocka_unit_test(a_note_is_said_once),
         cmocka_unit_test(each_note_of_a_run_is_one),
+        cmocka_unit_test(numbers_of_several_runs_are_a_range),
         cmocka_unit_test(what_became_of_a_run_without_a_time_is_no_note),
         cmocka_unit_test(a_long_note_is_wrapped),
         cmocka_unit_test(every_key_with_several_values_has_a_column),

@@ -149,7 +149,7 @@ static const struct {
     enum basis basis;
     uint32_t layers, kv_heads;
     uint32_t context;
-    const char *note;
+    const char *fault;
 } default_traces[] = {
     {{"model=smollm2-135m", "context=2048"}, "smollm2-135m", BASIS_MEASURED, 30, 3, 3840, ""},
     {{"model=gemma-3-270m", "context=2048"}, "gemma-3-270m", BASIS_MEASURED, 3, 1, 3840, ""},
@@ -161,14 +161,14 @@ static const struct {
      32,
      8,
      8192,
-     "do not suffice (a selection of 25 %"},
+     "a selection of 25 %"},
     {{"context=69", "warmup=100"},
      "llama-3-8b-like",
      BASIS_PUBLISHED,
      32,
      8,
      69,
-     "do not suffice (the recording has 76 steps)"},
+     "the recording has 76 steps"},
     /* latent KV is one head */
     {{"model=deepseek-v3.2", "warmup=100"},
      "llama-3-8b-like",
@@ -176,7 +176,7 @@ static const struct {
      61,
      1,
      131072,
-     "do not suffice"},
+     "steps"},
     {{"context=68", "warmup=100"},
      "smollm2-135m",
      BASIS_MEASURED,
@@ -202,8 +202,10 @@ static void default_trace_is_the_nearest_to_the_model(void **state)
             SETUP("trace=", "steps=", o[0], o[1] != NULL ? o[1] : "seed=1", "seed=2");
         const struct trace_header *header = trace_header(setup.trace);
         assert_string_equal(setup.trace_name, default_traces[i].trace);
-        assert_int_equal(setup.trace_note[0] != '\0', default_traces[i].note[0] != '\0');
-        assert_non_null(strstr(setup.trace_note, default_traces[i].note));
+        bool fault = default_traces[i].fault[0] != '\0';
+        assert_int_equal(setup.trace_fault[0] != '\0', fault);
+        assert_non_null(strstr(setup.trace_fault, default_traces[i].fault));
+        assert_int_equal(setup.trace_recorded, fault && default_traces[i].basis == BASIS_MEASURED);
         assert_int_equal(setup.trace_basis, default_traces[i].basis);
         assert_int_equal(header->layers, default_traces[i].layers);
         assert_int_equal(header->kv_heads, default_traces[i].kv_heads);
@@ -240,7 +242,7 @@ static void a_server_has_one_trace(void **state)
     struct point point = POINT("trace=", "context=", "system=vllm", "workload=conversations");
     assert_string_equal(point.setup.trace_name, "llama-3-8b-like");
     assert_int_equal(point.family_count, 0);
-    assert_string_equal(point.setup.trace_note, "");
+    assert_string_equal(point.setup.trace_fault, "");
     point_release(&point);
 }
 
@@ -258,10 +260,11 @@ static void tokens_may_be_counted_in_powers_of_1024(void **state)
 static void empty_value_is_the_default(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("batch=", "steps=", "warmup=", "seed=", "order=", "tensor_parallel=",
-                               "data_parallel=", "expert_parallel=", "pipeline_parallel=",
-                               "expert_exchange=", "expert_skew=", "dtype=", "hbm_usable=", "hbm_reserve=", "kv_pool_tokens=",
-                               "host_memory=", "mechanisms=", "sweep=", "trace=");
+    struct setup setup =
+        SETUP("batch=", "steps=", "warmup=", "seed=", "order=", "tensor_parallel=",
+              "data_parallel=", "expert_parallel=", "pipeline_parallel=", "expert_exchange=",
+              "expert_skew=", "dtype=", "hbm_usable=", "hbm_reserve=", "kv_pool_tokens=",
+              "host_memory=", "mechanisms=", "sweep=", "trace=");
     assert_int_equal(setup.batch, 1);
     assert_int_equal(setup.steps, SETUP_STEPS_ALL);
     assert_int_equal(setup.warmup, SETUP_WARMUP_AUTO);
@@ -454,18 +457,15 @@ static void a_layer_says_a_key_or_sweeps_it(void **state)
     static const struct {
         const char *file, *overrides[3], *fault;
     } cases[] = {
-        {BASE "batch: 2\nsweep:\n  batch: [1, 4]\n",
-         {NULL},
-         "s.yaml:8 'batch'"},
-        {BASE "sweep:\n  hardware: [a40, h200]\n",
-         {NULL},
-         "s.yaml:7 'hardware'"},
+        {BASE "batch: 2\nsweep:\n  batch: [1, 4]\n", {NULL}, "s.yaml:8 'batch'"},
+        {BASE "sweep:\n  hardware: [a40, h200]\n", {NULL}, "s.yaml:7 'hardware'"},
         {BASE "mechanisms:\n  operators: 5\nsweep: {mechanisms.operators: [1, 4]}\n",
          {NULL},
          "s.yaml:8 'mechanisms.operators'"},
         {BASE, {"batch=2", "sweep.batch=[1, 4]"}, "--set 'batch'"},
         {BASE, {"sweep={seed: [1, 4]}", "seed=7"}, "--set 'seed'"},
-        {BASE, {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
+        {BASE,
+         {"sweep.mechanisms.operators=[1, 4]", "mechanisms={operators: 7}"},
          "--set 'mechanisms.operators'"},
         {BASE,
          {"mechanisms.sync=cpu", "sweep={mechanisms: [{sync: gpu, launch: graph}, {sync: cpu}]}"},

@@ -108,9 +108,11 @@ static void a_family_that_does_not_fit_is_named(void **state)
 {
     (void)state;
     struct result results[] = {run_of(20, 90), run_of(OOM, 0), run_of(10, 95)};
-    strcpy(results[0].message, "a note");
+    result_note(&results[0], note_queue_grows());
     struct result all = write(results, 3);
-    assert_string_equal(all.message, "a note; with the recording of two it does not fit in memory");
+    assert_string_equal(all.message, "more requests arrive than are answered: the queue grows "
+                                     "without bound; with the recording of two it does not fit in "
+                                     "memory");
     assert_int_equal(all.cells[COLUMN_STEP_HIGH].integer, 20000);
     assert_true(isnan(all.families[1].values[RANGE_STEP]));
     result_release(&all);

@@ -51,6 +51,7 @@ static void fill(struct result *result, const char *run, int salt)
             break;
         case COLUMN_TYPE_PARTS:
         case COLUMN_TYPE_SHARES:
+        case COLUMN_TYPE_NOTES:
             break;
         default:
             result_integer(result, column, 1000000007LL * c + salt);
@@ -84,7 +85,9 @@ static void fill(struct result *result, const char *run, int salt)
     strcpy(result->scenario_hash, "0123456789abcdef");
     strcpy(result->plan_hash, "fedcba9876543210");
     strcpy(result->scenario, "{\"batch\":1,\"model\":\"x\"}");
-    strcpy(result->message, "short of 3 GiB");
+    result_note(result, note_short_of_hbm(3ULL << 30, (uint64_t)salt, true));
+    result_note(result, note_engine_by_another("it's \"it\"", "→", "latest"));
+    result_note(result, note_sessions_too_few(1.0 / 3, salt));
 }
 
 static void put(struct store *store, const char *run, int salt)
@@ -198,7 +201,8 @@ static void what_was_not_set_is_null(void **state)
     assert_true(store_put(store, &result, &why));
     assert_true(store_get(store, "b", &got, &why));
     for (int c = 0; c < COLUMN_COUNT; c++) {
-        assert_int_equal(result_has(&got, (enum column)c), c == COLUMN_RUN || c == COLUMN_STALLS);
+        assert_int_equal(result_has(&got, (enum column)c),
+                         c == COLUMN_RUN || c == COLUMN_STALLS || c == COLUMN_NOTES);
     }
     assert_same_result(&result, &got);
     result_release(&got);

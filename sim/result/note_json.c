@@ -1,0 +1,114 @@
+#include "result/note_json.h"
+
+#include <string.h>
+
+/* Digits that a double always keeps: what was read back is written as it was. */
+#define REAL_DIGITS 15
+
+/* ---- writing ---- */
+
+static json_t *value_json(enum note_type type, const union note_value *value)
+{
+    switch (type) {
+    case NOTE_IS_TEXT:
+        return json_string(value->text);
+    case NOTE_IS_REAL:
+        return json_real(value->real);
+    case NOTE_IS_FLAG:
+        return json_boolean(value->least);
+    default:
+        return json_integer((json_int_t)value->least);
+    }
+}
+
+/* NULL if a text is not UTF-8. */
+static json_t *note_json(const struct note *note)
+{
+    const struct note_kind *kind = &note_kinds[note->id];
+    char words[NOTE_WORDS];
+    json_t *object = json_pack("{ss}", "note", kind->name);
+    bool good = object != NULL;
+    for (size_t i = 0; good && kind->values[i].name != NULL; i++) {
+        json_t *value = value_json(kind->values[i].type, &note->values[i]);
+        good = json_object_set_new(object, kind->values[i].name, value) == 0;
+    }
+    json_t *text = json_string(note_write(note, words, sizeof words));
+    if (!good || json_object_set_new(object, "text", text) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+void notes_write_json(const struct notes *notes, char *text, size_t size)
+{
+    size_t used = 1, end = size - sizeof "]";
+    text[0] = '[';
+    for (uint32_t i = 0; i < notes->count; i++) {
+        struct note note = notes_at(notes, i);
+        json_t *object = note_json(&note);
+        char *at = text + used + (used > 1), *most = text + end;
+        size_t room = at < most ? (size_t)(most - at) : 0;
+        size_t length = object == NULL ? 0
+                                       : json_dumpb(object, at, room,
+                                                    JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
+        if (length > 0 && length <= room) {
+            at[-1] = used > 1 ? ',' : '[';
+            used = (size_t)(at - text) + length;
+        }
+        json_decref(object);
+    }
+    memcpy(text + used, "]", sizeof "]");
+}
+
+/* ---- reading ---- */
+
+static bool read_value(const json_t *json, enum note_type type, union note_value *out)
+{
+    switch (type) {
+    case NOTE_IS_TEXT:
+        out->text = json_string_value(json);
+        return json_is_string(json);
+    case NOTE_IS_REAL:
+        out->real = json_real_value(json);
+        return json_is_real(json);
+    case NOTE_IS_FLAG:
+        out->least = out->most = json_is_true(json);
+        return json_is_boolean(json);
+    default:
+        out->least = out->most = (uint64_t)json_integer_value(json);
+        return json_is_integer(json) && json_integer_value(json) >= 0;
+    }
+}
+
+static bool read_note(const json_t *object, struct note *note)
+{
+    const char *name = json_string_value(json_object_get(object, "note"));
+    int id = 0;
+    while (name != NULL && id < NOTE_COUNT && strcmp(note_kinds[id].name, name) != 0) {
+        id++;
+    }
+    if (name == NULL || id == NOTE_COUNT) {
+        return false;
+    }
+    bool good = true;
+    note->id = (enum note_id)id;
+    for (size_t i = 0; good && note_kinds[id].values[i].name != NULL; i++) {
+        const json_t *value = json_object_get(object, note_kinds[id].values[i].name);
+        good = read_value(value, note_kinds[id].values[i].type, &note->values[i]);
+    }
+    return good;
+}
+
+bool notes_read_json(const json_t *array, struct notes *notes)
+{
+    bool good = json_is_array(array) && json_array_size(array) <= NOTES_MOST;
+    for (size_t i = 0; good && i < json_array_size(array); i++) {
+        struct note note;
+        good = read_note(json_array_get(array, i), &note);
+        if (good) {
+            notes_add(notes, &note);
+        }
+    }
+    return good;
+}

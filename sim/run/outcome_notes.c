@@ -1,0 +1,257 @@
+/* Which notes hold for a run. Each function asks for one, or for a few that exclude each other. */
+#include "run/outcome_notes.h"
+
+#include "base/text.h"
+#include "decode/cost/kernels.h"
+#include "decode/plan/retrieval_error.h"
+#include "decode/system_class.h"
+#include "decode/time/pipeline.h"
+#include "model/exchange.h"
+#include "model/parallel.h"
+#include "run/outcome.h"
+
+#include <string.h>
+
+/* ---- the machine ---- */
+
+static void note_products(const struct setup *setup, struct result *result)
+{
+    enum dtype weights = setup->model.weights;
+    const char *lacking = kernel_lacking_products(&setup->profile, weights);
+    if (lacking != NULL) {
+        result_note(result, note_no_products(lacking, dtype_name(weights)));
+    }
+}
+
+/* GPUs that take part in the largest exchange of the model. */
+static uint32_t exchanging_gpus(const struct model *model)
+{
+    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
+    uint32_t most = 0;
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
+        for (size_t i = 0; i < count; i++) {
+            bool among = exchanges[i].kind != EXCHANGE_SEND;
+            most = among && exchanges[i].gpus > most ? exchanges[i].gpus : most;
+        }
+    }
+    return most;
+}
+
+void outcome_note_machine(const struct setup *setup, struct result *result)
+{
+    uint32_t gpus = exchanging_gpus(&setup->model);
+    note_products(setup, result);
+    if (gpus > KERNEL_NODE_GPUS) {
+        result_note(result, note_exchange_too_wide(gpus, KERNEL_NODE_GPUS));
+    }
+}
+
+/* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
+ * If some host curves were measured, name those that were not. */
+static void note_host(const struct setup *setup, struct result *result)
+{
+    static const char host[] = "host.";
+    enum curve_id ids[CURVE_COUNT];
+    size_t count = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids);
+    bool some = false;
+    char missing[400] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *name = curve_kinds[ids[i]].name;
+        bool is_host = strncmp(name, host, strlen(host)) == 0;
+        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
+        some = some || (is_host && measured);
+        if (is_host && !measured) {
+            text_append(missing, sizeof missing, "%s%s", missing[0] != '\0' ? ", " : "", name);
+        }
+    }
+    if (missing[0] != '\0' && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
+        result_note(result, some ? note_host_unmeasured(missing) : note_host_uncalibrated());
+    }
+}
+
+static void note_takeover(const struct setup *setup, struct result *result)
+{
+    const struct takeover *takeover = &setup->profile.takeover;
+    if (takeover->figures > 0) {
+        result_note(result, note_gpu_taken_over(takeover->figures, takeover->from,
+                                                takeover->assumed, takeover->capability));
+    }
+}
+
+/* ---- model, contexts, choices of the system ---- */
+
+/* Whole sequences, as the shares of the batch were rounded. Of more than two contexts the column
+ * `contexts` has all. */
+static void note_contexts(const struct plan *plan, struct result *result)
+{
+    const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
+    if (plan->cohort_count == 2) {
+        result_note(result, note_contexts_mixed(first->sequences, first->context, last->sequences,
+                                                last->context));
+    } else if (plan->cohort_count > 2) {
+        result_note(result, note_contexts_between(first->context, last->context));
+    }
+}
+
+static void note_model(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = cohort.prompt + setup->output;
+    uint64_t longest = cohort.context > last ? cohort.context : last;
+    bool uses = setup_retrieves(setup) && setup_indexes(setup);
+    if (model->trained_context > 0 && longest > model->trained_context) {
+        result_note(result, note_trained_context(model->name, model->trained_context));
+    }
+    if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
+        result_note(result, note_indexer_unused(model->name));
+    }
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&
+        !uses) {
+        result_note(result, note_indexer_lacking(model->name));
+    }
+}
+
+static void note_policy(const struct setup *setup, struct result *result)
+{
+    const struct policy_kind *policy = setup->mechanisms.policy;
+    bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
+    if (policy->content != 0) {
+        result_note(result, note_plugin(policy->name, policy->summary));
+    }
+    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
+        result_note(result, note_difficulty_unknown());
+    }
+}
+
+/* Choices of a system that do not pay off in this setup. */
+static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct memory *memory = &plan->memory;
+    double weights = (double)memory->host_weights / model_gpus(&setup->model);
+    double kv = (double)model_kept_token_bytes(&setup->model);
+    double act = (double)model_activation_bytes(&setup->model);
+    double others = (double)(memory->hbm - memory->cache);
+    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
+    if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
+        result_note(result, note_weights_fit());
+    }
+    if (split->act_hbm + split->act_host > 0 && act > kv) {
+        result_note(result, note_activation_larger(act / kv));
+    }
+}
+
+static void note_residency(const struct setup *setup, const struct plan *plan,
+                           struct result *result)
+{
+    double share = plan->resident_share;
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
+        result_note(result, share == 1  ? note_kv_in_hbm()
+                            : share > 0 ? note_kv_partly_in_hbm()
+                                        : note_kv_offloaded());
+    }
+}
+
+/* ---- what hits rest on ---- */
+
+/* That an error was not measured at the retrieval's size, and that its pages are smaller. */
+static void note_retrieval_size(const struct setup *setup, const struct replay_plan *replay,
+                                struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t tokens =
+        (uint64_t)replay->errors[ASKS_OWN].page * trace_header(setup->trace)->unit_tokens;
+    bool pages = m->retrieval == RETRIEVAL_QUEST;
+    enum retrieval_size size = retrieval_error_size(m);
+    if (size != RETRIEVAL_SIZE_MEASURED) {
+        result_note(result, size == RETRIEVAL_SIZE_BETWEEN ? note_retrieval_between(pages)
+                                                           : note_retrieval_nearest(pages));
+    }
+    if (pages && tokens > 0 && tokens < m->retrieval_tokens) {
+        result_note(result, note_pages_capped(tokens));
+    }
+}
+
+/* How it is known what the system's retrieval asks for. */
+static void note_retrieval_error(const struct setup *setup, const struct replay_plan *replay,
+                                 enum retrieval_known known, struct result *result)
+{
+    if (known == RETRIEVAL_PERFECT) {
+        result_note(result, note_retrieval_perfect());
+    } else if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
+        result_note(result, known == RETRIEVAL_MEASURED ? note_retrieval_measured()
+                                                        : note_retrieval_elsewhere());
+        note_retrieval_size(setup, replay, result);
+    }
+}
+
+/* The error, and what is asked for a layer ahead. */
+static void note_retrieval(const struct setup *setup, const struct plan *plan,
+                           struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (setup->trace == NULL || !setup_at_any(setup, setup_selects)) {
+        return;
+    }
+    struct replay_plan replay = plan_replay(setup, plan, 0);
+    note_retrieval_error(setup, &replay, retrieval_error_set(setup, &replay), result);
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
+        !trace_header(setup->trace)->has_approximate &&
+        !retrieval_errs(&replay.errors[ASKS_AHEAD])) {
+        result_note(result, note_speculation_perfect());
+    }
+}
+
+static void note_trace(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const char *fault = setup->trace_fault;
+    if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
+        result_note(result, setup->trace_recorded ? note_trace_recorded(fault)
+                                                  : note_trace_generated(fault));
+    }
+}
+
+/* Rounded up, so that rows that differ little share a note. */
+void outcome_note_cold(const struct ledger *ledger, struct result *result)
+{
+    static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
+    double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
+    size_t i = 0;
+    if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
+        while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
+            i++;
+        }
+        result_note(result, note_cache_cold(steps[i]));
+    }
+}
+
+/* ---- a plan ---- */
+
+void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    note_contexts(plan, result);
+    note_model(setup, result);
+    note_policy(setup, result);
+    note_fit(setup, plan, result);
+    note_residency(setup, plan, result);
+    note_retrieval(setup, plan, result);
+    note_trace(setup, plan, result);
+    note_host(setup, result);
+    note_takeover(setup, result);
+}
+
+#define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */
+
+void outcome_note_short(const struct plan *plan, struct result *result)
+{
+    const struct memory *memory = &plan->memory;
+    result_drop_notes(result);
+    result_note(result,
+                memory->hbm > plan->hbm_limit
+                    ? note_short_of_hbm(memory->hbm, plan->hbm_limit, memory->peak_in_prefill)
+                    : note_short_of_host(memory->dram, plan->dram_limit));
+    result_note(result, plan->max_context >= LEAST_CONTEXT
+                            ? note_room(plan->max_batch, plan->max_context)
+                            : note_room_for_none(plan->max_batch));
+}
