@@ -30,10 +30,10 @@ struct setup {
     struct model model;
     struct profile profile;
 
-    char trace_name[256]; /* from the scenario, or the default that was chosen */
+    char trace_name[256];  /* from the scenario, or the default that was chosen */
     char trace_fault[128]; /* why this is not the usual default; or "" */
     bool trace_recorded;   /* then a small model's recording, else a generated trace */
-    struct trace *trace;  /* NULL: the ledger is assumed; with cohorts, the first one's */
+    struct trace *trace;   /* NULL: the ledger is assumed; with cohorts, the first one's */
     double assumed_hit, assumed_spread;
     bool trace_is_model;    /* recorded from this very model */
     enum basis trace_basis; /* of its hits; measured for a recording */

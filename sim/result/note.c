@@ -14,14 +14,22 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 #undef NOTE
 };
 
-#define NOTE_OF_TEXT(value) {.text = value}
-#define NOTE_OF_REAL(value) {.real = value}
-#define NOTE_OF_INTEGER(value) {.least = value, .most = value}
+#define NOTE_OF_TEXT(value)                                                                        \
+    {                                                                                              \
+        .text = value                                                                              \
+    }
+#define NOTE_OF_REAL(value)                                                                        \
+    {                                                                                              \
+        .real = value                                                                              \
+    }
+#define NOTE_OF_INTEGER(value)                                                                     \
+    {                                                                                              \
+        .least = value, .most = value                                                              \
+    }
 #define NOTE_OF_BYTES(value) NOTE_OF_INTEGER(value)
 #define NOTE_OF_FLAG(value) NOTE_OF_INTEGER(value)
 #define NOTE(id, words, parameters, values, given)                                                 \
-    struct note note_##id parameters                                                               \
-    {                                                                                              \
+    struct note note_##id parameters {                                                             \
         return (struct note){NOTE_##id, {UNWRAP given}};                                           \
     }
 #include "result/notes.def"

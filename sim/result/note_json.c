@@ -42,23 +42,19 @@ static json_t *note_json(const struct note *note)
 
 void notes_write_json(const struct notes *notes, char *text, size_t size)
 {
-    size_t used = 1, end = size - sizeof "]";
-    text[0] = '[';
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS);
+    json_t *array = json_array();
     for (uint32_t i = 0; i < notes->count; i++) {
         struct note note = notes_at(notes, i);
-        json_t *object = note_json(&note);
-        char *at = text + used + (used > 1), *most = text + end;
-        size_t room = at < most ? (size_t)(most - at) : 0;
-        size_t length = object == NULL ? 0
-                                       : json_dumpb(object, at, room,
-                                                    JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-        if (length > 0 && length <= room) {
-            at[-1] = used > 1 ? ',' : '[';
-            used = (size_t)(at - text) + length;
-        }
-        json_decref(object);
+        json_array_append_new(array, note_json(&note)); /* nothing if it is NULL */
     }
-    memcpy(text + used, "]", sizeof "]");
+    size_t length = json_dumpb(array, text, size - 1, flags);
+    while (length >= size) {
+        json_array_remove(array, json_array_size(array) - 1);
+        length = json_dumpb(array, text, size - 1, flags);
+    }
+    text[length] = '\0';
+    json_decref(array);
 }
 
 /* ---- reading ---- */

@@ -52,6 +52,10 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
  * depend on no trace. */
 void outcome_trace_source(const struct setup *setup, char *text, size_t size);
 
+/* `trust` of the plan, combined with that of the times and of the hits. */
+struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
+                                 const struct timing *timing, struct trust trust);
+
 /* The basis of the result. */
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why);

@@ -1,7 +1,7 @@
 /* Which notes hold for a run. Each function asks for one, or for a few that exclude each other. */
 #include "run/outcome_notes.h"
 
-#include "base/text.h"
+#include "base/name.h"
 #include "decode/cost/kernels.h"
 #include "decode/plan/retrieval_error.h"
 #include "decode/system_class.h"
@@ -62,7 +62,7 @@ static void note_host(const struct setup *setup, struct result *result)
         bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
         some = some || (is_host && measured);
         if (is_host && !measured) {
-            text_append(missing, sizeof missing, "%s%s", missing[0] != '\0' ? ", " : "", name);
+            name_list_add(missing, sizeof missing, name);
         }
     }
     if (missing[0] != '\0' && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {

@@ -89,8 +89,7 @@ struct note answer_missed_note(const struct error_band *missed)
 {
     return (missed->below == missed->rows ? note_experts_longer
             : missed->below == 0          ? note_experts_shorter
-                                          : note_experts_off)(missed->rows, missed->median,
-                                                              missed->factor);
+                                 : note_experts_off)(missed->rows, missed->median, missed->factor);
 }
 
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where

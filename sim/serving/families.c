@@ -1,6 +1,6 @@
 #include "serving/families.h"
 
-#include "base/text.h"
+#include "base/name.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void note_unfit(const struct result *results, const char *const *names, u
     char unfit[RESULT_MOST_FAMILIES * RESULT_NAME * 2] = "";
     for (uint32_t i = 0; i < count; i++) {
         if (!result_ok(&results[i])) {
-            text_append(unfit, sizeof unfit, "%s%s", unfit[0] != '\0' ? ", " : "", names[i]);
+            name_list_add(unfit, sizeof unfit, names[i]);
         }
     }
     if (unfit[0] != '\0' && result_ok(out)) {

@@ -2,7 +2,7 @@
 #include "serving/serving_outcome.h"
 
 #include "base/array.h"
-#include "base/text.h"
+#include "base/name.h"
 #include "model/parallel.h"
 #include "run/price.h"
 #include "serve/requests/synthetic.h"
@@ -53,7 +53,7 @@ static void note_unheard(const struct point *point, struct result *result)
     char keys[128] = "";
     for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
         if (of_clock[i].said) {
-            text_append(keys, sizeof keys, "%s%s", keys[0] != '\0' ? ", " : "", of_clock[i].key);
+            name_list_add(keys, sizeof keys, of_clock[i].key);
         }
     }
     if (keys[0] != '\0') {
@@ -103,8 +103,8 @@ void serving_write_requests(const struct point *point, const struct requests *re
 void serving_note_refused(const struct point *point, size_t refused, struct result *result)
 {
     if (refused > 0) {
-        result_note(result, note_refused(refused, point->requests->count,
-                                         point->workload.request_tokens));
+        result_note(result,
+                    note_refused(refused, point->requests->count, point->workload.request_tokens));
     }
 }
 

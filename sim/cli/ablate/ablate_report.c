@@ -181,7 +181,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
     for (uint32_t i = 0; good && i < ablation->done; i++) {
-        good = runs_notes_add(notes, &ablation->results[i], why);
+        runs_notes_add(notes, &ablation->results[i]);
     }
     if (good) {
         uint32_t count = ablation->difference.count;

@@ -258,19 +258,21 @@ bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struc
 /* ---- all of it ---- */
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
-static bool take_notes(const struct advice *advice, struct runs_notes *notes,
-                       struct runs_notes *sources, struct error *why)
+static void take_notes(const struct advice *advice, struct runs_notes *notes,
+                       struct runs_notes *sources)
 {
-    bool good = true;
-    for (uint32_t i = 0; good && i < advice->systems.count; i++) {
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
         const struct result *result = advice_result(quest);
         const struct result *nearest =
             quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : result;
-        good = (result == NULL || runs_notes_add(notes, result, why)) &&
-               (nearest == NULL || runs_notes_add(sources, nearest, why));
+        if (result != NULL) {
+            runs_notes_add(notes, result);
+        }
+        if (nearest != NULL) {
+            runs_notes_add(sources, nearest);
+        }
     }
-    return good;
 }
 
 /* "llama-3.1-8b on h100-sxm, 128K tokens of context", and the limits. */
@@ -302,8 +304,9 @@ bool advise_report(const struct advice *advice, const struct advise_verdict *ver
 {
     struct runs_notes *notes = runs_notes_create(why);
     struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
-    bool good = sources != NULL && take_notes(advice, notes, sources, why);
+    bool good = sources != NULL;
     if (good) {
+        take_notes(advice, notes, sources);
         print_title(advice, verdict->model, out);
         advise_verdict_print(verdict, out);
         fputc('\n', out);

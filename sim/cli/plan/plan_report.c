@@ -204,23 +204,24 @@ static void print_title(const struct planning *planning, const struct targets *t
             targets_text(targets, text));
 }
 
-static bool take_notes(const struct planning *planning, struct runs_notes *notes, struct error *why)
+static void take_notes(const struct planning *planning, struct runs_notes *notes)
 {
-    bool good = true;
-    for (uint32_t i = 0; good && i < planning->count; i++) {
+    for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
         uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
-        good = value == PLANNING_NONE || runs_notes_add(notes, &quest->results[value], why);
+        if (value != PLANNING_NONE) {
+            runs_notes_add(notes, &quest->results[value]);
+        }
     }
-    return good;
 }
 
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
-    bool good = notes != NULL && take_notes(planning, notes, why);
+    bool good = notes != NULL;
     if (good) {
+        take_notes(planning, notes);
         runs_notes_print_above(notes, planning->quests[0].candidate->scenario.root, out);
         print_title(planning, targets, out);
         struct frame *frame = plan_frame(planning, targets, true, why);

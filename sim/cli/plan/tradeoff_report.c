@@ -156,7 +156,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
     for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
-        good = runs_notes_add(notes, tradeoff->front[i].result, why);
+        runs_notes_add(notes, tradeoff->front[i].result);
     }
     if (good && tradeoff->front_count > 0) {
         runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);

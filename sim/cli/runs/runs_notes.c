@@ -19,93 +19,49 @@
  */
 enum { REMARKS_MOST = 8 };
 
-struct remark {
-    char *text, *systems; /* owned; text: NULL of a note; systems: "clo, litecache", each once */
-    uint32_t runs;
-};
-
 struct remarks {
+    struct remark {
+        char text[256];     /* "" of a note */
+        char systems[1024]; /* "clo, litecache", each once */
+        uint32_t runs;
+    } items[REMARKS_MOST];
     struct notes notes; /* merged, in the order of `items` */
-    struct remark items[REMARKS_MOST];
     uint32_t count;
     uint32_t other_runs;
 };
 
-/* Zeroed memory is an empty one. */
-static void remarks_release(struct remarks *remarks)
+/* Add a run of `system` to the remark at `index`, or to a new one. */
+static void add_run(struct remarks *remarks, uint32_t index, const char *system)
 {
-    for (uint32_t i = 0; i < remarks->count; i++) {
-        free(remarks->items[i].text);
-        free(remarks->items[i].systems);
-    }
-    *remarks = (struct remarks){.count = 0};
-}
-
-/* Is `name` in a list such as "clo, litecache"? */
-static bool names(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    while (strncmp(list, name, length) != 0 || (list[length] != '\0' && list[length] != ',')) {
-        list = strstr(list, ", ");
-        if (list == NULL) {
-            return false;
-        }
-        list += 2;
-    }
-    return true;
-}
-
-static bool add_system(struct remark *remark, const char *system, struct error *why)
-{
-    char *systems;
-    remark->runs++;
-    if (names(remark->systems, system)) {
-        return true;
-    }
-    if (asprintf(&systems, "%s, %s", remark->systems, system) < 0) {
-        return error_set(why, NULL, 0, "out of memory: no room for a remark");
-    }
-    free(remark->systems);
-    remark->systems = systems;
-    return true;
-}
-
-/* Add a run of `system` to the remark at `index`, or to a new one with this text. */
-static bool add_run(struct remarks *remarks, uint32_t index, const char *text, const char *system,
-                    struct error *why)
-{
-    struct remark *remark = &remarks->items[index];
-    if (index < remarks->count) {
-        return add_system(remark, system, why);
-    }
     if (index == REMARKS_MOST) {
         remarks->other_runs++;
-        return true;
+        return;
     }
-    remarks->count++;
-    *remark = (struct remark){.runs = 1};
-    return (text == NULL || (remark->text = text_duplicate(text, why)) != NULL) &&
-           (remark->systems = text_duplicate(system, why)) != NULL;
+    struct remark *remark = &remarks->items[index];
+    remarks->count += index == remarks->count;
+    remark->runs++;
+    name_list_add(remark->systems, sizeof remark->systems, system);
 }
 
-static bool add_text(struct remarks *remarks, const char *text, const char *system,
-                     struct error *why)
+static void add_text(struct remarks *remarks, const char *text, const char *system)
 {
     uint32_t i = 0;
     while (i < remarks->count && strcmp(remarks->items[i].text, text) != 0) {
         i++;
     }
-    return add_run(remarks, i, text, system, why);
+    if (i == remarks->count && i < REMARKS_MOST) {
+        text_copy(remarks->items[i].text, sizeof remarks->items[i].text, text);
+    }
+    add_run(remarks, i, system);
 }
 
-static bool add_note(struct remarks *remarks, const struct note *note, const char *system,
-                     struct error *why)
+static void add_note(struct remarks *remarks, const struct note *note, const char *system)
 {
     uint32_t i = notes_merge(&remarks->notes, note);
     if (i == remarks->count && i < REMARKS_MOST) {
         notes_add(&remarks->notes, note);
     }
-    return add_run(remarks, i, NULL, system, why);
+    add_run(remarks, i, system);
 }
 
 /* ---- notes ---- */
@@ -150,13 +106,7 @@ struct runs_notes *runs_notes_create(struct error *why)
 
 void runs_notes_destroy(struct runs_notes *notes)
 {
-    if (notes != NULL) {
-        remarks_release(&notes->sources);
-        remarks_release(&notes->masses);
-        remarks_release(&notes->messages);
-        remarks_release(&notes->bands);
-        free(notes);
-    }
+    free(notes);
 }
 
 /* ---- taking note ---- */
@@ -213,25 +163,20 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
 }
 
 /* Notes that have no room count as one run's. */
-static bool note_notes(struct runs_notes *notes, const struct result *result, const char *system,
-                       struct error *why)
+static void note_notes(struct runs_notes *notes, const struct result *result, const char *system)
 {
     uint32_t others = notes->messages.other_runs;
     for (uint32_t i = 0; i < result->notes.count; i++) {
         struct note note = notes_at(&result->notes, i);
-        if (!add_note(&notes->messages, &note, system, why)) {
-            return false;
-        }
+        add_note(&notes->messages, &note, system);
     }
     if (notes->messages.other_runs > others) {
         notes->messages.other_runs = others + 1;
     }
-    return true;
 }
 
 /* "-10 … +30 %"; of a server "TTFT -10 … +30 %, TPOT none, ...", of the figures that it has. */
-static bool note_band(struct runs_notes *notes, const struct result *result, const char *system,
-                      struct error *why)
+static void note_band(struct runs_notes *notes, const struct result *result, const char *system)
 {
     static const struct {
         enum column column, figure;
@@ -257,21 +202,20 @@ static bool note_band(struct runs_notes *notes, const struct result *result, con
                                         100 * band[0], 100 * band[1])
                              : snprintf(text + used, sizeof text - used, "none"));
     }
-    return add_text(&notes->bands, text, system, why);
+    add_text(&notes->bands, text, system);
 }
 
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
-static bool note_source(struct runs_notes *notes, const struct result *result, const char *system,
-                        struct error *why)
+static void note_source(struct runs_notes *notes, const struct result *result, const char *system)
 {
     const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
     const struct cell *trace = &result->cells[COLUMN_TRACE];
     const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
     if (source->set) {
-        return add_text(&notes->sources, source->text, system, why);
+        add_text(&notes->sources, source->text, system);
+    } else if (mass->set && mass->real < 1 && trace->set) {
+        add_text(&notes->masses, trace->text, system);
     }
-    return !mass->set || mass->real >= 1 || !trace->set ||
-           add_text(&notes->masses, trace->text, system, why);
 }
 
 /* Did a server finish its workload, timed or not? */
@@ -281,23 +225,23 @@ static bool is_served(const struct result *result)
 }
 
 /* A failed run has its reason in the table; its notes and basis are left out. */
-bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why)
+void runs_notes_add(struct runs_notes *notes, const struct result *result)
 {
     const struct cell *name = &result->cells[COLUMN_SYSTEM];
     const char *system = name->set ? name->text : "-";
     note_shared(notes, result);
     if (!result->cells[COLUMN_STEP].set && !is_served(result)) {
-        return true;
+        return;
     }
     notes->runs++;
     notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
     notes->ranged = notes->ranged || result->family_count > 0;
-    if (!result->cells[COLUMN_BASIS].set) { /* a server that was not timed */
-        return note_notes(notes, result, system, why);
+    note_notes(notes, result, system);
+    if (result->cells[COLUMN_BASIS].set) { /* not of a server that was not timed */
+        note_trust(notes, result);
+        note_source(notes, result, system);
+        note_band(notes, result, system);
     }
-    note_trust(notes, result);
-    return note_source(notes, result, system, why) && note_band(notes, result, system, why) &&
-           note_notes(notes, result, system, why);
 }
 
 /* ---- above ---- */
@@ -409,7 +353,7 @@ static void print_remarks(const struct runs_notes *notes, const char *label,
     for (uint32_t i = 0; i < remarks->count; i++) {
         const struct remark *remark = &remarks->items[i];
         char line[LINE];
-        if (remark->text != NULL) {
+        if (remark->text[0] != '\0') {
             text_copy(line, sizeof line, remark->text);
         } else {
             struct note note = notes_at(&remarks->notes, i);

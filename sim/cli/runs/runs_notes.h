@@ -13,7 +13,7 @@ struct runs_notes *runs_notes_create(struct error *why);
 void runs_notes_destroy(struct runs_notes *notes);
 
 /* Add a run; only texts of the result are kept. */
-bool runs_notes_add(struct runs_notes *notes, const struct result *result, struct error *why);
+void runs_notes_add(struct runs_notes *notes, const struct result *result);
 
 /* The lines above a table: what hit ratios rest on, and what all runs have in common. The first alone
  * is left out if no run has a trace. `asked` is the root of the scenario, or of one of several: if it

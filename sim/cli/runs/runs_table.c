@@ -153,8 +153,9 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
                     struct error *why)
 {
     put_keys(runs, index, result);
+    runs_notes_add(runs->notes, result);
     return put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
-           runs_notes_add(runs->notes, result, why) && enter_contest(runs, index, result, why);
+           enter_contest(runs, index, result, why);
 }
 
 /* ---- printing ---- */

@@ -299,7 +299,7 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
     for (uint32_t i = 0; good && i < whatif->count; i++) {
-        good = runs_notes_add(notes, &whatif->results[i], why);
+        runs_notes_add(notes, &whatif->results[i]);
     }
     if (good) {
         runs_notes_print_above(notes, whatif->scenario.root, out);

@@ -5,7 +5,6 @@
  * with MXFP4, whose activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. */
 #include "decode/cost/roofline.h"
 
-
 /* The curves of the products with weights of one type. They are borrowed if they were measured with
  * another type of 4 bits or, for want of that, with bf16. */
 struct product_curves {
