@@ -154,6 +154,16 @@ void result_note(struct result *result, struct note note)
                 result->message[0] != '\0' ? "; " : "", note_write(&note, words, sizeof words));
 }
 
+const char *result_reason(const struct result *result, char *text, size_t size)
+{
+    if (result->notes.count > 0) {
+        struct note first = notes_at(&result->notes, 0);
+        return note_write(&first, text, size);
+    }
+    text_copy(text, size, result->message);
+    return text;
+}
+
 void result_drop_notes(struct result *result)
 {
     result->notes = (struct notes){.count = 0};

@@ -202,6 +202,10 @@ const struct result_item *result_largest(const struct result *result, enum colum
 /* Add a note, and its words to the message; of a run that did not fail. */
 void result_note(struct result *result, struct note note);
 
+/* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB", without what would fit. Returns
+ * `text`. */
+const char *result_reason(const struct result *result, char *text, size_t size);
+
 /* Drop all notes, and the message. */
 void result_drop_notes(struct result *result);
 

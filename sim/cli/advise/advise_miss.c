@@ -63,8 +63,7 @@ const char *advise_misses(const struct targets *targets, const struct result *re
 {
     text[0] = '\0';
     if (!result_ok(result)) {
-        snprintf(text, ADVISE_PHRASE, "%.*s", (int)strcspn(result->message, ";"), result->message);
-        return text;
+        return result_reason(result, text, ADVISE_PHRASE);
     }
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];

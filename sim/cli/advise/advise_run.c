@@ -243,11 +243,11 @@ static void say_why(const struct quest *plain, char text[VERDICT_TEXT])
 {
     const struct result *first =
         plain->cannot || plain->search.count == 0 ? NULL : &plain->results[0];
-    const char *message = plain->cannot   ? plain->why.found
-                          : first == NULL ? plain->candidate->left_out
-                                          : first->message;
-    text_append(text, VERDICT_TEXT, "%s does not: %.*s.", ADVICE_PLAIN, (int)strcspn(message, ";"),
-                message);
+    char reason[VERDICT_TEXT];
+    text_append(text, VERDICT_TEXT, "%s does not: %s.", ADVICE_PLAIN,
+                plain->cannot   ? plain->why.found
+                : first == NULL ? plain->candidate->left_out
+                                : result_reason(first, reason, sizeof reason));
 }
 
 bool advise_say_fits(const struct advice *advice, char text[VERDICT_TEXT], struct error *why)

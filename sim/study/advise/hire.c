@@ -105,8 +105,7 @@ static void take_at_once(struct hire_form *form, const struct result *result)
 {
     double taken = result_number(result, COLUMN_E2E) - result_number(result, COLUMN_QUEUE);
     if (!result_ok(result)) {
-        snprintf(form->refused, sizeof form->refused, "%.*s", (int)strcspn(result->message, ";"),
-                 result->message);
+        result_reason(result, form->refused, sizeof form->refused);
         return;
     }
     form->most = result_number(result, COLUMN_RATE_OUT);

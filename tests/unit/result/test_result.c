@@ -10,6 +10,7 @@
 #include "result/result.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 static void the_largest_item_is_the_first_of_the_longest(void **state)
@@ -77,6 +78,24 @@ static void a_figure_without_a_range_has_three_digits(void **state)
     }
 }
 
+/* Of a run that does not fit, the first note; of one that failed, the message. */
+static void a_reason_leaves_out_what_would_fit(void **state)
+{
+    (void)state;
+    struct result result;
+    char text[64];
+    result_init(&result);
+    strcpy(result.message, "no such model; nearest: x");
+    assert_string_equal(result_reason(&result, text, sizeof text), "no such model; nearest: x");
+    result_drop_notes(&result);
+    result_note(&result, note_short_of_host(3ULL << 30, 1ULL << 30));
+    result_note(&result, note_room_for_none(7));
+    assert_string_equal(result_reason(&result, text, sizeof text),
+                        "host memory: needs 3.00 GiB, has 1.00 GiB");
+    assert_string_equal(result.message, "host memory: needs 3.00 GiB, has 1.00 GiB; "
+                                        "largest batch 7, largest context none");
+}
+
 static void every_range_has_its_ends(void **state)
 {
     (void)state;
@@ -101,6 +120,7 @@ int main(void)
         cmocka_unit_test(the_largest_item_is_the_first_of_the_longest),
         cmocka_unit_test(a_range_says_how_many_digits_hold),
         cmocka_unit_test(a_figure_without_a_range_has_three_digits),
+        cmocka_unit_test(a_reason_leaves_out_what_would_fit),
         cmocka_unit_test(every_range_has_its_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
