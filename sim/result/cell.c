@@ -1,7 +1,5 @@
 #include "result/cell.h"
 
-#include "result/note_json.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>

@@ -7,7 +7,7 @@
  *   PARTS    {"compute":1398.000,"link":92.125}, microseconds in order
  *   SHARES   {"published":0.25,"assumed":0.75}
  *   BAND     [-0.2,0.25]
- *   NOTES    [{"note":"refused","refused":3,...},...] (note_json.h)
+ *   NOTES    [{"note":"refused","refused":3,...},...] (note.h)
  */
 #ifndef RESULT_CELL_H
 #define RESULT_CELL_H

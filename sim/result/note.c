@@ -14,18 +14,9 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 #undef NOTE
 };
 
-#define NOTE_OF_TEXT(value)                                                                        \
-    {                                                                                              \
-        .text = value                                                                              \
-    }
-#define NOTE_OF_REAL(value)                                                                        \
-    {                                                                                              \
-        .real = value                                                                              \
-    }
-#define NOTE_OF_INTEGER(value)                                                                     \
-    {                                                                                              \
-        .least = value, .most = value                                                              \
-    }
+#define NOTE_OF_TEXT(value) ((union note_value){.text = value})
+#define NOTE_OF_REAL(value) ((union note_value){.real = value})
+#define NOTE_OF_INTEGER(value) ((union note_value){.least = value, .most = value})
 #define NOTE_OF_BYTES(value) NOTE_OF_INTEGER(value)
 #define NOTE_OF_FLAG(value) NOTE_OF_INTEGER(value)
 #define NOTE(id, words, parameters, values, given)                                                 \

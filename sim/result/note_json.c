@@ -1,5 +1,6 @@
-#include "result/note_json.h"
+#include "result/note.h"
 
+#include <jansson.h>
 #include <string.h>
 
 /* Digits that a double always keeps: what was read back is written as it was. */

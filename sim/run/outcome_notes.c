@@ -173,29 +173,25 @@ static void note_retrieval_size(const struct setup *setup, const struct replay_p
     }
 }
 
-/* How it is known what the system's retrieval asks for. */
-static void note_retrieval_error(const struct setup *setup, const struct replay_plan *replay,
-                                 enum retrieval_known known, struct result *result)
-{
-    if (known == RETRIEVAL_PERFECT) {
-        result_note(result, note_retrieval_perfect());
-    } else if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
-        result_note(result, known == RETRIEVAL_MEASURED ? note_retrieval_measured()
-                                                        : note_retrieval_elsewhere());
-        note_retrieval_size(setup, replay, result);
-    }
-}
-
-/* The error, and what is asked for a layer ahead. */
+/* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
 {
+    static struct note (*const notes[])(void) = {[RETRIEVAL_MEASURED] = note_retrieval_measured,
+                                                 [RETRIEVAL_ELSEWHERE] = note_retrieval_elsewhere,
+                                                 [RETRIEVAL_PERFECT] = note_retrieval_perfect};
     const struct mechanisms *m = &setup->mechanisms;
     if (setup->trace == NULL || !setup_at_any(setup, setup_selects)) {
         return;
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
-    note_retrieval_error(setup, &replay, retrieval_error_set(setup, &replay), result);
+    enum retrieval_known known = retrieval_error_set(setup, &replay);
+    if (notes[known] != NULL) {
+        result_note(result, notes[known]());
+    }
+    if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
+        note_retrieval_size(setup, &replay, result);
+    }
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
         !trace_header(setup->trace)->has_approximate &&
         !retrieval_errs(&replay.errors[ASKS_AHEAD])) {

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "result/note.h"
-#include "result/note_json.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
