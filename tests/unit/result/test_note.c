@@ -34,8 +34,8 @@ static bool place_is_good(const enum note_type *type, const char *rest)
 {
     int end = 0;
     if (type == NULL || *type == NOTE_IS_REAL) {
-        char digit, letter;
-        return type != NULL && sscanf(rest, ":.%1[0-9]%1[gf]}%n", &digit, &letter, &end) == 2 &&
+        char digit[2], letter[2];
+        return type != NULL && sscanf(rest, ":.%1[0-9]%1[gf]}%n", digit, letter, &end) == 2 &&
                end == 5;
     }
     if (rest[0] == '?') {
