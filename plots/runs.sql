@@ -41,7 +41,7 @@ told(path) AS (
 -- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
 -- A plug-in is called by the name that it gives itself, which a note of its runs states.
 plugged(value, text) AS (
-  SELECT leaf.value, MIN(json_extract(note.value, '$.policy'))
+  SELECT leaf.value, MIN(json_extract(note.value, '$.name'))
   FROM leaf JOIN ok USING (id), json_each(ok.notes) AS note
   WHERE leaf.value LIKE 'plugin:%' AND json_extract(note.value, '$.note') = 'plugin' GROUP BY leaf.value
 ),

@@ -147,10 +147,9 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
         return error_expect(
             why, "a name in lower-case letters, a one-line summary, create, access and destroy");
     }
-    snprintf(plugin->summary, sizeof plugin->summary, "%s: %s", api->name, api->summary);
     plugin->kind.name = plugin->name;
     plugin->kind.title = api->name;
-    plugin->kind.summary = plugin->summary;
+    plugin->kind.summary = api->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
     plugin->kind.draws_lots = true; /* it may */
     plugin->kind.create = plugin_create;

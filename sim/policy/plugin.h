@@ -18,8 +18,7 @@ struct plugin {
     struct policy_kind kind; /* as a row of the table; its name is "plugin:PATH" */
     const struct spillway_policy *api;
     struct policy_param params[SPILLWAY_MOST_PARAMS + 1];
-    char summary[256]; /* the plug-in's own name and summary */
-    void *library;     /* of dlopen() */
+    void *library; /* of dlopen() */
     struct plugin *next;
     char name[]; /* owned text behind kind.name */
 };

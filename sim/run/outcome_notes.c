@@ -118,7 +118,7 @@ static void note_policy(const struct setup *setup, struct result *result)
     const struct policy_kind *policy = setup->mechanisms.policy;
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (policy->content != 0) {
-        result_note(result, note_plugin(policy->name, policy->summary));
+        result_note(result, note_plugin(policy->name, policy_title(policy), policy->summary));
     }
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
         result_note(result, note_difficulty_unknown());

@@ -205,7 +205,7 @@ static void notes_come_back(void **state)
     (void)state;
     struct notes notes = {.count = 0}, back;
     struct note all[] = {note_short_of_hbm(3ULL << 30, 0, true), note_kv_in_hbm(),
-                         note_plugin("a\"b", "→"), note_eta(50, 0.1)};
+                         note_plugin("a\"b", "c", "→"), note_eta(50, 0.1)};
     char text[4096], again[4096];
     for (size_t i = 0; i < COUNT(all); i++) {
         notes_add(&notes, &all[i]);
@@ -215,8 +215,8 @@ static void notes_come_back(void **state)
         text, "[{\"note\":\"short_of_hbm\",\"needs\":3221225472,\"has\":0,\"prefill\":true,"
               "\"text\":\"HBM: needs 3.00 GiB, has 0 B, in prefill\"},"
               "{\"note\":\"kv_in_hbm\",\"text\":\"HBM has room for all KV: nothing is offloaded\"},"
-              "{\"note\":\"plugin\",\"policy\":\"a\\\"b\",\"summary\":\"→\","
-              "\"text\":\"policy a\\\"b is →\"},"
+              "{\"note\":\"plugin\",\"policy\":\"a\\\"b\",\"name\":\"c\",\"summary\":\"→\","
+              "\"text\":\"policy a\\\"b is c: →\"},"
               "{\"note\":\"eta\",\"reused\":50.0,\"eta\":0.1,"
               "\"text\":\"QSAC's eta, at which 50 % of all sets are reused: 0.100\"}]");
     assert_true(parse(text, &back));
