@@ -16,7 +16,7 @@
  *   - ensemble: the recordings of scenario/ensemble.h
  *
  * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
- * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_note`
+ * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
  * says why. Files and traces are opened through `sources` (NULL:
  * nothing is shared). */
 bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
