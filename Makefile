@@ -81,8 +81,9 @@ OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot replicatio
                   synthetic trace_bands trace_fit whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome run/test_replays \
-                    serving/test_decode_surface study/test_ablation study/test_advice study/test_planning \
-                    study/test_replication study/test_sweep study/test_whatif trace/test_fit)
+                    serving/test_decode_surface serving/test_surface_error study/test_ablation \
+                    study/test_advice study/test_planning study/test_replication study/test_sweep \
+                    study/test_whatif trace/test_fit)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
 CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))
 # clang alone complains of an empty list that begins at NULL + 0, which the next C allows.

@@ -13,7 +13,7 @@ static const bool crosses[][LINK_FLOWS] = {
 };
 enum { WAYS = sizeof crosses / sizeof *crosses };
 
-/* By how much all growing flows can still grow, equally. */
+/* By how much all growing flows can still grow, equally; INFINITY if none grows. */
 static double next_stop(const double room[WAYS], const double most[LINK_FLOWS],
                         const double rate[LINK_FLOWS], const bool grows[LINK_FLOWS])
 {
@@ -42,7 +42,10 @@ void link_share(const struct link *link, const double most[LINK_FLOWS], double r
     }
     for (int round = 0; round < LINK_FLOWS + WAYS; round++) {
         double by = next_stop(room, most, rate, grows);
-        for (int flow = 0; flow < LINK_FLOWS && isfinite(by); flow++) {
+        if (!isfinite(by)) {
+            return;
+        }
+        for (int flow = 0; flow < LINK_FLOWS; flow++) {
             rate[flow] += grows[flow] ? by : 0;
             for (int way = 0; way < WAYS; way++) {
                 room[way] -= grows[flow] && crosses[way][flow] ? by : 0;

@@ -1,5 +1,4 @@
-/* A tree of cells, with four below each cell that was cut, and the points computed so far, sorted
- * by (x, y). */
+/* A binary tree of cells for each octave of x, and the points computed so far, sorted by (x, y). */
 #include "serve/surface.h"
 
 #include "base/array.h"
@@ -8,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_CELL = 0, LEAST_CUTS = 2 };
+enum {
+    OCTAVES = 64,
+    NO_CELL = UINT32_MAX,
+    WIDEST = 4 /* most over least y of a cell that is read */
+};
+
+enum side { ALONG_X, ALONG_Y };
 
 struct point {
     uint64_t x, y;
@@ -19,9 +24,9 @@ struct cell {
     uint64_t x[2], y[2];
     double corner[2][2][SURFACE_VALUES]; /* [x][y] */
     uint64_t middle_x, middle_y;
-    uint32_t below; /* the first of its four, in order of x, then y; NO_CELL: none */
-    uint8_t depth;
-    bool is_known; /* its corners are computed, and it was cut if needed */
+    enum side cut;  /* the side that was cut, if one was */
+    uint32_t below; /* the lower of its two parts, in front of the other; NO_CELL: none */
+    bool is_known;  /* it was cut if needed; if not, its corners are computed */
 };
 
 struct surface {
@@ -31,24 +36,15 @@ struct surface {
     void *context;
     struct point *points;
     size_t point_count, point_capacity;
-    struct cell *cells; /* the first is the whole domain */
+    struct cell *cells;
     size_t cell_count, cell_capacity;
+    uint32_t octaves[OCTAVES]; /* cells: 1, 2, 3 to 4, 5 to 8, and so on; NO_CELL: not read yet */
 };
 
 static uint64_t middle_of(uint64_t least, uint64_t most)
 {
     uint64_t middle = (uint64_t)llround(sqrt((double)least * (double)most));
     return middle <= least && most > least + 1 ? least + 1 : middle;
-}
-
-static void set_cell(struct cell *cell, const uint64_t x[2], const uint64_t y[2], uint8_t depth)
-{
-    *cell = (struct cell){.x = {x[0], x[1]},
-                          .y = {y[0], y[1]},
-                          .middle_x = middle_of(x[0], x[1]),
-                          .middle_y = middle_of(y[0], y[1]),
-                          .below = NO_CELL,
-                          .depth = depth};
 }
 
 struct surface *surface_create(const struct surface_domain *domain, double tolerance,
@@ -60,13 +56,9 @@ struct surface *surface_create(const struct surface_domain *domain, double toler
     }
     *surface = (struct surface){
         .domain = *domain, .tolerance = tolerance, .compute = compute, .context = context};
-    if (!array_reserve(&surface->cells, &surface->cell_capacity, 1, sizeof *surface->cells, why)) {
-        surface_destroy(surface);
-        return NULL;
+    for (int i = 0; i < OCTAVES; i++) {
+        surface->octaves[i] = NO_CELL;
     }
-    const uint64_t x[] = {domain->least_x, domain->most_x}, y[] = {domain->least_y, domain->most_y};
-    set_cell(&surface->cells[0], x, y, 0);
-    surface->cell_count = 1;
     return surface;
 }
 
@@ -142,69 +134,145 @@ static void interpolate(const struct cell *cell, uint64_t x, uint64_t y,
     }
 }
 
-/* Does interpolation miss the function at the middle of the cell, or of one of its sides? */
-static bool is_bent(struct surface *surface, struct cell *cell, bool *bent, struct error *why)
+/* Append a cell; NO_CELL when memory is out. */
+static uint32_t add_cell(struct surface *surface, const uint64_t x[2], const uint64_t y[2],
+                         struct error *why)
 {
-    const uint64_t at[][2] = {{cell->middle_x, cell->middle_y},
-                              {cell->x[0], cell->middle_y},
-                              {cell->x[1], cell->middle_y},
-                              {cell->middle_x, cell->y[0]},
-                              {cell->middle_x, cell->y[1]}};
-    *bent = false;
-    for (size_t i = 0; i < sizeof at / sizeof *at && !*bent; i++) {
-        double exact[SURFACE_VALUES], guessed[SURFACE_VALUES];
-        if (!compute_point(surface, at[i][0], at[i][1], exact, why)) {
-            return false;
-        }
-        interpolate(cell, at[i][0], at[i][1], guessed);
-        for (int v = 0; v < SURFACE_HELD; v++) {
-            *bent = *bent || fabs(guessed[v] - exact[v]) > surface->tolerance * exact[0];
-        }
-    }
-    return true;
-}
-
-/* Append the four parts of a cell. It takes an index because appending moves the cells. */
-static bool cut(struct surface *surface, size_t index, struct error *why)
-{
-    if (!array_reserve(&surface->cells, &surface->cell_capacity, surface->cell_count + 4,
+    if (!array_reserve(&surface->cells, &surface->cell_capacity, surface->cell_count + 1,
                        sizeof *surface->cells, why)) {
+        return NO_CELL;
+    }
+    surface->cells[surface->cell_count] = (struct cell){.x = {x[0], x[1]},
+                                                        .y = {y[0], y[1]},
+                                                        .middle_x = middle_of(x[0], x[1]),
+                                                        .middle_y = middle_of(y[0], y[1]),
+                                                        .below = NO_CELL};
+    return (uint32_t)surface->cell_count++;
+}
+
+/* Append the two parts of a cell. It takes an index because appending moves the cells. */
+static bool cut(struct surface *surface, uint32_t index, enum side side, struct error *why)
+{
+    const struct cell cell = surface->cells[index];
+    const uint64_t low_x[] = {cell.x[0], side == ALONG_X ? cell.middle_x : cell.x[1]};
+    const uint64_t low_y[] = {cell.y[0], side == ALONG_Y ? cell.middle_y : cell.y[1]};
+    const uint64_t high_x[] = {side == ALONG_X ? cell.middle_x : cell.x[0], cell.x[1]};
+    const uint64_t high_y[] = {side == ALONG_Y ? cell.middle_y : cell.y[0], cell.y[1]};
+    uint32_t below = add_cell(surface, low_x, low_y, why);
+    if (below == NO_CELL || add_cell(surface, high_x, high_y, why) == NO_CELL) {
         return false;
     }
-    struct cell *cell = &surface->cells[index];
-    cell->below = (uint32_t)surface->cell_count;
-    for (int part = 0; part < 4; part++) {
-        const uint64_t x[] = {part < 2 ? cell->x[0] : cell->middle_x,
-                              part < 2 ? cell->middle_x : cell->x[1]};
-        const uint64_t y[] = {part % 2 == 0 ? cell->y[0] : cell->middle_y,
-                              part % 2 == 0 ? cell->middle_y : cell->y[1]};
-        set_cell(&surface->cells[surface->cell_count++], x, y, (uint8_t)(cell->depth + 1));
+    surface->cells[index].cut = side;
+    surface->cells[index].below = below;
+    return true;
+}
+
+/* ---- bends ---------------------------------------------------------------------------- */
+
+/* The values at the ends and the middles of both sides: [x][y]. */
+typedef double grid[3][3][SURFACE_VALUES];
+
+static bool compute_grid(struct surface *surface, const struct cell *cell, grid values,
+                         struct error *why)
+{
+    const uint64_t x[] = {cell->x[0], cell->middle_x, cell->x[1]};
+    const uint64_t y[] = {cell->y[0], cell->middle_y, cell->y[1]};
+    for (int i = 0; i < 9; i++) {
+        if (!compute_point(surface, x[i / 3], y[i % 3], values[i / 3][i % 3], why)) {
+            return false;
+        }
     }
     return true;
 }
 
-/* Compute the cell's corners, and cut it if needed. */
-static bool look_at(struct surface *surface, size_t index, struct error *why)
+/* By how much a line from `low` to `high` misses what is at `share` of it: a share of the time. */
+static double miss_of(const double *low, const double *high, double share, const double *exact)
 {
-    struct cell *cell = &surface->cells[index];
-    bool can_cut = cell->x[1] > cell->x[0] + 1 || cell->y[1] > cell->y[0] + 1;
-    bool bent = false;
-    for (int i = 0; i < 4; i++) {
-        if (!compute_point(surface, cell->x[i / 2], cell->y[i % 2], cell->corner[i / 2][i % 2],
-                           why)) {
-            return false;
-        }
+    double most = 0;
+    for (int v = 0; v < SURFACE_HELD; v++) {
+        double miss = fabs(low[v] * (1 - share) + high[v] * share - exact[v]);
+        most = fmax(most, miss > 0 ? miss / exact[0] : 0);
     }
-    if (can_cut && !is_bent(surface, cell, &bent, why)) {
+    return most;
+}
+
+/* By how much the cell bends along a side: the most of three lines. */
+static double bend_of(const struct cell *cell, grid at, enum side side)
+{
+    bool along_x = side == ALONG_X;
+    double share =
+        along_x ? share_along(cell->x, cell->middle_x) : share_along(cell->y, cell->middle_y);
+    double most = 0;
+    for (int i = 0; i < 3; i++) {
+        most = fmax(most, along_x ? miss_of(at[0][i], at[2][i], share, at[1][i])
+                                  : miss_of(at[i][0], at[i][2], share, at[i][1]));
+    }
+    return most;
+}
+
+/* Does interpolation miss the middle? */
+static bool misses_middle(const struct surface *surface, const struct cell *cell, grid at)
+{
+    double guessed[SURFACE_VALUES];
+    interpolate(cell, cell->middle_x, cell->middle_y, guessed);
+    return miss_of(guessed, guessed, 0, at[1][1]) > surface->tolerance;
+}
+
+/* Compute the cell's corners and middles, and cut the side that bends more, if it bends. */
+static bool look_at(struct surface *surface, uint32_t index, struct error *why)
+{
+    grid at;
+    if (!compute_grid(surface, &surface->cells[index], at, why)) {
         return false;
     }
+    struct cell *cell = &surface->cells[index];
+    for (int i = 0; i < 4; i++) {
+        memcpy(cell->corner[i / 2][i % 2], at[i / 2 * 2][i % 2 * 2], sizeof at[0][0]);
+    }
+    double along_x = bend_of(cell, at, ALONG_X), along_y = bend_of(cell, at, ALONG_Y);
+    bool bent = fmax(along_x, along_y) > surface->tolerance || misses_middle(surface, cell, at);
     cell->is_known = true;
-    return !can_cut || (!bent && cell->depth >= LEAST_CUTS) || cut(surface, index, why);
+    return !bent || cut(surface, index, along_x >= along_y ? ALONG_X : ALONG_Y, why);
 }
+
+/* Make sure that the cell is cut, or known to be flat. One that is too long along y is cut unseen:
+ * its middle says little about the rest. */
+static bool know(struct surface *surface, uint32_t index, struct error *why)
+{
+    struct cell *cell = &surface->cells[index];
+    if (cell->is_known) {
+        return true;
+    }
+    if (cell->y[1] > WIDEST * cell->y[0]) {
+        cell->is_known = true;
+        return cut(surface, index, ALONG_Y, why);
+    }
+    return look_at(surface, index, why);
+}
+
+/* ---- reading -------------------------------------------------------------------------- */
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
+}
+
+/* The cell of x's octave, which has no bounds in common with its neighbours. */
+static uint32_t find_octave(struct surface *surface, uint64_t x, struct error *why)
+{
+    int octave = 0;
+    while (x > UINT64_C(1) << octave) {
+        octave++;
+    }
+    if (surface->octaves[octave] == NO_CELL) {
+        const struct surface_domain *all = &surface->domain;
+        uint64_t most = UINT64_C(1) << octave, least = most / 2 + 1;
+        const uint64_t xs[] = {clamp(least, all->least_x, all->most_x),
+                               clamp(most, all->least_x, all->most_x)};
+        const uint64_t ys[] = {all->least_y, all->most_y};
+        surface->octaves[octave] = add_cell(surface, xs, ys, why);
+    }
+    return surface->octaves[octave];
 }
 
 bool surface_read(struct surface *surface, uint64_t x, uint64_t y, double values[SURFACE_VALUES],
@@ -212,15 +280,15 @@ bool surface_read(struct surface *surface, uint64_t x, uint64_t y, double values
 {
     x = clamp(x, surface->domain.least_x, surface->domain.most_x);
     y = clamp(y, surface->domain.least_y, surface->domain.most_y);
-    for (size_t index = 0;;) {
-        if (!surface->cells[index].is_known && !look_at(surface, index, why)) {
-            return false;
-        }
+    uint32_t index = find_octave(surface, x, why);
+    while (index != NO_CELL && know(surface, index, why)) {
         const struct cell *cell = &surface->cells[index];
         if (cell->below == NO_CELL) {
             interpolate(cell, x, y, values);
             return true;
         }
-        index = cell->below + (x > cell->middle_x ? 2u : 0u) + (y > cell->middle_y ? 1u : 0u);
+        bool above = cell->cut == ALONG_X ? x > cell->middle_x : y > cell->middle_y;
+        index = cell->below + above;
     }
+    return false;
 }

@@ -1,10 +1,12 @@
 /* An expensive function of two whole numbers that is read often: computed where it bends,
  * interpolated elsewhere.
  *
- * The domain is a rectangle. A rectangle is cut in four at the geometric middle of its sides if
- * bilinear interpolation misses a value at that middle by more than the tolerance, a share of the
- * first value. A part is examined when a point in it is first read. So bends are found where they
- * matter, and a linear function costs a few dozen points.
+ * The domain is a rectangle. Along x it is made of octaves, 1, 2, 3 to 4, 5 to 8 and so on, which
+ * share no points: what jumps does so past a power of two (tiles of a product, sizes of a graph).
+ * Inside an octave, a cell is cut in two at the geometric middle of a side if bilinear
+ * interpolation misses a value at a middle by more than the tolerance, a share of the first value:
+ * the side that bends more. A cell is examined when a point in it is first read. So bends are found
+ * where they matter, and an octave in which the function is linear costs nine points.
  */
 #ifndef SERVE_SURFACE_H
 #define SERVE_SURFACE_H

@@ -127,21 +127,29 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* Add the attention of a chunk: its part of the attention of the whole prompt. */
+/* The attention of a chunk in a layer: its part of the attention of the whole prompt. */
+static struct kernel chunk_attention(const struct setup *setup, const struct step_chunk *chunk,
+                                     uint32_t layer)
+{
+    const struct model *model = &setup->model;
+    double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
+                   model_prefill_attention_flops(model, layer, chunk->start);
+    double bytes = (double)model_kv_token_bytes(model, layer) *
+                       (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens) +
+                   model_prefill_state_bytes(model, layer, chunk->tokens);
+    return kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
+}
+
 static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
                           struct added *added)
 {
-    const struct setup *setup = cost->setup;
-    const struct model *model = &setup->model;
+    const struct model *model = &cost->setup->model;
+    struct kernel kernel = {.ns = 0};
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
-                       model_prefill_attention_flops(model, layer, chunk->start);
-        double bytes = (double)model_kv_token_bytes(model, layer) *
-                           (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens) +
-                       model_prefill_state_bytes(model, layer, chunk->tokens);
-        struct kernel kernel =
-            kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
-        trust_add(&cost->trust, kernel.trust);
+        if (!model_layer_repeats(model, layer)) {
+            kernel = chunk_attention(cost->setup, chunk, layer);
+            trust_add(&cost->trust, kernel.trust);
+        }
         added_time(added, kernel.ns, kernel.trust.basis);
     }
 }

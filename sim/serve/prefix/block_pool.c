@@ -1,5 +1,6 @@
 /* Idle blocks are a doubly linked list through two arrays over the numbers. The block that has been
- * idle longest is in front; index `ids` is the list's end.
+ * idle longest is in front; index `ids` is the list's end. Behind it in the arrays are two places
+ * for each run: its blocks become idle together, so that a place in the list stands for many.
  *
  * Invariant: capacity = free + taken + known, and the list has the known blocks without references.
  * Each amount is counted separately, so that an error shows as a disagreement (conservation.h).
@@ -15,12 +16,20 @@
  * are never used, and their memory is never touched. */
 enum { UNKNOWN = 0, KNOWN = 1 };
 
+/* The known blocks of a run: the first have a reference, the others are idle, in up to two places.
+ * The lower ones are in place `low`, the higher ones, which have been idle longer, in the other. */
+struct run {
+    uint32_t held, idle[2];
+    uint32_t low;
+};
+
 struct block_pool {
     struct block_census census;
     uint64_t first_uses;
     uint32_t ids;
     uint32_t *references;  /* by number: UNKNOWN, or KNOWN and its references */
-    uint32_t *next, *last; /* [ids + 1] links of the list; `last` is the previous block */
+    uint32_t *next, *last; /* [ids + 1 + 2 * runs] links of the list; `last` is the previous one */
+    struct run *runs;
     void (*on_evict)(uint32_t id, void *context);
     void *context;
 };
@@ -33,10 +42,11 @@ void block_pool_destroy(struct block_pool *pool)
     free(pool->references);
     free(pool->next);
     free(pool->last);
+    free(pool->runs);
     free(pool);
 }
 
-struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
+struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capacity,
                                      void (*on_evict)(uint32_t id, void *context), void *context,
                                      struct error *why)
 {
@@ -50,8 +60,9 @@ struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
         .on_evict = on_evict,
         .context = context,
     };
-    size_t count = (size_t)ids + 1;
-    if ((pool->references = array_zeroed(count, sizeof *pool->references, why)) == NULL ||
+    size_t count = (size_t)ids + 1 + 2 * (size_t)runs;
+    if ((pool->references = array_zeroed(ids, sizeof *pool->references, why)) == NULL ||
+        (pool->runs = array_zeroed(runs, sizeof *pool->runs, why)) == NULL ||
         (pool->next = array_zeroed(count, sizeof *pool->next, why)) == NULL ||
         (pool->last = array_zeroed(count, sizeof *pool->last, why)) == NULL) {
         block_pool_destroy(pool);
@@ -88,26 +99,35 @@ struct block_census block_pool_census(const struct block_pool *pool)
 
 /* ---- the list of idle blocks ---------------------------------------------------------- */
 
+static void unlink_place(struct block_pool *pool, uint32_t place)
+{
+    pool->next[pool->last[place]] = pool->next[place];
+    pool->last[pool->next[place]] = pool->last[place];
+}
+
+static void append_place(struct block_pool *pool, uint32_t place)
+{
+    uint32_t tail = pool->last[pool->ids];
+    pool->next[tail] = place;
+    pool->last[place] = tail;
+    pool->next[place] = pool->ids;
+    pool->last[pool->ids] = place;
+}
+
 static void unlink_idle(struct block_pool *pool, uint32_t id)
 {
-    pool->next[pool->last[id]] = pool->next[id];
-    pool->last[pool->next[id]] = pool->last[id];
+    unlink_place(pool, id);
     pool->census.idle--;
 }
 
 static void append_idle(struct block_pool *pool, uint32_t id)
 {
-    uint32_t tail = pool->last[pool->ids];
-    pool->next[tail] = id;
-    pool->last[id] = tail;
-    pool->next[id] = pool->ids;
-    pool->last[pool->ids] = id;
+    append_place(pool, id);
     pool->census.idle++;
 }
 
-static void evict_oldest(struct block_pool *pool)
+static void evict(struct block_pool *pool, uint32_t id)
 {
-    uint32_t id = pool->next[pool->ids];
     unlink_idle(pool, id);
     pool->references[id] = UNKNOWN;
     pool->census.known--;
@@ -117,13 +137,94 @@ static void evict_oldest(struct block_pool *pool)
     }
 }
 
+/* ---- runs ----------------------------------------------------------------------------- */
+
+static uint32_t place_of(const struct block_pool *pool, uint32_t run, uint32_t which)
+{
+    return pool->ids + 1 + 2 * run + which;
+}
+
+/* At most `most` idle blocks of a place of the run are idle no more. Returns how many. */
+static uint64_t leave_place(struct block_pool *pool, uint32_t run, uint32_t which, uint64_t most)
+{
+    uint32_t *idle = &pool->runs[run].idle[which];
+    uint64_t count = most < *idle ? most : *idle;
+    *idle -= (uint32_t)count;
+    pool->census.idle -= count;
+    if (count > 0 && *idle == 0) {
+        unlink_place(pool, place_of(pool, run, which));
+    }
+    return count;
+}
+
+/* Evict up to `most` blocks of the place in front, which is a run's. */
+static void evict_run(struct block_pool *pool, uint32_t place, uint64_t most)
+{
+    uint32_t at = place - pool->ids - 1;
+    uint64_t count = leave_place(pool, at / 2, at % 2, most);
+    pool->census.known -= count;
+    pool->census.free += count;
+}
+
+uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run)
+{
+    const struct run *of = &pool->runs[run];
+    return (uint64_t)of->held + of->idle[0] + of->idle[1];
+}
+
+/* The next `count` blocks of the run have a reference. Returns how many of them were idle. */
+static uint64_t hold_run(struct block_pool *pool, uint32_t run, uint64_t count)
+{
+    struct run *of = &pool->runs[run];
+    uint64_t idle = leave_place(pool, run, of->low, count);
+    idle += leave_place(pool, run, 1 - of->low, count - idle);
+    of->held += (uint32_t)count;
+    pool->census.references += count;
+    pool->first_uses += count;
+    return idle;
+}
+
+void block_pool_run_refer(struct block_pool *pool, uint32_t run, uint64_t count)
+{
+    assert(count <= block_pool_run_known(pool, run) - pool->runs[run].held);
+    hold_run(pool, run, count);
+}
+
+void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count)
+{
+    uint64_t known = hold_run(pool, run, count);
+    pool->census.taken -= count;
+    pool->census.free += known;
+    pool->census.known += count - known;
+}
+
+void block_pool_run_release(struct block_pool *pool, uint32_t run)
+{
+    struct run *of = &pool->runs[run];
+    if (of->held == 0) {
+        return;
+    }
+    of->low = of->idle[of->low] == 0 ? of->low : 1 - of->low;
+    assert(of->idle[of->low] == 0); /* see block_pool.h: one block at most stays idle */
+    of->idle[of->low] = of->held;
+    append_place(pool, place_of(pool, run, of->low));
+    pool->census.idle += of->held;
+    pool->census.references -= of->held;
+    of->held = 0;
+}
+
 /* ---- what owners do ------------------------------------------------------------------- */
 
 void block_pool_take(struct block_pool *pool, uint64_t count)
 {
     assert(count <= block_pool_room(pool));
     while (pool->census.free < count) {
-        evict_oldest(pool);
+        uint32_t oldest = pool->next[pool->ids];
+        if (oldest < pool->ids) {
+            evict(pool, oldest);
+        } else {
+            evict_run(pool, oldest, count - pool->census.free);
+        }
     }
     pool->census.free -= count;
     pool->census.taken += count;

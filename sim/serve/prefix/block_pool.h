@@ -18,9 +18,10 @@
 
 struct block_pool;
 
-/* A pool of `capacity` free blocks; numbers are below `ids`. `on_evict` (or NULL) is called for
- * each known block that is evicted. NULL when memory is out. */
-struct block_pool *block_pool_create(uint32_t ids, uint64_t capacity,
+/* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`.
+ * `on_evict` (or NULL) is called for each known block with a number that is evicted. NULL when
+ * memory is out. */
+struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capacity,
                                      void (*on_evict)(uint32_t id, void *context), void *context,
                                      struct error *why);
 void block_pool_destroy(struct block_pool *pool); /* NULL is fine */
@@ -54,5 +55,25 @@ void block_pool_release(struct block_pool *pool, uint32_t id);
 /* A taken block now holds `id`: it becomes known, with one reference, its owner's. If `id` is known
  * already, the owner refers to that block instead, and the taken block becomes free. */
 void block_pool_name(struct block_pool *pool, uint32_t id);
+
+/* ---- runs ---------------------------------------------------------------------------------
+ *
+ * The known blocks of one owner that nobody else can find have no numbers. They are a run: they
+ * become known, and get or lose their reference, from the first on, and are evicted from the last
+ * on. So a run of thousands of blocks costs as much as a block. */
+
+/* Known blocks of the run. */
+uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run);
+
+/* Add a reference to the first `count` known blocks of a run without any. All but one, at most, of
+ * the blocks that it knew must get one. */
+void block_pool_run_refer(struct block_pool *pool, uint32_t run, uint64_t count);
+
+/* The next `count` taken blocks of the owner are full: they become known, with a reference. Those
+ * that the run knows already do so in place of taken ones, which become free. */
+void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count);
+
+/* Remove the references of the run: its blocks are idle, the last one longest. */
+void block_pool_run_release(struct block_pool *pool, uint32_t run);
 
 #endif

@@ -62,7 +62,7 @@ struct host_tier *host_tier_create(uint32_t ids, uint64_t capacity, const struct
     host->evicts = kind != NULL;
     host->capacity = capacity;
     if (host_tier_forgets(kind)) {
-        host->pool = block_pool_create(ids, capacity, on_evict, context, why);
+        host->pool = block_pool_create(ids, 0, capacity, on_evict, context, why);
     } else {
         host->policy = create_policy(ids, capacity, kind, values, holds, seed, why);
     }

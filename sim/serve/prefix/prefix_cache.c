@@ -5,7 +5,7 @@
  *
  * Once a request has ended, nobody finds its own blocks again, but both tiers keep them until they
  * evict them. Their numbers are then spare, if numbers are recycled, so that there are never many
- * more in use than the tiers have blocks.
+ * more in use than the tiers have blocks. With one tier they get none: they are a run of the pool.
  */
 #include "serve/prefix/prefix_cache.h"
 
@@ -34,6 +34,12 @@ struct refusal {
     uint64_t first_uses;
 };
 
+/* The last load that brought some of a request's own blocks, from that block on. Earlier loads have
+ * ended: a request is not preempted before. */
+struct own_load {
+    uint64_t number, first;
+};
+
 struct prefix_cache {
     struct prefix_options options;
     const struct requests *requests;
@@ -44,8 +50,9 @@ struct prefix_cache {
     uint32_t next;          /* the next number */
     uint32_t *spare;        /* [spare_count] numbers to give before it, owned */
     size_t spare_count, spare_capacity;
-    bool *orphan;             /* by number: its request has ended; NULL: not recycled */
-    struct holding *holdings; /* by request */
+    bool *orphan;                  /* by number: its request has ended; NULL: not recycled */
+    struct own_load *loads_of_own; /* by request; NULL: own blocks have numbers, they are no runs */
+    struct holding *holdings;      /* by request */
     struct refusal refusal;
     struct block_pool *gpu;
     struct host_tier *host; /* NULL: one tier */
@@ -94,6 +101,18 @@ static uint64_t own_blocks(const struct prefix_cache *cache, const struct reques
     return tokens / cache->options.block_tokens - shared_blocks(cache, request);
 }
 
+static bool has_runs(const struct prefix_cache *cache)
+{
+    return cache->loads_of_own != NULL;
+}
+
+/* The number of the request's first blocks, up to `blocks`, that have numbers. */
+static uint64_t numbered_blocks(const struct prefix_cache *cache, size_t index, uint64_t blocks)
+{
+    uint64_t shared = shared_blocks(cache, &cache->requests->all[index]);
+    return has_runs(cache) && shared < blocks ? shared : blocks;
+}
+
 /* Numbers that a chunk needs: of its whole blocks, or of the block whose last chunk it is. */
 static uint32_t chunk_numbers(const struct prefix_cache *cache, uint32_t chunk)
 {
@@ -130,7 +149,7 @@ static bool number_blocks(struct prefix_cache *cache, size_t index)
             cache->next += chunk_numbers(cache, chunks[i]);
         }
     }
-    return number_own(cache, index);
+    return has_runs(cache) || number_own(cache, index);
 }
 
 /* Let others have the number. If there is no memory to note it, they take a new one. */
@@ -195,7 +214,7 @@ static bool count_numbers(struct prefix_cache *cache, struct error *why)
     for (uint32_t i = 0; i < requests->ids.count && next < UINT32_MAX; i++) {
         next += chunk_numbers(cache, i);
     }
-    for (size_t i = 0; i < requests->count && next < UINT32_MAX; i++) {
+    for (size_t i = 0; i < requests->count && next < UINT32_MAX && !has_runs(cache); i++) {
         next += own_blocks(cache, &requests->all[i]);
     }
     cache->ids = next > 0 ? (uint32_t)next : 1;
@@ -300,6 +319,18 @@ static void on_host_evict(uint32_t id, void *context)
     bury(context, id);
 }
 
+/* A run needs what recycling does, that nobody asks for the numbers of ended requests, and no host
+ * that looks at its blocks one by one. */
+static bool create_runs(struct prefix_cache *cache, struct error *why)
+{
+    const struct prefix_options *options = &cache->options;
+    if (!options->recycles || !options->gpu_keeps || options->has_host) {
+        return true;
+    }
+    cache->loads_of_own = array_zeroed(cache->requests->count, sizeof *cache->loads_of_own, why);
+    return cache->loads_of_own != NULL;
+}
+
 static bool create_tiers(struct prefix_cache *cache, struct error *why)
 {
     const struct prefix_options *options = &cache->options;
@@ -308,11 +339,12 @@ static bool create_tiers(struct prefix_cache *cache, struct error *why)
         return false;
     }
     bool forgets = !options->has_host || host_tier_forgets(options->host_policy);
-    if (options->recycles && forgets &&
+    if (options->recycles && forgets && !has_runs(cache) &&
         (cache->orphan = array_zeroed(cache->ids, sizeof *cache->orphan, why)) == NULL) {
         return false;
     }
-    cache->gpu = block_pool_create(cache->ids, options->gpu_blocks, on_evict, cache, why);
+    uint32_t runs = has_runs(cache) ? (uint32_t)cache->requests->count : 0;
+    cache->gpu = block_pool_create(cache->ids, runs, options->gpu_blocks, on_evict, cache, why);
     if (cache->gpu == NULL || !options->has_host) {
         return cache->gpu != NULL;
     }
@@ -341,7 +373,8 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
     cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
     cache->requests = requests;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
-    if (cache->holdings == NULL || !count_numbers(cache, why) || !create_tiers(cache, why)) {
+    if (cache->holdings == NULL || !create_runs(cache, why) || !count_numbers(cache, why) ||
+        !create_tiers(cache, why)) {
         prefix_cache_destroy(cache);
         return NULL;
     }
@@ -362,6 +395,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     free(cache->first_shared);
     free(cache->spare);
     free(cache->orphan);
+    free(cache->loads_of_own);
     free(cache->holdings);
     free(cache->asked);
     free(cache->saving);
@@ -453,11 +487,31 @@ static void find_on_gpu(const struct prefix_cache *cache, uint32_t id, struct fo
     found->load = load > found->load ? load : found->load;
 }
 
+/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are there. */
+static void find_run(const struct prefix_cache *cache, size_t index, uint64_t most,
+                     struct found *found)
+{
+    uint64_t shared = numbered_blocks(cache, index, most);
+    if (found->on_gpu < shared || shared == most) {
+        return;
+    }
+    const struct own_load *load = &cache->loads_of_own[index];
+    uint64_t known = block_pool_run_known(cache->gpu, (uint32_t)index);
+    known = known < most - shared ? known : most - shared;
+    found->blocks += known;
+    found->on_gpu += known;
+    found->idle += known;
+    if (known > load->first && load->number > found->load) {
+        found->load = load->number;
+    }
+}
+
 static struct found find_prefix(const struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     uint64_t most = (tokens - 1) / cache->options.block_tokens;
+    uint64_t numbered = numbered_blocks(cache, index, most);
     struct found found = {.blocks = 0}, whole = found; /* whole: up to the last whole unit */
-    for (; found.blocks < most; found.blocks++) {
+    for (; found.blocks < numbered; found.blocks++) {
         uint32_t id = prefix_id(cache, index, found.blocks);
         bool on_gpu = block_pool_knows(cache->gpu, id);
         if (on_gpu) {
@@ -471,14 +525,26 @@ static struct found find_prefix(const struct prefix_cache *cache, size_t index, 
             whole.blocks++;
         }
     }
+    find_run(cache, index, most, &whole);
     return whole;
+}
+
+/* Refer to those of the first `blocks` that have no numbers. */
+static void refer_to_run(struct prefix_cache *cache, size_t index, uint64_t blocks,
+                         uint64_t numbered)
+{
+    if (blocks > numbered) {
+        block_pool_run_refer(cache->gpu, (uint32_t)index, blocks - numbered);
+    }
 }
 
 /* Refer to the blocks on the GPU, before room for the rest is made, and touch those on the host,
  * the first block last. */
 static void refer_to(struct prefix_cache *cache, size_t index, struct found found)
 {
-    for (uint64_t block = found.blocks; block-- > 0;) {
+    uint64_t numbered = numbered_blocks(cache, index, found.blocks);
+    refer_to_run(cache, index, found.blocks, numbered);
+    for (uint64_t block = numbered; block-- > 0;) {
         uint32_t id = prefix_id(cache, index, block);
         if (block_pool_knows(cache->gpu, id)) {
             block_pool_refer(cache->gpu, id);
@@ -536,7 +602,9 @@ static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first
 static void refuse(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     uint64_t blocks = blocks_of(cache, tokens), used = 0;
-    for (uint64_t block = 0; block < (tokens - 1) / cache->options.block_tokens; block++) {
+    uint64_t most = (tokens - 1) / cache->options.block_tokens;
+    uint64_t numbered = numbered_blocks(cache, index, most); /* nobody else uses the others */
+    for (uint64_t block = 0; block < numbered; block++) {
         uint32_t id = prefix_id(cache, index, block);
         used += block_pool_knows(cache->gpu, id) && !block_pool_is_idle(cache->gpu, id);
     }
@@ -572,7 +640,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     refer_to(cache, index, found);
     block_pool_take(cache->gpu, blocks - found.on_gpu);
     uint64_t load = begin_load(cache, &found, found.blocks > found.on_gpu);
-    for (uint64_t block = 0; block < found.blocks; block++) {
+    for (uint64_t block = 0; block < found.blocks && cache->host != NULL; block++) {
         uint32_t id = prefix_id(cache, index, block);
         if (!block_pool_knows(cache->gpu, id)) {
             name_block(cache, id, load);
@@ -596,11 +664,16 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
     uint64_t first = holding->full, full = tokens / cache->options.block_tokens;
+    uint64_t numbered = numbered_blocks(cache, index, full);
     assert(full <= holding->blocks);
-    for (; holding->full < full; holding->full++) {
+    for (; holding->full < numbered; holding->full++) {
         uint32_t id = prefix_id(cache, index, holding->full);
         name_block(cache, id, 0);
         count_asked(cache, id);
+    }
+    if (holding->full < full) {
+        block_pool_run_name(cache->gpu, (uint32_t)index, full - holding->full);
+        holding->full = full;
     }
     if (full > first) {
         save_filled(cache, index, first, full);
@@ -617,21 +690,29 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     if (!number_blocks(cache, index)) {
         return false;
     }
-    while (found.blocks < full &&
+    uint64_t numbered = numbered_blocks(cache, index, full);
+    while (found.blocks < numbered &&
            block_pool_knows(cache->gpu, prefix_id(cache, index, found.blocks))) {
         find_on_gpu(cache, prefix_id(cache, index, found.blocks++), &found);
     }
+    find_run(cache, index, full, &found);
     if (block_pool_room(cache->gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
-    for (uint64_t block = 0; block < found.blocks; block++) {
+    for (uint64_t block = 0; block < found.blocks && block < numbered; block++) {
         block_pool_refer(cache->gpu, prefix_id(cache, index, block));
     }
+    refer_to_run(cache, index, found.blocks, numbered);
     block_pool_take(cache->gpu, blocks - found.blocks);
     *missing = kept - found.blocks * block_tokens;
     uint64_t load = begin_load(cache, &found, *missing > 0);
-    for (uint64_t block = found.blocks; block < full; block++) {
+    for (uint64_t block = found.blocks; block < numbered; block++) {
         name_block(cache, prefix_id(cache, index, block), load);
+    }
+    uint64_t own = found.blocks > numbered ? found.blocks : numbered;
+    if (own < full) {
+        block_pool_run_name(cache->gpu, (uint32_t)index, full - own);
+        cache->loads_of_own[index] = (struct own_load){load, own - numbered};
     }
     cache->holdings[index] = (struct holding){full, blocks, load};
     return true;
@@ -657,7 +738,11 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     bool saves = done && cache->host != NULL && cache->options.write == PREFIX_WRITE_FINISH;
     uint64_t whole = holding->full / cache->options.unit_blocks * cache->options.unit_blocks;
     uint64_t before = cache->counts.saved;
-    for (uint64_t block = holding->full; block-- > 0;) {
+    uint64_t numbered = numbered_blocks(cache, index, holding->full);
+    if (numbered < holding->full) {
+        block_pool_run_release(cache->gpu, (uint32_t)index);
+    }
+    for (uint64_t block = numbered; block-- > 0;) {
         uint32_t id = prefix_id(cache, index, block);
         uint64_t saved = cache->counts.saved;
         if (saves && block < whole) {

@@ -36,8 +36,9 @@ struct prefix_options {
     uint32_t least_asked;    /* a block is saved once this many requests held it; 0: 1 */
     bool saves_wait;         /* saves take time: prefix_saved() says when they are done */
     bool recycles;           /* numbers of blocks that nobody can find again are given anew. Then
-                                prefix_id() is for requests that have not ended. Does nothing if
-                                the host's policy remembers blocks that it has evicted */
+                                prefix_id() is for requests that have not ended and, without a
+                                host, for blocks that hashes cover. Does nothing if the host's
+                                policy remembers blocks that it has evicted */
     bool pins;               /* the host keeps blocks that are being copied; not every policy can */
     enum prefix_write write; /* when blocks are saved to the host */
     const struct policy_kind *host_policy; /* NULL: the host never evicts */

@@ -356,15 +356,21 @@ static void saves_of_any_length_lose_no_block(void **state)
 /* A server whose requests begin, are preempted, come back and end; each ends once. */
 struct served {
     struct prefix_cache *cache;
+    bool has_runs;    /* own blocks have no numbers */
     uint32_t largest; /* number of a block so far */
 };
 
+/* If `kept` is above 0, the KV of so many of its tokens was copied out when it was preempted. */
 static bool serve_begin(struct served *served, const struct requests *requests, size_t index,
-                        struct prefix_match *match)
+                        uint64_t kept, struct prefix_match *match)
 {
-    uint64_t prompt = requests->all[index].prompt;
-    bool begun = prefix_begin(served->cache, index, prompt, prompt, match);
-    uint64_t blocks = request_tokens(&requests->all[index]) / BLOCK;
+    const struct request *request = &requests->all[index];
+    uint64_t prompt = request->prompt, missing = 0;
+    bool begun = kept > 0 ? prefix_restore(served->cache, index, prompt, kept, prompt, &missing)
+                          : prefix_begin(served->cache, index, prompt, prompt, match);
+    match->host_tokens += (uint32_t)missing;
+    uint64_t blocks = served->has_runs ? (request->chunks > 0 ? prompt / BLOCK : 0)
+                                       : request_tokens(request) / BLOCK;
     for (uint64_t block = 0; begun && block < blocks; block++) {
         uint32_t id = prefix_id(served->cache, index, block);
         served->largest = id > served->largest ? id : served->largest;
@@ -382,8 +388,9 @@ static void recycled_numbers_change_nothing(void **state)
         gsl_rng *random = random_stream(seed, "test.prefix.recycled", 0, &why);
         bool has_host = seed % 3 > 0, waits = has_host && seed % 2 > 0;
         struct requests requests = random_requests(random);
-        struct served served[2] = {{NULL, 0}, {NULL, 0}};
+        struct served served[2] = {{NULL, false, 0}, {NULL, false, 0}};
         bool held[MOST] = {false}, ended[MOST] = {false};
+        uint64_t computed[MOST] = {0}; /* tokens */
         uint64_t saved = 0;
         for (size_t i = 0; i < requests.count; i++) {
             requests.all[i].chunks = i % 4 == 0 ? requests.all[i].chunks : 0;
@@ -402,13 +409,20 @@ static void recycled_numbers_change_nothing(void **state)
                                              .least_asked = 1 + seed % 2,
                                              .write = (enum prefix_write)(seed / 6 % 3)};
             served[i].cache = prefix_cache_create(&options, &requests, &why);
+            served[i].has_runs = i > 0 && !has_host && options.gpu_keeps;
         }
         for (int i = 0; i < 2000; i++) {
             size_t index = gsl_rng_uniform_int(random, requests.count);
             bool done = gsl_rng_uniform_int(random, 4) > 0, begun[2];
             struct prefix_match match[2] = {{0}, {0}};
+            uint64_t prompt = requests.all[index].prompt;
+            bool whole = done || gsl_rng_uniform_int(random, 2) > 0;
+            uint64_t end = whole ? prompt : gsl_rng_uniform_int(random, prompt + 1);
+            if (held[index] && end > computed[index]) {
+                computed[index] = end;
+            }
             for (int j = 0; j < 2 && held[index]; j++) {
-                prefix_fill(served[j].cache, index, requests.all[index].prompt);
+                prefix_fill(served[j].cache, index, computed[index]);
                 prefix_end(served[j].cache, index, done);
             }
             if (held[index] || ended[index]) {
@@ -416,13 +430,22 @@ static void recycled_numbers_change_nothing(void **state)
                 held[index] = false;
                 continue;
             }
+            uint64_t kept = gsl_rng_uniform_int(random, 4) > 0 ? 0 : computed[index];
             for (int j = 0; j < 2; j++) {
-                begun[j] = serve_begin(&served[j], &requests, index, &match[j]);
+                begun[j] = serve_begin(&served[j], &requests, index, kept, &match[j]);
             }
             held[index] = begun[0];
+            if (begun[0]) {
+                computed[index] = kept > 0 ? kept : match[0].gpu_tokens + match[0].host_tokens;
+            }
             assert_int_equal(begun[1], begun[0]);
             assert_memory_equal(&match[1], &match[0], sizeof *match);
+            assert_int_equal(prefix_held(served[1].cache, index),
+                             prefix_held(served[0].cache, index));
             assert_int_equal(prefix_room(served[1].cache), prefix_room(served[0].cache));
+            struct prefix_census all = prefix_census(served[0].cache);
+            struct prefix_census same = prefix_census(served[1].cache);
+            assert_memory_equal(&same.gpu, &all.gpu, sizeof all.gpu);
             struct prefix_counts counts = prefix_counts(served[0].cache);
             struct prefix_counts recycled = prefix_counts(served[1].cache);
             assert_memory_equal(&recycled, &counts, sizeof counts);
