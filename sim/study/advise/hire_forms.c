@@ -1,4 +1,4 @@
-#include "study/advise/hire_forms.h"
+#include "study/advise/hire_parts.h"
 
 #include "base/array.h"
 #include "base/named.h"
