@@ -149,7 +149,8 @@ static void name_places(const struct arguments *arguments, struct scenario *scen
     }
 }
 
-/* "key=VALUE" for each operand and option, then what --set says, which has the last word. */
+/* "key=VALUE" for each operand and option, then what --set says, which has the last word. Of several
+ * machines the first stands for all: the model's context is the same on each. */
 static bool load_scenario(const struct arguments *arguments, struct scenario *out,
                           struct error *why)
 {
@@ -159,15 +160,16 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
     const struct {
         const char *key, *value;
     } own[] = {{"model", names[0]},
-               {"hardware", is_hire(arguments) ? NULL : names[1]},
+               {"hardware", names[1]},
                {"context", arguments_text(arguments, ADVISE_CONTEXT)},
                {"workload", arguments_text(arguments, ADVISE_WORKLOAD)}};
-    enum { OWN = sizeof own / sizeof own[0] };
+    enum { MACHINE = 1, OWN = sizeof own / sizeof own[0] };
     char(*texts)[OVERRIDE] = array_zeroed(OWN, sizeof *texts, why);
     const char **all = texts != NULL ? array_zeroed(OWN + sets, sizeof *all, why) : NULL;
     for (size_t i = 0; all != NULL && i < OWN; i++) {
         if (own[i].value != NULL) {
-            snprintf(texts[count], OVERRIDE, "%s=%s", own[i].key, own[i].value);
+            size_t length = strcspn(own[i].value, i == MACHINE ? "," : "");
+            snprintf(texts[count], OVERRIDE, "%s=%.*s", own[i].key, (int)length, own[i].value);
             all[count] = texts[count];
             count++;
         }

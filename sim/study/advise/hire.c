@@ -85,24 +85,37 @@ static uint32_t servers_for(double cost, const struct hire_form *form)
     return most < form->most_servers ? (uint32_t)most : form->most_servers;
 }
 
+/* The other forms on machines that have an answer, and how many servers are to be tried of each. */
+static uint32_t list_others(struct hire *hire, struct hire_form **forms, uint32_t *most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < hire->count; i++) {
+        struct hire_form *form = &hire->forms[i];
+        double cost = hire_found_on(hire, form);
+        if (form->refused[0] == '\0' && !form->decided && !isinf(cost)) {
+            forms[count] = form;
+            most[count] = servers_for(cost, form);
+            form->decided = most[count] == 0;
+            count += !form->decided;
+        }
+    }
+    return count;
+}
+
+/* Cheap runs say where to begin: with a form that does not hold, one run of all its servers says so. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct hire *hire = sizing->hire;
     struct hire_form **forms = array_zeroed(hire->count, sizeof(struct hire_form *), why);
-    uint32_t count = 0;
-    bool good = forms != NULL;
-    for (uint32_t i = 0; good && i < hire->count; i++) {
-        struct hire_form *form = &hire->forms[i];
-        double cost = hire_found_on(hire, form);
-        uint32_t most = isinf(cost) ? 0 : servers_for(cost, form);
-        if (form->refused[0] == '\0' && !form->decided && most > 0) {
-            forms[count++] = form;
-            good = begin_form(form, most, most, why);
-        }
-        form->decided = form->decided || (!isinf(cost) && most == 0);
+    uint32_t *most = forms != NULL ? array_zeroed(hire->count, sizeof *most, why) : NULL;
+    uint32_t count = most != NULL ? list_others(hire, forms, most) : 0;
+    bool good = most != NULL && hire_weigh_forms(sizing, forms, most, count, why);
+    for (uint32_t i = 0; good && i < count && !*sizing->interrupted; i++) {
+        good = begin_form(forms[i], most[i], forms[i]->guess, why);
     }
-    good = good && search_forms(sizing, forms, count, why);
+    good = good && (*sizing->interrupted || search_forms(sizing, forms, count, why));
     free(forms);
+    free(most);
     return good;
 }
 

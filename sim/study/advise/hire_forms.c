@@ -165,13 +165,15 @@ static bool check_any(const struct hire *hire, struct error *why)
                                      : "every system is left out");
 }
 
-/* Dollars cannot be compared with numbers of GPUs. */
+/* Dollars cannot be compared with numbers of GPUs. A form that cannot be has no price. */
 static bool check_prices(const struct hire *hire, struct error *why)
 {
     const struct hire_form *priced = NULL, *unpriced = NULL;
     for (uint32_t i = 0; i < hire->count; i++) {
         const struct hire_form *form = &hire->forms[i];
-        *(form->price > 0 ? &priced : &unpriced) = form;
+        if (form->refused[0] == '\0') {
+            *(form->price > 0 ? &priced : &unpriced) = form;
+        }
     }
     if (priced == NULL || unpriced == NULL) {
         return true;

@@ -59,6 +59,11 @@ bool hire_survey(struct sizing *sizing, struct error *why);
  * cheap runs, until such a form was searched. */
 bool hire_weigh(struct sizing *sizing, struct error *why);
 
+/* Search the servers of these forms, 1 to `most` of each (NULL: as many as may be), by cheap runs:
+ * `guess` is what was found, or else the most. */
+bool hire_weigh_forms(struct sizing *sizing, struct hire_form *const *forms, const uint32_t *most,
+                      uint32_t count, struct error *why);
+
 /* The form of the row of form `first` that is probably the cheapest among those that may hold the
  * rate; HIRE_NONE if none may. */
 uint32_t hire_likely(const struct hire *hire, uint32_t first);

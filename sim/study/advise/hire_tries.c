@@ -68,13 +68,15 @@ static void take_at_once(struct hire_form *form, const struct result *result)
     }
 }
 
-/* A server that answers less than its share falls behind, even if few requests do not show it. */
+/* Few requests hardly show that a server falls behind. Where no time is limited, it is taken to
+ * answer as many as when all come at once; a server that then runs out of KV answers more. */
 static void take_share(const struct sizing *sizing, const struct hire_try *try,
                        const struct result *result)
 {
     struct hire_form *form = try->form;
-    double shortfall = targets_shortfall(&sizing->times, result);
-    bool behind = sizing->hire->rate / try->servers > form->rough.most;
+    bool untimed = sizing->times.count == 0;
+    double shortfall = targets_shortfall(&sizing->options->targets, result);
+    bool behind = untimed && sizing->hire->rate / try->servers > form->rough.most;
     if (shortfall == 0 && !behind) {
         form->taken = result_number(result, COLUMN_E2E) / 1e3;
     }

@@ -59,17 +59,34 @@ uint32_t hire_likely(const struct hire *hire, uint32_t first)
 
 /* ---- by its share of the rate ---- */
 
-static bool begin_form(const struct hire *hire, struct hire_form *form, struct error *why)
+static bool begin_form(const struct hire *hire, struct hire_form *form, uint32_t most,
+                       struct error *why)
 {
     uint32_t guess = servers_at(hire, form, ROUGH_USUAL);
-    return hire_begin(form, form->most_servers, guess, 1 + guess / 8, why);
+    guess = guess < most ? guess : most;
+    return hire_begin(form, most, guess, 1 + guess / 8, why);
 }
 
 static void end_form(struct hire_form *form)
 {
     uint32_t found = search_found(&form->search);
-    form->guess = found != SEARCH_NONE ? found + 1 : form->most_servers;
+    form->guess = found != SEARCH_NONE ? found + 1 : form->search.count;
     form->weighed = true;
+}
+
+bool hire_weigh_forms(struct sizing *sizing, struct hire_form *const *forms, const uint32_t *most,
+                      uint32_t count, struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        uint32_t servers = most != NULL ? most[i] : forms[i]->most_servers;
+        good = begin_form(sizing->hire, forms[i], servers, why);
+    }
+    good = good && hire_search(sizing, HIRE_SHARE, forms, count, why);
+    for (uint32_t i = 0; i < count && !*sizing->interrupted; i++) {
+        end_form(forms[i]);
+    }
+    return good;
 }
 
 bool hire_weigh(struct sizing *sizing, struct error *why)
@@ -80,18 +97,14 @@ bool hire_weigh(struct sizing *sizing, struct error *why)
     bool good = forms != NULL;
     while (good && count > 0 && !*sizing->interrupted) {
         count = 0;
-        for (uint32_t i = 0; good && i < hire->count; i++) {
+        for (uint32_t i = 0; i < hire->count; i++) {
             uint32_t likely = hire_is_first(hire, i) ? hire_likely(hire, i) : HIRE_NONE;
             bool open = likely != HIRE_NONE && !hire->forms[likely].weighed &&
                         isinf(hire_found_on(hire, &hire->forms[i]));
             forms[count] = open ? &hire->forms[likely] : NULL;
-            good = !open || begin_form(hire, forms[count], why);
             count += open;
         }
-        good = good && hire_search(sizing, HIRE_SHARE, forms, count, why);
-        for (uint32_t i = 0; i < count && !*sizing->interrupted; i++) {
-            end_form(forms[i]);
-        }
+        good = good && hire_weigh_forms(sizing, forms, NULL, count, why);
     }
     free(forms);
     return good;
@@ -103,7 +116,10 @@ uint64_t hire_requests_wanted(const struct hire *hire)
     for (uint32_t i = 0; i < hire->count; i++) {
         uint32_t likely = hire_is_first(hire, i) ? hire_likely(hire, i) : HIRE_NONE;
         const struct hire_form *form = likely != HIRE_NONE ? &hire->forms[likely] : NULL;
-        uint64_t wanted = form != NULL ? serving_lasting(hire->rate, form->taken) : 0;
+        double taken = form == NULL      ? 0
+                       : form->taken > 0 ? form->taken
+                                         : form->rough.held / form->rough.most;
+        uint64_t wanted = serving_lasting(hire->rate, taken);
         most = form != NULL && wanted > form->requests && wanted > most ? wanted : most;
     }
     return most;
