@@ -127,7 +127,7 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
     double times = hire_cost(form, form->servers) / hire_cost(best, best->servers);
     enum tie tie = form->price > 0 ? hire_tie(form, best) : TIE_NONE;
     if (tie != TIE_NONE) {
-        text_append(text, VERDICT_TEXT, " cost%s too much the same to call (%s)", third,
+        text_append(text, VERDICT_TEXT, " cost%s about the same, too close to call: %s", third,
                     tie_reason(tie));
     } else if (form->price > 0) {
         text_append(text, VERDICT_TEXT, " cost%s %.*f times as much", third, times < 10, times);

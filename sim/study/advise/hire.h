@@ -110,7 +110,7 @@ bool hire_is_first(const struct hire *hire, uint32_t index);
  * came nearest. HIRE_NONE if none can be. */
 uint32_t hire_best_on(const struct hire *hire, const char *machine);
 
-/* Do two forms that hold the rate cost too much the same to call (result/tie.h)? */
+/* Are the costs of two forms that hold the rate too close to call (result/tie.h)? */
 enum tie hire_tie(const struct hire_form *a, const struct hire_form *b);
 
 #endif
