@@ -62,9 +62,12 @@ static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
 {
     const struct cell *cells = result->cells;
     char phrase[ADVISE_PHRASE];
+    double came = result_number(result, COLUMN_RATE_IN);
     if (cells[COLUMN_QUEUE_GROWS].set && cells[COLUMN_QUEUE_GROWS].integer > 0) {
-        snprintf(phrase, sizeof phrase, "it falls behind: %.3g of %.3g requests a second answered",
-                 result_number(result, COLUMN_RATE_OUT), result_number(result, COLUMN_RATE_IN));
+        snprintf(phrase, sizeof phrase,
+                 came < 1000 ? "it falls behind: %.3g of %.3g requests a second answered"
+                             : "it falls behind: %.0f of %.0f requests a second answered",
+                 result_number(result, COLUMN_RATE_OUT), came);
         add(phrase, text);
     }
 }
