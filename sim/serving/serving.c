@@ -88,6 +88,7 @@ static bool route(struct serving *serving, struct error *why)
 /* Servers that run together, and what belongs to each. */
 struct group {
     uint32_t count;
+    bool routed;             /* one server, with the requests that were sent to it */
     struct server **servers; /* [count] */
     struct prefix_cache **caches;
     struct server_totals *totals;
@@ -142,7 +143,10 @@ static bool group_create(struct group *group, struct serving *serving, uint32_t 
     }
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_options options = server_options(serving, first + i, all);
-        group->caches[i] = prefix_cache_create(&serving->memory.prefix, &serving->requests, why);
+        struct prefix_options prefix = serving->memory.prefix;
+        prefix.server_of = group->routed ? serving->router.server_of : NULL;
+        prefix.server = first + i;
+        group->caches[i] = prefix_cache_create(&prefix, &serving->requests, why);
         if (group->caches[i] == NULL || (group->servers[i] = server_create(
                                              &options, clock, &serving->requests, group->caches[i],
                                              serving->served, &group->totals[i], why)) == NULL) {
@@ -188,7 +192,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
 {
     const struct workload *workload = &serving->point->workload;
     uint64_t servers = point_servers(serving->point);
-    struct group group = {.count = 1};
+    struct group group = {.count = 1, .routed = true};
     struct fleet fleet = {
         .server_count = 1,
         .requests = &serving->requests,

@@ -258,17 +258,22 @@ static void write_rates(const struct point *point, const struct tokens *tokens,
 }
 
 /* A rate that a server sustains for a short time may be too high for longer. If requests arrive for
- * less than SHORT_TIMES as long as one takes, the last ones arrive before the first have made room.
+ * less than LASTING times as long as one takes, the last ones arrive before the first have made room.
  * The number is assumed: a plan over 1.2 times found a rate 45 % above that of a plan over the same
  * requests ten times over. */
-#define SHORT_TIMES 10
+enum { LASTING = 10 };
+
+uint64_t serving_lasting(double rate, double taken_s)
+{
+    return (uint64_t)ceil(LASTING * taken_s * rate + 1);
+}
 
 static void note_load(const struct point *point, bool grows, int64_t last_ns, struct result *result)
 {
     int64_t taken_ns = result->cells[COLUMN_E2E].integer;
     if (grows) {
         result_note(result, note_queue_grows());
-    } else if (point->workload.clients == 0 && last_ns < SHORT_TIMES * taken_ns) {
+    } else if (point->workload.clients == 0 && last_ns < LASTING * taken_ns) {
         result_note(result, note_arrivals_short());
     }
 }
@@ -286,8 +291,8 @@ uint64_t serving_requests_wanted(const struct result *result)
     if (!rate->set || !taken->set || !requests->set) {
         return 0;
     }
-    double wanted = SHORT_TIMES * (double)taken->integer / 1e9 * rate->real + 1;
-    return wanted > (double)requests->integer ? (uint64_t)ceil(wanted) : 0;
+    uint64_t wanted = serving_lasting(rate->real, (double)taken->integer / 1e9);
+    return wanted > (uint64_t)requests->integer ? wanted : 0;
 }
 
 /* Clients that wait for their answers set the rate themselves. */

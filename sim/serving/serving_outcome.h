@@ -45,8 +45,11 @@ bool serving_write_times(const struct point *point, const struct requests *reque
  * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
 
-/* Requests that a workload of the result's rate needs at least to arrive for ten times as long as
- * one takes. 0: it has as many, or the result has no times. Not for clients, who set the rate
+/* Requests that arrive at this rate for ten times as long as one takes: fewer do not show what a
+ * server sustains. */
+uint64_t serving_lasting(double rate, double taken_s);
+
+/* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients, who set the rate
  * themselves. */
 uint64_t serving_requests_wanted(const struct result *result);
 

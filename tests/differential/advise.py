@@ -3,18 +3,23 @@
 
     advise.py [--count 300] [--seed 1] [--only N,N,...] [--small] [--jobs 2] [PROGRAM]
 
-Each question is a model, a machine, requests and limits, drawn from the seed and its number alone.
+Each question is a model, a machine, requests and limits, drawn from the seed and its number alone. In
+two of five a rate is asked for; every fifth is one of several machines with prices, and of several
+types of weights.
 
 1. The rate or the servers that are advised meet the limits when 'simulate' serves the same requests.
 2. They are the most: 'simulate' misses at 1.3 times the rate, or at the rate that the answer names
-   as the next that misses; with a rate asked for, it misses with as many servers as the answer names.
-3. Where nothing is advised, requests that each have the server alone miss a limit, too.
+   as the next that misses. With a rate asked for no form is cheaper: with as many servers as cost
+   less than what is advised, 'simulate' misses in every form.
+3. Where nothing is advised, requests that each have the server alone miss a limit, too; with a rate
+   asked for, as many servers as there may be miss one in every form.
 
 --small draws few requests and short answers: some tenths of a second a question. Prints TAP, and the
 command of each question that fails."""
 import argparse
 import concurrent.futures
 import json
+import math
 import random
 import subprocess
 import sys
@@ -23,42 +28,75 @@ import tempfile
 MODELS = ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "qwen2.5-32b-awq",
           "llama-3.1-70b", "llama-3.1-70b-fp8", "mistral-7b-v0.3", "qwen3-30b-a3b", "gemma-3-12b"]
 MACHINES = ["h100-sxm", "h200", "l40s", "a100-sxm-80gb", "a40", "l4", "rtx-4090"]
+BF16 = [model for model in MODELS if not model.endswith(("-awq", "-fp8"))]
+AWQ = [model for model in MODELS if model.startswith(("llama-3.1", "qwen2.5")) and model in BF16]
 ALONE = 1e-5  # requests a second: none meets another
 
 
-def draw(number, seed, small):
-    """The words of a question, what it limits, and its fixed parts."""
-    dice = random.Random(f"{seed}/{number}")
-    most = 3e4 if small else 1e5
-    prompt = int(10 ** dice.uniform(2.5, len(str(int(most))) - 1 + 0.3))
-    output = int(10 ** dice.uniform(1.3, 1.9 if small else 2.7))
-    requests = 60 if small else 200
-    text = f"synthetic:prompt={prompt},output={output},requests={requests}"
-    if dice.random() < 0.3:
-        text += f",prefix={int(prompt * dice.uniform(0.3, 0.95))},prefixes={dice.choice([1, 4, 20])}"
-    if dice.random() < 0.3:
-        text += f",prompt_spread={dice.choice([20, 50, 100])}%"
-    limits = {}
-    for name, least, largest in (("ttft", 0.05, 20), ("tpot", 0.01, 0.2)):
-        if dice.random() < 0.6:
-            share = dice.choice(["p99", "p99", "p90", "p50", "mean"])
-            limits[name] = (share, round(10 ** dice.uniform(*map(log10, (least, largest))), 4))
-    words = [dice.choice(MODELS), dice.choice(MACHINES), "--workload", text]
-    for name, (share, bound) in limits.items():
-        words += [f"--{name}", f"{share}:{bound}s"]
-    gpus = dice.choice([1, 1, 2, 4])
-    rate = None
-    if dice.random() < 0.4:
-        rate = round(10 ** dice.uniform(-2, 0.7), 3)
-        words += ["--rate", str(rate), "--gpus", str(4 * gpus)]
-    elif gpus > 1:
-        words += ["--gpus", str(gpus)]
-    return words, limits, gpus, rate
+class Question:
+    """The words of a question, what it limits, and its parts."""
 
+    def __init__(self, number, seed, small):
+        dice = random.Random(f"{seed}/{number}")
+        self.number = number
+        self.several = number % 5 == 4
+        prompt = int(10 ** dice.uniform(2.5, math.log10(3e4 if small else 1e5)))
+        output = int(10 ** dice.uniform(1.3, 1.9 if small else 2.7))
+        self.workload = f"synthetic:prompt={prompt},output={output},requests={60 if small else 200}"
+        self.shared = dice.random() < 0.3
+        if self.shared:
+            prefix = int(prompt * dice.uniform(0.3, 0.95))
+            self.workload += f",prefix={prefix},prefixes={dice.choice([1, 4, 20])}"
+        if dice.random() < 0.3:
+            self.workload += f",prompt_spread={dice.choice([20, 50, 100])}%"
+        self.limits = {}
+        for name, least, largest in (("ttft", 0.05, 20), ("tpot", 0.01, 0.2)):
+            if dice.random() < 0.6:
+                share = dice.choice(["p99", "p99", "p90", "p50", "mean"])
+                bound = 10 ** dice.uniform(math.log10(least), math.log10(largest))
+                self.limits[name] = (share, round(bound, 4))
+        self.model = dice.choice(MODELS)
+        self.machines = dice.sample(MACHINES, dice.choice([2, 3]) if self.several else 1)
+        self.words = [self.model, ",".join(self.machines), "--workload", self.workload]
+        for name, (share, bound) in self.limits.items():
+            self.words += [f"--{name}", f"{share}:{bound}s"]
+        self.draw_size(dice)
 
-def log10(number):
-    from math import log10 as log
-    return log(number)
+    def name(self):
+        return f"{self.number}: {' '.join(self.words)}"
+
+    def draw_size(self, dice):
+        """GPUs, a rate, prices and weights."""
+        gpus = dice.choice([1, 1, 2, 4])
+        asks = dice.random() < 0.4 or self.several
+        self.rate = round(10 ** dice.uniform(-2, 0.7), 3) if asks else None
+        self.gpus = 4 * gpus if asks else gpus
+        self.prices = {machine: 1 for machine in self.machines}
+        self.weights = ["own"]
+        if asks:
+            self.words += ["--rate", str(self.rate), "--gpus", str(self.gpus)]
+        elif gpus > 1:
+            self.words += ["--gpus", str(gpus)]
+        if self.several:
+            self.prices = {machine: round(dice.uniform(0.3, 5), 2) for machine in self.machines}
+            self.words += ["--price", ",".join(f"{m}={p}" for m, p in self.prices.items())]
+        if self.several and self.model in BF16 and dice.random() < 0.6:
+            self.weights = ["bf16", "fp8"] + ["int4"] * dice.choice([0, 1])
+            self.words += ["--weights", ",".join(self.weights)]
+
+    def forms(self):
+        """The keys of each server that may be, its GPUs, and its price an hour."""
+        for machine in self.machines:
+            for weights in self.weights:
+                for system in ["vllm"] + ["vllm-offload"] * (self.shared and self.rate is not None):
+                    for gpus in (one for one in (1, 2, 4, 8) if one <= self.gpus):
+                        keys = [f"model={self.model}", f"hardware={machine}", f"system={system}",
+                                f"workload={self.workload}", f"tensor_parallel={gpus}"]
+                        if weights == "int4" and self.model in AWQ:
+                            keys[0] += "-awq"
+                        elif weights in ("fp8", "int4"):
+                            keys.append(f"dtype.weights={weights}")
+                        yield keys, gpus, gpus * self.prices[machine]
 
 
 class Checker:
@@ -68,18 +106,21 @@ class Checker:
     def run(self, *words):
         return subprocess.run([self.program, *words], capture_output=True, text=True)
 
-    def simulate(self, scenario, *sets):
-        """The run of a scenario's text with some keys changed; None if it cannot be."""
+    def simulate(self, scenario, *sets, rates=None):
+        """The runs of a scenario's text with some keys changed, one for each rate; [] if it cannot
+        be."""
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             file.write(scenario)
             file.flush()
+            if rates is not None:
+                sets += ("sweep={rate: [%s]}" % ", ".join(f"{rate:.9g}" for rate in rates),)
             words = [word for one in sets for word in ("--set", one)]
             done = self.run("simulate", file.name, *words, "--json")
-        return json.loads(done.stdout) if done.returncode == 0 and done.stdout else None
+        return [json.loads(line) for line in done.stdout.splitlines()]
 
     def misses(self, run, limits):
         """What a run misses; [] if it meets all."""
-        if run is None or run["status"] != "ok":
+        if run["status"] != "ok":
             return ["cannot run"]
         missed = ["queue"] if run["queue_grows"] else []
         for name, (share, bound) in limits.items():
@@ -88,60 +129,55 @@ class Checker:
                 missed.append(f"{key} {run[key]:.4g}")
         return missed
 
-    def check_rate(self, row, limits):
+    def all_miss(self, runs, limits):
+        return all(self.misses(run, limits) for run in runs)
+
+    def check_rate(self, question, row):
         """A highest rate: it holds, and the next does not."""
-        scenario, rate, named = row["scenario"], row["rate"], row["misses_at"]
-        missed = self.misses(self.simulate(scenario), limits)
-        if missed:
+        rate, named = row["rate"], row["misses_at"]
+        rates = [rate, 1.3 * rate] + ([named] if named is not None else [])
+        runs = self.simulate(row["scenario"], rates=rates)
+        missed = [self.misses(run, question.limits) for run in runs]
+        if len(runs) < len(rates) or missed[0]:
             return f"{rate}/s is advised and misses {missed}"
-        if self.misses(self.simulate(scenario, f"rate={1.3 * rate:.9g}"), limits):
-            return None
-        if named is None:
+        if not missed[1] and named is None:
             return f"{rate}/s is advised, and {1.3 * rate}/s meets the limits"
-        if not self.misses(self.simulate(scenario, f"rate={named:.9g}"), limits):
+        if named is not None and not missed[2]:
             return f"{named}/s is named as a rate that misses, and meets the limits"
         return None
 
-    def check_hire(self, row, limits):
-        """A number of servers: it holds, and fewer do not."""
-        missed = self.misses(self.simulate(row["scenario"]), limits)
-        if missed:
-            return f"{row['servers']} servers are advised and miss {missed}"
-        if row["servers"] > 1 and row["fewer"] != row["servers"] - 1:
-            return f"{row['servers']} servers are advised, and one less was not tried"
-        if row["fewer"] and not self.misses(
-                self.simulate(row["scenario"], f"replicas={row['fewer']}"), limits):
-            return f"{row['fewer']} servers meet the limits, too"
+    def check_hire(self, question, row):
+        """A number of servers: it holds, and nothing cheaper does."""
+        runs = self.simulate(row["scenario"])
+        if not runs or self.misses(runs[0], question.limits):
+            return f"{row['servers']} servers are advised, and miss a limit"
+        cost = row["servers"] * row["gpus"] * question.prices[row["hardware"]]
+        return self.check_forms(question, lambda price: math.ceil(cost / price - 1e-9) - 1)
+
+    def check_forms(self, question, servers_at):
+        """In no form do as many servers as these (at most as there may be) hold the rate; without a
+        rate, each request alone misses a limit."""
+        for keys, gpus, price in question.forms():
+            servers = min(servers_at(price), question.gpus // gpus)
+            keys = keys + ([f"replicas={servers}"] if servers > 1 else [])
+            rate = ALONE if question.rate is None else question.rate
+            if servers > 0 and not self.all_miss(
+                    self.simulate("{}", *keys, rates=[rate]), question.limits):
+                return f"{' '.join(keys)} meet the limits"
         return None
 
-    def check_nothing(self, words, limits, forms, rate):
-        """Nothing is advised: requests alone miss a limit in every form; with a rate and a number of
-        GPUs, as many servers as there may be miss one."""
-        model, machine, _, workload = words[:4]
-        for gpus, servers in forms:
-            sets = [f"model={model}", f"hardware={machine}", "system=vllm",
-                    f"workload={workload}", f"tensor_parallel={gpus}"]
-            sets += [f"replicas={servers}"] if servers > 1 else []
-            sets += [f"rate={ALONE if rate is None else rate}"]
-            missed = self.misses(self.simulate("{}", *sets), limits)
-            if not missed:
-                return f"nothing is advised, and {gpus} GPUs x {servers} meet the limits"
-        return None
-
-    def check(self, number, seed, small):
-        words, limits, gpus, rate = draw(number, seed, small)
-        done = self.run("advise", *words, "--json")
+    def check(self, question):
+        done = self.run("advise", *question.words, "--json")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         advised = [row for row in rows if row.get("advised")]
         if done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
             wrong = "status %d: %s" % (done.returncode, done.stderr.strip())
         elif advised:
-            wrong = (self.check_rate if rate is None else self.check_hire)(advised[0], limits)
+            wrong = (self.check_rate if question.rate is None else self.check_hire)(
+                question, advised[0])
         else:
-            most = gpus if rate is None else 4 * gpus
-            forms = [(one, most // one) for one in (1, 2, 4, 8) if one <= most]
-            wrong = self.check_nothing(words, limits, forms, rate)
-        return number, " ".join(words), bool(advised), wrong
+            wrong = self.check_forms(question, lambda price: question.gpus)
+        return question, bool(advised), wrong
 
 
 def main():
@@ -156,13 +192,13 @@ def main():
     checker = Checker(asked.program)
     failed = answered = 0
     numbers = [int(one) for one in asked.only.split(",")] if asked.only else range(asked.count)
+    questions = [Question(number, asked.seed, asked.small) for number in numbers]
     print(f"1..{len(numbers)}")
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        for count, (number, words, advised, wrong) in enumerate(pool.map(
-                lambda number: checker.check(number, asked.seed, asked.small), numbers), 1):
+        for count, (question, advised, wrong) in enumerate(pool.map(checker.check, questions), 1):
             answered += advised
             failed += wrong is not None
-            print(f"{'not ok' if wrong else 'ok'} {count} - {number}: {words}", flush=True)
+            print(f"{'not ok' if wrong else 'ok'} {count} - {question.name()}", flush=True)
             if wrong:
                 print(f"# {wrong}")
     print(f"# {answered} of {len(numbers)} have an answer, {failed} are wrong")

@@ -7,6 +7,7 @@
 #include "answer/table.h"
 #include "cli/runs/runs_text.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -102,26 +103,52 @@ static void print_title(const struct hire *hire, const char *model, FILE *out)
     fputc('\n', out);
 }
 
-/* Forms that the table does not show. */
+/* Why the table does not show a form, in short. */
+static const char *reason_of(const struct hire_form *form)
+{
+    const struct result *misses = hire_misses(form);
+    return form->refused[0] != '\0'             ? form->refused
+           : misses != NULL && form->fewer == 0 ? "a request alone misses a limit"
+           : misses != NULL                     ? "as many servers as cost no more miss a limit"
+           : form->decided                      ? "one server costs more"
+                                                : "not decided";
+}
+
+/* Reasons that differ in their numbers alone are one. */
+static bool is_same(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789.";
+    while (*a != '\0' && *a == *b) {
+        a += 1 + strspn(a + 1, digits);
+        b += 1 + strspn(b + 1, digits);
+    }
+    return *a == *b;
+}
+
+/* Forms that the table does not show, by their reason, and how much was run to know it. */
 static void print_rest(const struct hire *hire, FILE *out)
 {
-    uint32_t costly = 0, cannot = 0, alone = 0;
-    char line[LINE];
+    char line[LINE] = "";
+    uint64_t values = 0;
     for (uint32_t i = 0; i < hire->count; i++) {
-        const struct hire_form *form = &hire->forms[i];
-        if (!is_shown(hire, i)) {
-            cannot += form->refused[0] != '\0';
-            alone += form->refused[0] == '\0' && form->alone > 0;
-            costly += form->refused[0] == '\0' && form->alone == 0;
+        uint32_t alike = 0, before = 0;
+        values += hire->forms[i].refused[0] == '\0' ? hire->forms[i].most_servers : 0;
+        for (uint32_t j = 0; !is_shown(hire, i) && j < hire->count; j++) {
+            bool same = !is_shown(hire, j) &&
+                        is_same(reason_of(&hire->forms[j]), reason_of(&hire->forms[i]));
+            alike += same;
+            before += same && j < i;
+        }
+        if (alike > 0 && before == 0) {
+            text_append(line, sizeof line, "%s%u where %s", line[0] != '\0' ? "; " : "", alike,
+                        reason_of(&hire->forms[i]));
         }
     }
-    if (costly + cannot + alone > 0) {
-        snprintf(line, sizeof line,
-                 "other forms: %u cost more, %u have no room, with %u one request alone misses a "
-                 "limit; --json lists them",
-                 costly, cannot, alone);
-        table_line("", line, out);
+    if (line[0] != '\0') {
+        table_line("other forms (--json lists them): ", line, out);
     }
+    fprintf(out, "%u of %" PRIu64 " hires were tried, after %u cheap runs\n", hire->runs, values,
+            hire->cheap_runs);
 }
 
 bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, struct error *why)

@@ -3,7 +3,6 @@
 #include "base/node.h"
 #include "base/text.h"
 #include "cli/advise/advise_miss.h"
-#include "result/tie.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -99,47 +98,24 @@ static void say_meets(const struct hire *hire, const struct hire_form *best,
 void hire_say_why(const struct hire *hire, const struct hire_form *form, char text[VERDICT_TEXT])
 {
     char phrase[ADVISE_PHRASE], shape[ADVISE_PHRASE];
-    const struct advice_form one = {1, form->gpus}, most = {form->fewer, form->gpus};
     const struct result *misses = hire_misses(form);
+    const struct advice_form tried = {form->fewer > 0 ? form->fewer : 1, form->gpus};
     if (form->refused[0] != '\0') {
         text_append(text, VERDICT_TEXT, "%s", form->refused);
-    } else if (form->is_alone && form->fewer == 0 && misses != NULL) {
-        text_append(text, VERDICT_TEXT, "a request alone on %s, weights in %s: %s",
-                    advise_form(&one, shape), form->weights,
-                    advise_misses(&hire->targets, misses, phrase));
     } else if (misses != NULL) {
-        text_append(text, VERDICT_TEXT, "%s, weights in %s: %s", advise_form(&most, shape),
+        text_append(text, VERDICT_TEXT, "%s%s, weights in %s: %s",
+                    form->fewer > 0 ? "" : "a request alone on ", advise_form(&tried, shape),
                     form->weights, advise_misses(&hire->targets, misses, phrase));
-        if (misses->cells[COLUMN_QUEUE_GROWS].set && misses->cells[COLUMN_QUEUE_GROWS].integer) {
-            text_append(text, VERDICT_TEXT, " (%.3g a second answered)",
-                        result_number(misses, COLUMN_RATE_OUT));
-        }
-    } else if (hire->interrupted) {
-        text_append(text, VERDICT_TEXT, "not decided");
-    } else if (form->alone > 0) {
-        text_append(text, VERDICT_TEXT, "a few requests alone miss a limit");
     } else {
-        text_append(text, VERDICT_TEXT,
-                    form->weighed ? "costs more: by a short run it takes about %u servers"
-                                  : "costs more: it takes %u servers or more",
-                    form->weighed ? form->guess : form->least);
+        text_append(text, VERDICT_TEXT, "%s%s",
+                    form->decided ? advise_form(&tried, shape) : "not decided",
+                    form->decided ? " costs more" : "");
     }
-}
-
-/* The first form of each machine's row. */
-static bool is_first(const struct hire *hire, uint32_t index)
-{
-    return index == 0 || strcmp(hire->forms[index].candidate->machine,
-                                hire->forms[index - 1].candidate->machine) != 0;
 }
 
 static void say_other(const struct hire *hire, const struct hire_form *best,
                       const struct hire_form *form, char text[VERDICT_TEXT])
 {
-    double times = form->servers > 0 && best != NULL
-                       ? hire_cost(form, form->servers) / hire_cost(best, best->servers)
-                       : NAN;
-    bool priced = best != NULL && best->price > 0 && form->price > 0;
     text_append(text, VERDICT_TEXT, "%s", text[0] != '\0' ? "; " : "");
     if (form->servers == 0) {
         text_append(text, VERDICT_TEXT, "%s: ", form->candidate->machine);
@@ -148,22 +124,45 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
     }
     say_form(form, form->servers, text);
     const char *third = form->servers * form->gpus == 1 ? "s" : "";
-    if (priced && times < 1 + TIE_PERCENT / 100.0) {
-        text_append(text, VERDICT_TEXT, " cost%s about the same", third);
-    } else if (priced) {
+    double times = hire_cost(form, form->servers) / hire_cost(best, best->servers);
+    enum tie tie = form->price > 0 ? hire_tie(form, best) : TIE_NONE;
+    if (tie != TIE_NONE) {
+        text_append(text, VERDICT_TEXT, " cost%s about the same, too close to call: %s", third,
+                    tie_reason(tie));
+    } else if (form->price > 0) {
         text_append(text, VERDICT_TEXT, " cost%s %.*f times as much", third, times < 10, times);
     } else {
         text_append(text, VERDICT_TEXT, " hold%s it, too", third);
     }
 }
 
-/* Each other machine, at its best. */
+/* Other forms of the same machine that cost as much. */
+static void say_ties(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
+{
+    char shape[ADVISE_PHRASE];
+    for (uint32_t i = 0; i < hire->count; i++) {
+        const struct hire_form *form = &hire->forms[i];
+        const struct advice_form as = {form->servers, form->gpus};
+        if (form != best && form->servers > 0 && hire_on_one_machine(form, best) &&
+            hire_tie(form, best) != TIE_NONE) {
+            text_append(text, VERDICT_TEXT, "%s %s with %s, weights in %s",
+                        text[0] != '\0' ? "," : "too close to call:", advise_form(&as, shape),
+                        form->candidate->system, form->weights);
+        }
+    }
+}
+
+/* What ties on the same machine, and each other machine at its best. */
 static void say_others(const struct hire *hire, const struct hire_form *best,
                        char text[VERDICT_TEXT])
 {
+    if (best != NULL) {
+        say_ties(hire, best, text);
+    }
     for (uint32_t i = 0; i < hire->count; i++) {
         const char *machine = hire->forms[i].candidate->machine;
-        if (is_first(hire, i) && (best == NULL || strcmp(machine, best->candidate->machine) != 0)) {
+        if (hire_is_first(hire, i) &&
+            (best == NULL || strcmp(machine, best->candidate->machine) != 0)) {
             say_other(hire, best, &hire->forms[hire_best_on(hire, machine)], text);
         }
     }

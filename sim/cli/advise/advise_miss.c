@@ -58,6 +58,20 @@ static void add(const char *what, char text[ADVISE_PHRASE])
     text_append(text, ADVISE_PHRASE, "%s%s", text[0] != '\0' ? ", " : "", what);
 }
 
+static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
+{
+    const struct cell *cells = result->cells;
+    char phrase[ADVISE_PHRASE];
+    double came = result_number(result, COLUMN_RATE_IN);
+    if (cells[COLUMN_QUEUE_GROWS].set && cells[COLUMN_QUEUE_GROWS].integer > 0) {
+        snprintf(phrase, sizeof phrase,
+                 came < 1000 ? "it falls behind: %.3g of %.3g requests a second answered"
+                             : "it falls behind: %.0f of %.0f requests a second answered",
+                 result_number(result, COLUMN_RATE_OUT), came);
+        add(phrase, text);
+    }
+}
+
 const char *advise_misses(const struct targets *targets, const struct result *result,
                           char text[ADVISE_PHRASE])
 {
@@ -75,10 +89,7 @@ const char *advise_misses(const struct targets *targets, const struct result *re
             add(phrase, text);
         }
     }
-    const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
-    if (grows->set && grows->integer > 0) {
-        add("it falls behind", text);
-    }
+    add_backlog(result, text);
     return text;
 }
 

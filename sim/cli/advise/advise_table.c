@@ -229,6 +229,23 @@ static struct table *make_table(const struct advice *advice, struct error *why)
     return table_create(columns, COLUMNS, why);
 }
 
+/* Plain vLLM is searched in its form and among the systems: the same runs. */
+static void print_tried(const struct advice *advice, FILE *out)
+{
+    struct planning_tried tried = {0, 0};
+    planning_count_tried(&advice->systems, &tried);
+    for (uint32_t i = 0; i < advice->form_count; i++) {
+        if (i != advice->plain) {
+            planning_count_tried(&advice->forms[i].planning, &tried);
+        }
+    }
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        planning_count_tried(&advice->changes[i].planning, &tried);
+    }
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " %s were tried\n", tried.runs, tried.values,
+            advice->serves ? "rates" : "batches");
+}
+
 bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struct error *why)
 {
     uint32_t most = advice->systems.count + ADVICE_FORMS + ADVICE_CHANGES;
@@ -249,6 +266,7 @@ bool advise_table_print(const struct advice *advice, bool wide, FILE *out, struc
         }
         (wide ? left_out_print : left_out_print_counts)(advice->systems.candidates,
                                                         advice->systems.count, out);
+        print_tried(advice, out);
     }
     table_destroy(table);
     free(rows);

@@ -125,13 +125,24 @@ static void print_answer(const struct planning *planning, const struct targets *
     }
 }
 
+/* The lowest load tried: with a good guess the search begins near the answer. */
+static uint32_t lowest_tried(const struct search *search)
+{
+    uint32_t value = search->count - 1;
+    while (value > 0 && !search_tried(search, value)) {
+        value--;
+    }
+    return value;
+}
+
 /* For rate and clients: how many values up to the answer were tried and meet the targets. */
 static bool say_held(const struct planning *planning, const struct quest *quest, char line[LINE])
 {
     uint32_t held = 0, count = quest->search.count, above = 0;
+    uint32_t lowest = lowest_tried(&quest->search);
     char least[TEXT], found[TEXT];
-    if (!quest->search.load || quest->found == SEARCH_NONE || quest->found + 1 == count ||
-        quest->search.shortfall[count - 1] != 0) {
+    if (!quest->search.load || quest->found == SEARCH_NONE || quest->found == lowest ||
+        quest->search.shortfall[lowest] != 0) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -141,8 +152,8 @@ static bool say_held(const struct planning *planning, const struct quest *quest,
     }
     snprintf(line, LINE,
              "of the %u values from %s to %s, %u were tried, and all of these meet the targets%s",
-             count - quest->found,
-             quest_label(quest, planning->maximise, count - 1, least, sizeof least),
+             lowest + 1 - quest->found,
+             quest_label(quest, planning->maximise, lowest, least, sizeof least),
              quest_label(quest, planning->maximise, quest->found, found, sizeof found), held,
              above == 0 ? "" : "; a higher value meets them too, but one between does not");
     return true;
@@ -178,13 +189,10 @@ static bool say_untried(const struct planning *planning, const struct quest *que
 
 static void print_search(const struct planning *planning, FILE *out)
 {
-    uint32_t tried = 0, values = 0;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        tried += quest->search.tried;
-        values += quest->search.count;
-    }
-    fprintf(out, "%u of %u value%s tried\n", tried, values, values == 1 ? " was" : "s were");
+    struct planning_tried tried = {0, 0};
+    planning_count_tried(planning, &tried);
+    fprintf(out, "%" PRIu64 " of %" PRIu64 " value%s tried\n", tried.runs, tried.values,
+            tried.values == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
         char said[LINE], line[3 * LINE], name[LINE];

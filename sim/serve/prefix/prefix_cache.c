@@ -195,7 +195,35 @@ static void leave_own(struct prefix_cache *cache, size_t index)
     cache->own[index] = NULL;
 }
 
-/* Count the numbers that all requests could need. */
+/* The numbers that the chunks of all requests could need. */
+static uint64_t all_chunk_numbers(const struct prefix_cache *cache)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < cache->requests->ids.count && all < UINT32_MAX; i++) {
+        all += chunk_numbers(cache, i);
+    }
+    return all;
+}
+
+/* The numbers that this server's requests could need. */
+static uint64_t all_numbers(const struct prefix_cache *cache)
+{
+    const struct prefix_options *options = &cache->options;
+    uint64_t own = 0, shared = 0, all = all_chunk_numbers(cache);
+    for (size_t i = 0; i < cache->requests->count && own < UINT32_MAX; i++) {
+        const struct request *request = &cache->requests->all[i];
+        if (options->server_of == NULL || options->server_of[i] == options->server) {
+            const uint32_t *chunks = request_chunks(cache->requests, request);
+            own += has_runs(cache) ? 0 : own_blocks(cache, request);
+            for (uint32_t j = 0; j < request->chunks; j++) {
+                shared += chunk_numbers(cache, chunks[j]);
+            }
+        }
+    }
+    return own + (shared < all ? shared : all);
+}
+
+/* Count the numbers that the requests could need. */
 static bool count_numbers(struct prefix_cache *cache, struct error *why)
 {
     const struct requests *requests = cache->requests;
@@ -206,17 +234,11 @@ static bool count_numbers(struct prefix_cache *cache, struct error *why)
         return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
                             chunk_tokens);
     }
-    uint64_t next = 0;
     if ((cache->own = array_zeroed(requests->count, sizeof *cache->own, why)) == NULL ||
         (cache->first_shared = array_zeroed(requests->ids.count, sizeof(uint32_t), why)) == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < requests->ids.count && next < UINT32_MAX; i++) {
-        next += chunk_numbers(cache, i);
-    }
-    for (size_t i = 0; i < requests->count && next < UINT32_MAX && !has_runs(cache); i++) {
-        next += own_blocks(cache, &requests->all[i]);
-    }
+    uint64_t next = all_numbers(cache);
     cache->ids = next > 0 ? (uint32_t)next : 1;
     return next < UINT32_MAX ||
            error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);

@@ -44,6 +44,9 @@ struct prefix_options {
     const struct policy_kind *host_policy; /* NULL: the host never evicts */
     const double *host_values;             /* NULL: its defaults */
     uint64_t seed;
+    /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
+    const uint32_t *server_of; /* [requests->count], borrowed */
+    uint32_t server;
 };
 
 /* In blocks. */

@@ -42,7 +42,7 @@ bool advice_lay_context(struct scenario *scenario, struct error *why)
     uint64_t trained = point.setup.model.trained_context;
     point_release(&point);
     return trained == 0 || trained >= USUAL_CONTEXT ||
-           advice_lay_number(scenario, "context", trained, why);
+           advice_lay_number(scenario, "context", (double)trained, why);
 }
 
 bool advice_lay_requests(struct scenario *scenario, struct error *why)

@@ -19,11 +19,10 @@ bool advice_add_targets(bool serves, struct targets *targets, struct error *why)
     return good;
 }
 
-bool advice_lay_number(struct scenario *scenario, const char *key, uint64_t number,
-                       struct error *why)
+bool advice_lay_number(struct scenario *scenario, const char *key, double number, struct error *why)
 {
     char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, number);
+    snprintf(text, sizeof text, "%.12g", number);
     return node_set(scenario->root, key, text, why);
 }
 

@@ -10,7 +10,7 @@
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
 
 /* Set a key of the scenario to a number. */
-bool advice_lay_number(struct scenario *scenario, const char *key, uint64_t number,
+bool advice_lay_number(struct scenario *scenario, const char *key, double number,
                        struct error *why);
 
 /* Lay a form over a scenario: GPUs of a server, and with requests the number of servers. */

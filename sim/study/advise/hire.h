@@ -6,18 +6,19 @@
  * form as many servers are taken as hold the rate within the limits, the next larger number at a
  * time. The cheapest form wins; of equal ones the simplest, then the one with the fewest servers.
  *
- * The search is bounded by what cheap runs tell. Of each form a run of one server with a few hundred
- * requests at once shows how many it answers at most, and a few requests far apart what one alone
- * takes: where that misses a limit, no number of servers meets it. Forms that must cost more than
- * one that holds are left out; a server is assumed to answer at most 1.5 times what it answers of
- * the requests at once. One server with its share of the rate and few requests says how many
- * servers it takes; then the whole hire serves the whole workload, with that number and with one
- * server less. Only these runs are answers.
+ * Cheap runs only say where to begin. Of each form a few hundred requests at once show what a server
+ * answers at most, and a few far apart what one alone takes; of the form that is probably the cheapest
+ * on a machine, one server with its share of the rate says how many servers it takes. Then the whole
+ * hire serves the whole workload, with that number and with one server less. Every other form does so,
+ * too, with as many servers as cost no more: it is left out only if it then misses a limit, or if one
+ * server already costs more.
  */
 #ifndef STUDY_ADVISE_HIRE_H
 #define STUDY_ADVISE_HIRE_H
 
+#include "result/tie.h"
 #include "study/plan/candidates.h"
+#include "study/plan/rough.h"
 #include "study/plan/search.h"
 #include "study/plan/target.h"
 
@@ -51,16 +52,16 @@ struct hire_form {
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
     /* what cheap runs told */
-    double most, held; /* requests a second of a server at most, and in work then */
-    double alone;      /* shortfall of requests that have the server alone */
-    double taken;      /* seconds of a request, with its share of the rate; 0: unknown */
-    uint32_t least;    /* servers without which it falls behind */
-    uint32_t guess;    /* servers that it takes, roughly */
-    bool weighed;      /* `guess` was looked for */
+    struct rough rough;
+    double alone;   /* shortfall of requests that have the server alone */
+    double taken;   /* seconds of a request, with its share of the rate; 0: unknown */
+    uint32_t guess; /* servers that it takes, roughly */
+    bool weighed;   /* `guess` was looked for */
     /* answers: runs of the whole hire with the whole workload */
-    bool confirmed;
+    bool decided;         /* it holds, misses, or costs more */
     struct search search; /* of the number of servers, less one */
-    struct result *runs;  /* [search.count], set for the numbers tried; owned */
+    struct result *runs;  /* [run_count], set for the numbers tried; owned */
+    uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */
@@ -76,7 +77,9 @@ struct hire {
     bool interrupted; /* before all forms were decided */
     double rate;
     struct targets targets;
-    uint32_t most_gpus;  /* of a machine, that were looked at */
+    uint32_t most_gpus; /* of a machine, that were looked at */
+    uint32_t runs;      /* that served the whole workload, and cheap ones */
+    uint32_t cheap_runs;
     uint64_t lengthened; /* requests that the workload was given; 0: as stated */
 };
 
@@ -98,8 +101,16 @@ bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32
 const struct result *hire_holds(const struct hire_form *form);
 const struct result *hire_misses(const struct hire_form *form);
 
+bool hire_on_one_machine(const struct hire_form *a, const struct hire_form *b);
+
+/* Is form `index` the first of its machine's row? */
+bool hire_is_first(const struct hire *hire, uint32_t index);
+
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form that
  * came nearest. HIRE_NONE if none can be. */
 uint32_t hire_best_on(const struct hire *hire, const char *machine);
+
+/* Are the costs of two forms that hold the rate too close to call (result/tie.h)? */
+enum tie hire_tie(const struct hire_form *a, const struct hire_form *b);
 
 #endif

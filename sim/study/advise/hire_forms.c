@@ -1,4 +1,4 @@
-#include "study/advise/hire_forms.h"
+#include "study/advise/hire_parts.h"
 
 #include "base/array.h"
 #include "base/named.h"
@@ -22,16 +22,17 @@ static const struct {
 
 /* ---- weights ---- */
 
-static enum dtype own_weights(const struct scenario *scenario)
+/* The type that the model's weights have. Fails where no form can be, such as for a workload that is
+ * misspelt. */
+static bool own_weights(const struct scenario *scenario, enum dtype *out, struct error *why)
 {
     struct point point;
-    struct error unseen;
-    if (!scenario_point(scenario, 0, &point, &unseen)) {
-        return DTYPE_BF16;
+    if (!scenario_point(scenario, 0, &point, why)) {
+        return false;
     }
-    enum dtype weights = point.setup.model.weights;
+    *out = point.setup.model.weights;
     point_release(&point);
-    return weights;
+    return true;
 }
 
 /* The shipped variant of the model with such weights, or else the type by its key. */
@@ -107,24 +108,39 @@ struct weights {
     const char *own;
 };
 
+static bool is_listed(const struct weights *weights, const char *type)
+{
+    bool listed = false;
+    for (uint32_t i = 0; i < weights->count; i++) {
+        listed = listed || strcmp(weights->all[i], type) == 0;
+    }
+    return listed;
+}
+
 static bool read_weights(const struct candidate *candidate, const char *typed, struct weights *out,
                          struct error *why)
 {
     const char *item;
     size_t length;
-    *out = (struct weights){.own = dtype_name(own_weights(&candidate->scenario))};
+    enum dtype own, unused;
+    if (!own_weights(&candidate->scenario, &own, why)) {
+        return false;
+    }
+    *out = (struct weights){.own = dtype_name(own)};
     typed = typed != NULL ? typed : out->own;
     while (text_item(&typed, &item, &length)) {
-        enum dtype unused;
+        char type[HIRE_WEIGHTS];
         if (out->count == MOST_WEIGHTS || length == 0 || length >= HIRE_WEIGHTS) {
             error_usage(why, "--weights", 0, "'%.*s' is no type of weights", (int)length, item);
             return error_expect(why, "types separated by commas, such as bf16,fp8,int4");
         }
-        snprintf(out->all[out->count], HIRE_WEIGHTS, "%.*s", (int)length, item);
-        if (!dtype_find(out->all[out->count], "--weights", 0, &unused, why)) {
+        snprintf(type, sizeof type, "%.*s", (int)length, item);
+        if (!dtype_find(type, "--weights", 0, &unused, why)) {
             return false;
         }
-        out->count++;
+        if (!is_listed(out, type)) {
+            memcpy(out->all[out->count++], type, sizeof type);
+        }
     }
     return true;
 }
@@ -165,13 +181,15 @@ static bool check_any(const struct hire *hire, struct error *why)
                                      : "every system is left out");
 }
 
-/* Dollars cannot be compared with numbers of GPUs. */
+/* Dollars cannot be compared with numbers of GPUs. A form that cannot be has no price. */
 static bool check_prices(const struct hire *hire, struct error *why)
 {
     const struct hire_form *priced = NULL, *unpriced = NULL;
     for (uint32_t i = 0; i < hire->count; i++) {
         const struct hire_form *form = &hire->forms[i];
-        *(form->price > 0 ? &priced : &unpriced) = form;
+        if (form->refused[0] == '\0') {
+            *(form->price > 0 ? &priced : &unpriced) = form;
+        }
     }
     if (priced == NULL || unpriced == NULL) {
         return true;

@@ -8,7 +8,7 @@
 #include "study/plan/planning_scout.h"
 #include "study/plan/typed_values.h"
 #include "study/plan/winner.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/tries.h"
 #include "study/whatif/planned.h"
 
 #include <math.h>
@@ -238,35 +238,25 @@ static void tell_decided(const struct round *round)
     }
 }
 
-/* A scenario that lists the tries as its points. */
-static bool list_points(const struct round *round, struct scenario *out, struct error *why)
+static bool lay(uint32_t index, struct scenario *out, void *context, struct error *why)
 {
-    bool good = scenario_init(out, why);
-    for (uint32_t i = 0; good && i < round->count; i++) {
-        const struct try *try = &round->tries[i];
-        struct scenario point;
-        good = quest_scenario(try->quest, round->options->maximise, try->value, &point, why) &&
-               scenario_add_case(out, point.root, why);
-        scenario_release(&point);
-    }
-    return good;
+    const struct round *round = context;
+    const struct try *try = &round->tries[index];
+    return quest_scenario(try->quest, round->options->maximise, try->value, out, why);
 }
 
 static bool run_round(struct round *round, struct sources *sources, bool *interrupted,
                       struct error *why)
 {
-    struct scenario points;
-    const struct sweep_options sweep = {.store = round->options->store,
-                                        .jobs = round->options->jobs,
-                                        .runs = round->options->runs,
-                                        .keep_failed = true,
-                                        .on_result = take,
-                                        .context = round};
-    bool good = list_points(round, &points, why);
-    points.sources = sources_hold(sources);
-    good = good && sweep_run(&points, &sweep, interrupted, why);
-    scenario_release(&points);
-    return good;
+    const struct tries tries = {.count = round->count,
+                                .store = round->options->store,
+                                .jobs = round->options->jobs,
+                                .runs = round->options->runs,
+                                .sources = sources,
+                                .lay = lay,
+                                .take = take,
+                                .context = round};
+    return tries_run(&tries, interrupted, why);
 }
 
 static bool run_rounds(struct planning *planning, const struct scenario *scenario,
@@ -364,6 +354,14 @@ void planning_release(struct planning *planning)
     free(planning->quests);
     candidates_destroy(planning->candidates, planning->count);
     *planning = (struct planning){.count = 0};
+}
+
+void planning_count_tried(const struct planning *planning, struct planning_tried *sum)
+{
+    for (uint32_t i = 0; planning->quests != NULL && i < planning->count; i++) {
+        sum->runs += planning->quests[i].search.tried;
+        sum->values += planning->quests[i].search.count;
+    }
 }
 
 /* Set a swept key to its only value. */

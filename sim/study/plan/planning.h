@@ -71,6 +71,12 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
+/* Add how many values were tried, and how many there are to try, of all candidates. */
+struct planning_tried {
+    uint64_t runs, values;
+};
+void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
+
 /* A value of the quest's axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *quest_value(const struct quest *quest, bool maximise, uint32_t value);
 

@@ -2,8 +2,10 @@
 
 #include "base/array.h"
 #include "base/node.h"
+#include "serving/serving_outcome.h"
 #include "study/plan/lengthen.h"
-#include "study/sweep/sweep.h"
+#include "study/plan/rough.h"
+#include "study/sweep/tries.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,18 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests of a try: at least, and at most of the first one. Sessions overlap only once there are
- * many. */
-enum { LEAST = 100, MOST = 1000, LEAST_SESSIONS = 2500 };
+/* Requests of the first try at most. Sessions overlap only once there are many. */
+enum { MOST = 1000, LEAST_SESSIONS = 2500 };
 
-/* Requests arrive for at least so many times as long as one takes. The search's own runs must last
- * LASTING times as long (serving_outcome.h); here the answer may be rough. */
-enum { TIMES = 3, LASTING = 10 };
-
-/* Where times are limited, the answer is about this share of what the server answers at most; a grid
- * of FINE values or more is worth a scout; strides of a factor of about 1.8, down to a bracket of
- * about 1.2 (AXIS_FINE points over nine octaves are 28 an octave). */
-#define SHARE 0.7
+/* A grid of FINE values or more is worth a scout; strides of a factor of about 1.8, down to a bracket
+ * of about 1.2 (AXIS_FINE points over nine octaves are 28 an octave). */
 enum { FINE = 128, REACH = 24, CLOSE = 8 };
 
 /* The search expects its answer within 1.16 times the guess. */
@@ -31,8 +26,7 @@ enum { FINE_REACH = 6 };
 struct scout {
     struct quest *quest;
     struct search search;
-    double most;  /* requests a second that the server answers when all come at once */
-    double held;  /* requests that it has in work then */
+    struct rough rough;
     double taken; /* seconds of a request at the best rate that passed; 0: unknown */
     bool sessions;
 };
@@ -61,35 +55,23 @@ static double rate_of(const struct scouting *scouting, const struct scout *scout
 static uint64_t count_requests(const struct scouting *scouting, const struct scout *scout,
                                uint32_t value)
 {
-    uint64_t least = scout->sessions ? LEAST_SESSIONS : LEAST;
-    double load = scouting->first ? 1 : fmin(rate_of(scouting, scout, value) / scout->most, 1);
-    double held = scouting->first ? MOST : TIMES * scout->held * load;
-    uint64_t wanted = held > (double)least ? (uint64_t)held : least;
-    return wanted < scout->quest->requests ? wanted : scout->quest->requests;
+    uint64_t there = scout->quest->requests, least = scout->sessions ? LEAST_SESSIONS : ROUGH_LEAST;
+    uint64_t first = least > MOST ? least : MOST;
+    return scouting->first
+               ? (first < there ? first : there)
+               : rough_requests(&scout->rough, rate_of(scouting, scout, value), least, there);
 }
 
-static bool add_point(const struct scouting *scouting, uint32_t index, struct scenario *points,
-                      struct error *why)
+static bool lay(uint32_t index, struct scenario *out, void *context, struct error *why)
 {
-    char text[32];
-    struct scenario point;
+    const struct scouting *scouting = context;
     const struct scout *scout = scouting->who[index];
+    char text[32];
     snprintf(text, sizeof text, "%" PRIu64,
              count_requests(scouting, scout, scouting->values[index]));
-    bool good = quest_scenario(scout->quest, scouting->options->maximise, scouting->values[index],
-                               &point, why) &&
-                node_set(point.root, "limit", text, why) &&
-                scenario_add_case(points, point.root, why);
-    scenario_release(&point);
-    return good;
-}
-
-/* All requests come at once. A server that cannot run has no `most`: 0. */
-static void take_first(struct scout *scout, const struct result *result)
-{
-    double taken = result_number(result, COLUMN_E2E) - result_number(result, COLUMN_QUEUE);
-    scout->most = result_ok(result) ? result_number(result, COLUMN_RATE_OUT) : 0;
-    scout->held = scout->most > 0 ? scout->most * taken / 1e3 : 0;
+    return quest_scenario(scout->quest, scouting->options->maximise, scouting->values[index], out,
+                          why) &&
+           node_set(out->root, "limit", text, why);
 }
 
 /* Above what the server answers at most no rate passes. */
@@ -97,7 +79,7 @@ static double judge(const struct scouting *scouting, struct scout *scout, uint32
                     const struct result *result)
 {
     double shortfall = targets_shortfall(&scouting->times, result);
-    bool held = rate_of(scouting, scout, value) <= scout->most;
+    bool held = rate_of(scouting, scout, value) <= scout->rough.most;
     shortfall = held ? shortfall : fmax(shortfall, 1);
     if (shortfall == 0 && value <= search_found(&scout->search)) {
         scout->taken = result_number(result, COLUMN_E2E) / 1e3;
@@ -112,7 +94,7 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     struct scout *scout = scouting->who[index];
     (void)why;
     if (scouting->first) {
-        take_first(scout, result);
+        rough_read(result, &scout->rough);
     } else {
         uint32_t value = scouting->values[index];
         search_put(&scout->search, value, judge(scouting, scout, value, result));
@@ -127,22 +109,15 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
 static bool run_round(struct scouting *scouting, struct sources *sources, bool *interrupted,
                       struct error *why)
 {
-    struct scenario points;
-    struct run_context runs = *scouting->options->runs; /* a view */
-    runs.rough = true;
-    const struct sweep_options sweep = {.jobs = scouting->options->jobs,
-                                        .runs = &runs,
-                                        .keep_failed = true,
-                                        .on_result = take,
-                                        .context = scouting};
-    bool good = scenario_init(&points, why);
-    for (uint32_t i = 0; good && i < scouting->tries; i++) {
-        good = add_point(scouting, i, &points, why);
-    }
-    points.sources = sources_hold(sources);
-    good = good && sweep_run(&points, &sweep, interrupted, why);
-    scenario_release(&points);
-    return good;
+    const struct tries tries = {.count = scouting->tries,
+                                .rough = true,
+                                .jobs = scouting->options->jobs,
+                                .runs = scouting->options->runs,
+                                .sources = sources,
+                                .lay = lay,
+                                .take = take,
+                                .context = scouting};
+    return tries_run(&tries, interrupted, why);
 }
 
 /* ---- rounds ---- */
@@ -167,8 +142,9 @@ static void guess_all(struct scouting *scouting)
 {
     for (uint32_t i = 0; i < scouting->count; i++) {
         struct scout *scout = &scouting->scouts[i];
-        double share = scouting->times.count > 0 ? SHARE : 1;
-        uint32_t guess = scout->most > 0 ? value_at(scouting, scout, share * scout->most) : 0;
+        double share = scouting->times.count > 0 ? ROUGH_USUAL : 1;
+        uint32_t guess =
+            scout->rough.most > 0 ? value_at(scouting, scout, share * scout->rough.most) : 0;
         search_near(&scout->search, guess, REACH, CLOSE);
     }
 }
@@ -182,8 +158,8 @@ static void collect(struct scouting *scouting)
     for (uint32_t i = 0; i < scouting->count; i++) {
         struct scout *scout = &scouting->scouts[i];
         uint32_t values[A_ROUND], count = 0;
-        bool worth = scouting->times.count > 0 && scout->quest->requests >= 2 * LEAST;
-        if (scout->most > 0 && worth) {
+        bool worth = scouting->times.count > 0 && scout->quest->requests >= 2 * ROUGH_LEAST;
+        if (scout->rough.most > 0 && worth) {
             count = search_next(&scout->search, A_ROUND, values);
         }
         for (uint32_t j = 0; j < count; j++) {
@@ -227,14 +203,17 @@ static uint64_t needed(const struct scouting *scouting)
         const struct scout *scout = &scouting->scouts[i];
         double rate = rate_of(scouting, scout, found(scout));
         bool none = scout->search.tried > 0 && search_found(&scout->search) == SEARCH_NONE;
-        if (scout->most > 0 && !none && rate > most) {
+        if (scout->rough.most > 0 && !none && rate > most) {
             best = scout;
             most = rate;
         }
     }
-    double held = best == NULL ? 0 : best->taken > 0 ? best->taken * most : best->held;
-    double lasting = LASTING * held + 1;
-    return best != NULL && lasting > (double)best->quest->requests ? (uint64_t)ceil(lasting) : 0;
+    if (best == NULL) {
+        return 0;
+    }
+    double taken = best->taken > 0 ? best->taken : best->rough.held / most;
+    uint64_t lasting = serving_lasting(most, taken);
+    return lasting > best->quest->requests ? lasting : 0;
 }
 
 /* Each candidate serves as many. */

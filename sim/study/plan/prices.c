@@ -79,8 +79,8 @@ bool prices_check(const char *prices, char *const *machines, size_t count, struc
             found = found || strcmp(machines[i], price.machine) == 0;
         }
         if (!found) {
-            error_usage(why, OPTION, 0, "'%s' is not a machine of this plan", price.machine);
-            return error_expect(why, "one of --hardware, such as %s", machines[0]);
+            error_usage(why, OPTION, 0, "'%s' is none of the machines", price.machine);
+            return error_expect(why, "one of them, such as %s", machines[0]);
         }
     }
     return true;

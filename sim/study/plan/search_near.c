@@ -27,12 +27,13 @@ static uint32_t stride(const struct search *search, bool up, uint32_t *values)
     return room > 0 ? 1 : 0;
 }
 
-/* The guess, and a value a reach better: probably one passes and the other does not. */
+/* The guess, and a value a reach better: probably one passes and the other does not. The last value
+ * is tried alone: if it fails, so do all. */
 static uint32_t begin(const struct search *search, uint32_t *values)
 {
     uint32_t guess = search->guess, reach = search->reach;
-    if (guess == 0) {
-        values[0] = 0;
+    if (guess == 0 || guess + 1 == search->count) {
+        values[0] = guess;
         return 1;
     }
     values[0] = guess > reach ? guess - reach : 0;

@@ -61,6 +61,37 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
     assert_int_equal(totals.too_long, 3);
 }
 
+static uint32_t count_ids(const struct prefix_options *options, const struct requests *requests)
+{
+    struct error why = {0};
+    struct prefix_cache *cache = prefix_cache_create(options, requests, &why);
+    assert_non_null(cache);
+    uint32_t ids = prefix_ids(cache);
+    prefix_cache_destroy(cache);
+    return ids;
+}
+
+/* One of many servers has room for the blocks of its own requests, not for all. */
+static void a_server_numbers_its_own_requests(void **state)
+{
+    const uint32_t server_of[] = {1, 0, 1};
+    struct requests all = no_requests();
+    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
+    (void)state;
+    add_request(&all, (uint32_t[]){0, 1}, 2, 2 * CHUNK, 1);
+    add_request(&all, (uint32_t[]){2}, 1, 4 * CHUNK, 1);
+    add_request(&all, (uint32_t[]){0}, 1, CHUNK, 1);
+    uint32_t of_all = count_ids(&options, &all);
+    options.server_of = server_of;
+    options.server = 0;
+    uint32_t of_first = count_ids(&options, &all);
+    options.server = 1;
+    uint32_t of_second = count_ids(&options, &all);
+    assert_true(of_first > 0 && of_first < of_all);
+    assert_true(of_second > 0 && of_second < of_all);
+    assert_true(of_first + of_second >= of_all); /* a chunk may be in both */
+}
+
 /* 512 tokens, all known: the last block is computed again, for the token that follows it. */
 static void a_known_prompt_still_computes_its_last_block(void **state)
 {
@@ -472,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
         cmocka_unit_test(a_block_may_hold_several_chunks),
+        cmocka_unit_test(a_server_numbers_its_own_requests),
         cmocka_unit_test(a_bound_counts_chunks_seen_before),
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),

@@ -1,0 +1,44 @@
+/* The options of `advise`, and the two questions that they ask. Internal to advise*.c. */
+#ifndef CLI_ADVISE_ADVISE_QUESTION_H
+#define CLI_ADVISE_ADVISE_QUESTION_H
+
+#include "cli/frame/arguments.h"
+#include "study/advise/advice.h"
+
+enum advise_option {
+    ADVISE_CONTEXT,
+    ADVISE_TPOT,
+    ADVISE_TTFT,
+    ADVISE_RATE,
+    ADVISE_PRICE,
+    ADVISE_WEIGHTS,
+    ADVISE_GPUS,
+    ADVISE_MASS,
+    ADVISE_PAPER,
+    ADVISE_WORKLOAD,
+    ADVISE_SET,
+    ADVISE_DB,
+    ADVISE_NO_CACHE,
+    ADVISE_JOBS,
+    ADVISE_WIDE,
+    ADVISE_JSON
+};
+
+extern const struct command_option advise_options[];
+
+/* Read the limits, the number of GPUs and the jobs into zeroed options. With requests (`serves`)
+ * times are percentiles. */
+bool advise_read_limits(const struct arguments *arguments, bool serves, struct advice_options *out,
+                        struct error *why);
+
+/* What one machine holds, and how. */
+bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
+                    struct advice_options *with, struct error *why);
+
+/* How many GPUs of which machine hold a rate. The first fails for options that have no part in
+ * that. */
+bool advise_rate_check(const struct arguments *arguments, struct error *why);
+bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
+                    struct advice_options *with, struct error *why);
+
+#endif

@@ -1,0 +1,83 @@
+#include "base/units.h"
+#include "cli/advise/advise_hire.h"
+#include "cli/advise/advise_question.h"
+#include "cli/frame/output.h"
+#include "cli/frame/progress.h"
+#include "study/advise/advice_search.h"
+
+#include <stdio.h>
+
+/* Options that have no part in a question about a rate. */
+bool advise_rate_check(const struct arguments *arguments, struct error *why)
+{
+    static const int unused[] = {ADVISE_MASS, ADVISE_PAPER, ADVISE_WIDE};
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        if (arguments_given(arguments, unused[i])) {
+            error_usage(why, NULL, 0, "'%s' does not apply to '--rate'",
+                        advise_options[unused[i]].name);
+            return error_expect(why, "only systems that lose nothing and can be started are hired");
+        }
+    }
+    return true;
+}
+
+static void show_hire(double share, const char *what, void *context)
+{
+    char left[PROGRESS_LEFT];
+    (void)context;
+    progress_show("%.0f %%: %s%s", 100 * share, what, progress_left(share, left));
+}
+
+static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, ADVISE_RATE);
+    if (!units_parse(text, UNIT_COUNT, NULL, 0, "--rate", out, why)) {
+        return error_expect(why, "requests a second, such as 0.3");
+    }
+    if (*out < 1e-6 || *out > 1e6) {
+        error_usage(why, "--rate", 0, "'%.40s' is no rate that can be served", text);
+        return error_expect(why, "0.000001 to 1000000 requests a second");
+    }
+    return true;
+}
+
+/* What was found before an interruption is shown, and the command fails all the same. */
+static bool print_hire(const struct arguments *arguments, const struct hire *hire,
+                       struct error *why)
+{
+    uint32_t operands;
+    const char *model = *arguments_operands(arguments, &operands);
+    bool good =
+        (arguments_given(arguments, ADVISE_JSON) ? advise_hire_json(hire, model, stdout, why)
+                                                 : advise_hire_print(hire, model, stdout, why)) &&
+        output_flush(stdout, "standard output", why);
+    return good && (hire->interrupted || hire->best != HIRE_NONE ||
+                    error_set(why, NULL, 0, "no form holds the rate within the limits"));
+}
+
+bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
+                    struct advice_options *with, struct error *why)
+{
+    uint32_t operands;
+    struct hire_options options = {.targets = with->targets,
+                                   .machines = arguments_operands(arguments, &operands)[1],
+                                   .prices = arguments_text(arguments, ADVISE_PRICE),
+                                   .weights = arguments_text(arguments, ADVISE_WEIGHTS),
+                                   .most_gpus = with->gpus,
+                                   .store = with->store,
+                                   .jobs = with->jobs,
+                                   .runs = with->runs,
+                                   .on_progress = show_hire};
+    struct hire hire;
+    bool interrupted = false;
+    if (!read_rate(arguments, &options.rate, why) ||
+        !advice_add_targets(true, &options.targets, why)) {
+        return false;
+    }
+    bool good = hire_run(scenario, &options, &hire, &interrupted, why);
+    progress_clear();
+    good = good && print_hire(arguments, &hire, why);
+    good = progress_end(good, interrupted, "the search had ended", why);
+    hire_release(&hire);
+    return good;
+}

@@ -1,0 +1,82 @@
+/* The parts of a hire's search, in the order in which they run. Internal to hire*.c. */
+#ifndef STUDY_ADVISE_HIRE_PARTS_H
+#define STUDY_ADVISE_HIRE_PARTS_H
+
+#include "study/advise/hire.h"
+
+/* ---- hire_forms.c ---- */
+
+/* List all forms in `out`, those that cannot be with their reason. Fails if none can be. */
+bool hire_list_forms(const struct scenario *scenario, const struct hire_options *options,
+                     struct hire *out, struct error *why);
+
+/* ---- hire_tries.c ---- */
+
+/* What a try serves. Cheap ones have few requests; only the others are answers. */
+enum hire_what {
+    HIRE_AT_ONCE,   /* cheap: one server, all requests at once */
+    HIRE_ALONE,     /* cheap: one server, each request alone */
+    HIRE_SHARE,     /* cheap: one server with its share of the rate */
+    HIRE_WHOLE,     /* so many servers, the rate, the whole workload */
+    HIRE_ALL_ALONE, /* one server, each request of the workload alone */
+};
+
+struct hire_try {
+    struct hire_form *form;
+    uint32_t servers;
+};
+
+struct sizing {
+    struct hire *hire;
+    const struct hire_options *options;
+    struct sources *sources;
+    struct targets times;   /* without the queue's: few requests cannot judge it */
+    enum hire_what what;    /* of all tries of a round */
+    struct hire_try *tries; /* [capacity], owned */
+    size_t count, capacity;
+    bool *interrupted;
+};
+
+/* Forms that `is_wanted` (a part's own) are tried with one server each, in one round. */
+bool hire_try_forms(struct sizing *sizing, enum hire_what what,
+                    bool (*is_wanted)(const struct hire *hire, const struct hire_form *form),
+                    struct error *why);
+
+/* Search the numbers of servers of several forms in common rounds: their `search` has begun. */
+bool hire_search(struct sizing *sizing, enum hire_what what, struct hire_form *const *forms,
+                 uint32_t count, struct error *why);
+
+/* Begin to search a form's servers, 1 to `most`, at a guess. */
+bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t reach,
+                struct error *why);
+
+/* ---- hire_weigh.c ---- */
+
+/* What one server of each form answers at most, and whether a request alone meets the limits. */
+bool hire_survey(struct sizing *sizing, struct error *why);
+
+/* On each machine without an answer, search the servers of the form that is probably the cheapest by
+ * cheap runs, until such a form was searched. */
+bool hire_weigh(struct sizing *sizing, struct error *why);
+
+/* Search the servers of these forms, 1 to `most` of each (NULL: as many as may be), by cheap runs:
+ * `guess` is what was found, or else the most. */
+bool hire_weigh_forms(struct sizing *sizing, struct hire_form *const *forms, const uint32_t *most,
+                      uint32_t count, struct error *why);
+
+/* The form of the row of form `first` that is probably the cheapest among those that may hold the
+ * rate; HIRE_NONE if none may. */
+uint32_t hire_likely(const struct hire *hire, uint32_t first);
+
+/* Requests that the probable answers need to be answers; 0: they have enough. */
+uint64_t hire_requests_wanted(const struct hire *hire);
+
+/* ---- hire_found.c ---- */
+
+/* The least that a form of the same machine costs that holds the rate; infinity: none does. */
+double hire_found_on(const struct hire *hire, const struct hire_form *form);
+
+/* Set `best`. */
+void hire_choose(struct hire *hire);
+
+#endif

@@ -1,0 +1,126 @@
+/* A form is left out of a hire only if its own runs or its price say so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "study/advise/hire.h"
+#include "study/sweep/sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { STEPS = 256 };
+
+struct asked {
+    struct scenario scenario;
+    struct run_context runs;
+    struct hire hire;
+    double shares[STEPS]; /* of the progress, as told */
+    uint32_t told;
+};
+
+static void note(double share, const char *what, void *context)
+{
+    struct asked *asked = context;
+    assert_non_null(what);
+    assert_true(asked->told < STEPS);
+    asked->shares[asked->told++] = share;
+}
+
+static void ask(const char *machines, const char *prices, double rate, const char *targets,
+                struct asked *out)
+{
+    const char *const texts[] = {
+        "model=llama-3.1-8b",
+        "workload=\"synthetic:prompt=4000,output=20,requests=40\"",
+    };
+    struct hire_options options = {.rate = rate,
+                                   .machines = machines,
+                                   .prices = prices,
+                                   .most_gpus = 8,
+                                   .jobs = 2,
+                                   .runs = &out->runs,
+                                   .on_progress = note,
+                                   .context = out};
+    struct error why = {0};
+    bool interrupted = true;
+    out->told = 0;
+    if (!scenario_load(NULL, 0, texts, 2, &out->scenario, &why) ||
+        !run_context_init(&out->runs, sweep_users(2, false), NULL, &why) ||
+        !targets_parse(targets, &options.targets, &why) ||
+        !hire_run(&out->scenario, &options, &out->hire, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+}
+
+static void release(struct asked *asked)
+{
+    hire_release(&asked->hire);
+    run_context_release(&asked->runs);
+    scenario_release(&asked->scenario);
+}
+
+/* The whole workload missed with as many servers as cost no more, or one server costs more. */
+static void every_form_is_decided_by_its_own_runs(void **state)
+{
+    struct asked asked;
+    (void)state;
+    ask("l40s,a40", "l40s=0.9,a40=0.4", 3, "ttft_p99_ms<=3000,tpot_p50_ms<=60,queue_grows<=0",
+        &asked);
+    const struct hire *hire = &asked.hire;
+    assert_int_not_equal(hire->best, HIRE_NONE);
+    for (uint32_t i = 0; i < hire->count; i++) {
+        const struct hire_form *form = &hire->forms[i];
+        const struct hire_form *best = &hire->forms[hire_best_on(hire, form->candidate->machine)];
+        double cost = hire_cost(best, best->servers);
+        uint32_t affordable = (uint32_t)(cost / hire_cost(form, 1) + 1e-9);
+        affordable = affordable < form->most_servers ? affordable : form->most_servers;
+        assert_true(form->decided);
+        assert_true(form->servers > 0 ? hire_cost(form, form->servers) >= cost
+                                      : form->fewer >= affordable);
+        assert_true(form->servers == 0 || form->fewer == form->servers - 1);
+    }
+    release(&asked);
+}
+
+/* Two GPUs are two servers or one: both hold the rate at one price, and fewer servers are simpler. */
+static void forms_of_one_machine_tie(void **state)
+{
+    struct asked asked;
+    (void)state;
+    ask("a40", NULL, 1.5, "ttft_p99_ms<=3000,queue_grows<=0", &asked);
+    const struct hire_form *two = &asked.hire.forms[0], *one = &asked.hire.forms[1];
+    assert_int_equal(two->gpus * two->servers, 2);
+    assert_int_equal(one->gpus * one->servers, 2);
+    assert_int_equal(two->servers, 2);
+    assert_int_not_equal(hire_tie(two, one), TIE_NONE);
+    assert_ptr_equal(&asked.hire.forms[asked.hire.best], one);
+    release(&asked);
+}
+
+static void progress_never_falls(void **state)
+{
+    struct asked asked;
+    (void)state;
+    ask("l40s,a40", NULL, 3, "ttft_p99_ms<=3000,tpot_p50_ms<=60,queue_grows<=0", &asked);
+    assert_true(asked.told > 4);
+    for (uint32_t i = 1; i < asked.told; i++) {
+        assert_true(asked.shares[i] >= asked.shares[i - 1]);
+    }
+    assert_true(asked.shares[asked.told - 1] > 0.5);
+    release(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_is_decided_by_its_own_runs),
+        cmocka_unit_test(forms_of_one_machine_tie),
+        cmocka_unit_test(progress_never_falls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
