@@ -15,14 +15,9 @@ static void start_task(struct engine *engine, engine_task_id id, engine_task_id 
 {
     struct task *task = &engine->tasks[id];
     if (task->resource != ENGINE_NONE) {
-        struct resource *resource = &engine->resources[task->resource];
-        if (resource->serving++ == 0) {
-            resource->busy_since_ns = engine->now_ns;
-        }
+        engine->resources[task->resource].serving++;
     }
-    if (engine->record) {
-        binding_note_start(engine, id, before);
-    }
+    binding_note_start(engine, id, before);
     if (task->moves) {
         flow_hold(&engine->flows, task->route);
     }
@@ -77,60 +72,42 @@ void engine_try_to_start(struct engine *engine, engine_task_id id)
 
 static void leave_server(struct engine *engine, struct resource *resource)
 {
-    if (--resource->serving == 0) {
-        resource->busy_ns += engine->now_ns - resource->busy_since_ns;
-    }
+    resource->serving--;
     serve(engine, resource);
 }
 
-/* Notify the successors, in order of submission, and free the edges to them. */
+/* Notify the successors, in order of submission. */
 static void tell_dependents(struct engine *engine, engine_task_id ended)
 {
     uint32_t last = engine->tasks[ended].dependents;
     if (last == ENGINE_NONE) {
         return;
     }
-    uint32_t first = engine->edges[last].next;
     uint32_t edge = last;
     do {
         edge = engine->edges[edge].next;
         engine_task_id id = engine->edges[edge].to;
-        if (engine->record) {
-            binding_note_ended(engine, id, ended);
-        }
+        binding_note_ended(engine, id, ended);
         if (--engine->tasks[id].waiting == 0) {
             engine_try_to_start(engine, id);
         }
-        engine->edges_free++;
     } while (edge != last);
-    engine->edges[last].next = engine->free_edge;
-    engine->free_edge = first;
 }
 
 static void end_task(struct engine *engine, engine_task_id id)
 {
     struct task *task = &engine->tasks[id];
-    uint32_t tag = task->tag;
     task->state = TASK_ENDED;
     engine->live--;
     if (task->moves) {
         engine->moving--;
         flow_give_back(&engine->flows, task->route);
     }
-    if (engine->record) {
-        binding_note_end(engine, id);
-    }
+    binding_note_end(engine, id);
     if (task->resource != ENGINE_NONE) {
         leave_server(engine, &engine->resources[task->resource]);
     }
     tell_dependents(engine, id);
-    if (engine->on_end) {
-        engine->on_end(engine, tag, engine->on_end_context);
-    }
-    if (!engine->record) {
-        engine->tasks[id].dependents = engine->free_task;
-        engine->free_task = id;
-    }
 }
 
 static void go_on(struct engine *engine, engine_task_id id)
@@ -143,25 +120,6 @@ static void go_on(struct engine *engine, engine_task_id id)
         begin_flow(engine, id);
     } else {
         end_task(engine, id);
-    }
-}
-
-static void go_off(struct engine *engine, uint32_t slot)
-{
-    struct timer timer = engine->timers[slot];
-    engine->timers[slot].tag = engine->free_timer;
-    engine->free_timer = slot;
-    engine->timers_set--;
-    timer.callback(engine, timer.tag, timer.context);
-}
-
-static void happen(struct engine *engine)
-{
-    uint32_t item = calendar_item(calendar_pop(&engine->calendar));
-    if (item & TIMER_BIT) {
-        go_off(engine, item & ~TIMER_BIT);
-    } else {
-        go_on(engine, item);
     }
 }
 
@@ -179,7 +137,7 @@ static bool goes_on(struct engine *engine, struct error *why)
     return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
 }
 
-bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
+bool engine_run(struct engine *engine, struct error *why)
 {
     struct flow_set *flows = &engine->flows;
     for (;;) {
@@ -192,12 +150,6 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
             assert(engine->live == 0);
             return true;
         }
-        if (next_ns > until_ns) {
-            if (until_ns > engine->now_ns) {
-                engine->now_ns = until_ns;
-            }
-            return true;
-        }
         if (next_ns > ENGINE_LAST_NS) {
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
@@ -206,7 +158,7 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {
-            happen(engine);
+            go_on(engine, calendar_item(calendar_pop(&engine->calendar)));
         } else {
             end_flows(engine);
         }
