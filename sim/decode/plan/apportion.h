@@ -1,6 +1,6 @@
 /* Integer shares that add up. */
-#ifndef BASE_APPORTION_H
-#define BASE_APPORTION_H
+#ifndef DECODE_PLAN_APPORTION_H
+#define DECODE_PLAN_APPORTION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* How much of the work of a question is done, counted by the threads that do it. */
-#ifndef BASE_METER_H
-#define BASE_METER_H
+#ifndef DECODE_REPLAY_METER_H
+#define DECODE_REPLAY_METER_H
 
 #include <stdatomic.h>
 

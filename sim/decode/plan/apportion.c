@@ -1,6 +1,6 @@
 /* Largest remainder: each item gets the whole part of its mean. The rest is given out one by one,
  * to the items whose means lost most. */
-#include "base/apportion.h"
+#include "decode/plan/apportion.h"
 
 int64_t apportion_mean(int64_t sum, uint32_t count)
 {
