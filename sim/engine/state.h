@@ -1,5 +1,5 @@
-/* The state of an engine. Four files share it: engine.c creates and shows it, submit.c puts tasks
- * in, run.c runs them, binding.c notes what they waited for.
+/* The state of an engine. Three files share it: engine.c creates and shows it, submit.c puts tasks
+ * in, run.c runs them and notes what they waited for.
  *
  * A task on its way:
  *
