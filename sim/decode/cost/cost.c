@@ -97,17 +97,11 @@ struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct m
     return sum;
 }
 
-/* Whole kernels, rounded up; not by what a share in binary lies above the decimal one. */
-static uint64_t kernels_of(uint64_t operators, double share)
-{
-    return (uint64_t)fmax(1, ceil((double)operators * share - 1e-6));
-}
-
+/* Of 40 kernels 15 run before attention, 5 in it and 20 after it: assumed for every system. */
 uint64_t cost_stage_kernels(const struct mechanisms *m, enum model_stage stage)
 {
     uint64_t operators = m->operators;
-    uint64_t pre = kernels_of(operators, m->operators_pre);
-    uint64_t attend = kernels_of(operators, m->operators_attend);
+    uint64_t pre = (3 * operators + 7) / 8, attend = (operators + 7) / 8;
     switch (stage) {
     case MODEL_PRE:
         return pre;

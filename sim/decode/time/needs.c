@@ -81,8 +81,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
-    bool pageable =
-        (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
+    bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_on_host(setup);
