@@ -49,20 +49,6 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
                        : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
 }
 
-size_t cost_operator_figures(const struct setup *setup, const struct model_operator *op,
-                             enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    const struct profile *profile = &setup->profile;
-    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
-    if (op->stage == MODEL_ATTEND && op->matrix) {
-        const struct attention_work work = attention_work(setup, op, 1);
-        return kernel_attention_figures(profile, &work, graph, figures);
-    }
-    return is_product(op)
-               ? kernel_product_figures(profile, op->weights, op->grouped, graph, figures)
-               : roofline_read_figures(profile, CURVE_GPU_HBM_SHARE, graph, figures);
-}
-
 struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                              struct model_rows rows, uint64_t attended, uint64_t kernels)
 {
