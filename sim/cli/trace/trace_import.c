@@ -120,9 +120,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     struct import_report report = {.unread = ""};
     const char *path = arguments_operands(arguments, &count)[0];
     const char *name = arguments_text(arguments, FORMAT);
-    bool has_columns = arguments_given(arguments, COLUMNS);
-    const struct import_format *format = name != NULL ? import_format_named(name, has_columns, why)
-                                                      : import_format_of(path, has_columns, why);
+    const struct import_format *format =
+        name != NULL ? import_format_named(name, why) : import_format_of(path, why);
     bool ok = format != NULL && check_options(arguments, format, why) &&
               read_options(arguments, &read, why) &&
               trace_import(format, path, arguments_text(arguments, OUTPUT), &read, &report, why);
@@ -138,8 +137,8 @@ static void print_formats(FILE *out)
         fprintf(out, "  %-22s %s\n", import_formats[i]->name, import_formats[i]->summary);
     }
     fputs("\nA plain stream is one head of one layer, with one id per step. Scripts in\n"
-          "traces/convert/ read numpy arrays of indices, responses of SGLang with its indexer's\n"
-          "top-k, and libCacheSim's oracleGeneral.\n",
+          "traces/convert/ read the text of 'trace export', numpy arrays of indices, responses of\n"
+          "SGLang with its indexer's top-k, and libCacheSim's oracleGeneral.\n",
           out);
 }
 
@@ -149,9 +148,7 @@ const struct command command_trace_import = {
     .least_operands = 1,
     .most_operands = 1,
     .summary = "convert another tool's recording to a decode trace",
-    .example = "spillway trace export smollm2-135m -o trace.csv\n"
-               "spillway trace import trace.csv -o trace.swt\n"
-               "printf 'page\\n4\\n2\\n4\\n' >pages.csv\n"
+    .example = "printf 'page\\n4\\n2\\n4\\n' >pages.csv\n"
                "spillway trace import pages.csv --columns unit=page -o pages.swt",
     .options = options,
     .more = print_formats,

@@ -3,7 +3,6 @@
 
 #include "base/name.h"
 #include "base/text.h"
-#include "trace/csv/csv.h"
 #include "trace/import/import_sink.h"
 
 #include <string.h>
@@ -17,28 +16,15 @@ const struct import_format *const import_formats[] = {
     NULL,
 };
 
-const struct import_format import_csv = {
-    .name = "csv",
-    .summary = "as 'trace export' writes it, or with --columns any table",
-    .suffix = ".csv",
-};
-
 static const char *format_name(size_t index)
 {
     return import_formats[index] != NULL ? import_formats[index]->name : NULL;
 }
 
-static const struct import_format *with_columns(const struct import_format *format,
-                                                bool has_columns)
-{
-    return format == &import_csv && has_columns ? &import_columns : format;
-}
-
-const struct import_format *import_format_named(const char *name, bool has_columns,
-                                                struct error *why)
+const struct import_format *import_format_named(const char *name, struct error *why)
 {
     int index = name_find(name, format_name, "format", NULL, 0, why);
-    return index < 0 ? NULL : with_columns(import_formats[index], has_columns);
+    return index < 0 ? NULL : import_formats[index];
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -47,11 +33,11 @@ static bool ends_with(const char *text, const char *end)
     return length <= size && strcmp(text + size - length, end) == 0;
 }
 
-const struct import_format *import_format_of(const char *path, bool has_columns, struct error *why)
+const struct import_format *import_format_of(const char *path, struct error *why)
 {
     for (size_t f = 0; import_formats[f] != NULL; f++) {
         if (ends_with(path, import_formats[f]->suffix)) {
-            return with_columns(import_formats[f], has_columns);
+            return import_formats[f];
         }
     }
     error_usage(why, NULL, 0, "the format of '%s' does not follow from its name", path);
@@ -79,9 +65,6 @@ bool trace_import(const struct import_format *format, const char *path, const ch
                   struct error *why)
 {
     struct import_sink sink;
-    if (format->walk == NULL) {
-        return trace_import_csv(path, out_path, &report->complaints, why);
-    }
     bool ok = import_sink_init(&sink, format, path, options, &report->complaints, why) &&
               read_twice(&sink, out_path, why);
     text_copy(report->unread, sizeof report->unread, sink.unread);

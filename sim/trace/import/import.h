@@ -57,20 +57,16 @@ struct import_format {
     const char *suffix; /* of its files */
     unsigned reads;     /* import_key bits */
     bool repeats; /* a step may want a unit twice; it becomes one unit with the mass of both */
-    /* Hand the whole file to the sink (import_sink.h). Fails if the file cannot be read further.
-     * NULL: the text of 'trace export', which trace_import_csv() reads. */
+    /* Hand the whole file to the sink (import_sink.h). Fails if the file cannot be read further. */
     bool (*walk)(struct import_sink *sink, struct error *why);
 };
 
 extern const struct import_format import_csv, import_u32;
-extern const struct import_format import_columns;          /* CSV whose columns the user names */
-extern const struct import_format *const import_formats[]; /* all but that one; ends with NULL */
+extern const struct import_format *const import_formats[]; /* all; ends with NULL */
 
-/* The format of this name, or of the path's ending; NULL with `why` filled when there is none. With
- * `has_columns`, CSV means import_columns. */
-const struct import_format *import_format_named(const char *name, bool has_columns,
-                                                struct error *why);
-const struct import_format *import_format_of(const char *path, bool has_columns, struct error *why);
+/* The format of this name, or of the path's ending; NULL with `why` filled when there is none. */
+const struct import_format *import_format_named(const char *name, struct error *why);
+const struct import_format *import_format_of(const char *path, struct error *why);
 
 /* Import the file at `path` into the trace at `out_path`. The caller
  * zeroed `report`. On failure no new file is at `out_path`, and the report has the faults of the

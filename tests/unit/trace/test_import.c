@@ -177,7 +177,7 @@ static void columns_are_found_by_name(void **state)
                                  "0.5,\"3\",100,0,1,\"a,b\"\r\n"
                                  "1,4,100,0,0,\n"
                                  "0.125,4,101,0,0,");
-    assert_imports(&import_columns, &file, &options,
+    assert_imports(&import_csv, &file, &options,
                    "layers=1 kv_heads=2 query_heads=2 "
                    "head_dim=1 context=10 unit_kind=0 unit_tokens=1 units=10 sinks=0 recent=0 "
                    "keep=2 sequences=1 steps=2",
@@ -193,7 +193,7 @@ static void columns_are_found_by_number(void **state)
     (void)state;
     const struct import_options options = {.columns = "unit=2", .per_step = 2};
     struct file file = text_file("a,3\nb,1\nc,2\n");
-    assert_imports(&import_columns, &file, &options, "keep=2 sequences=1 steps=2", "csv",
+    assert_imports(&import_csv, &file, &options, "keep=2 sequences=1 steps=2", "csv",
                    "0,0,0,0,born,0\n0,0,0,0,tail,0\n0,0,0,0,1,0.5\n0,0,0,0,3,0.5\n"
                    "0,1,0,0,born,0\n0,1,0,0,tail,0\n0,1,0,0,2,1\n");
 }
@@ -206,7 +206,7 @@ static void ranks_and_tokens_born_share_the_mass(void **state)
     const struct import_options options = {
         .columns = "unit=1", .mass = IMPORT_RANK, .context = 8, .share = 2, .per_step = 3};
     struct file file = text_file("5\n0\n9\n");
-    assert_imports(&import_columns, &file, &options,
+    assert_imports(&import_csv, &file, &options,
                    "layers=2 kv_heads=1 query_heads=1 head_dim=1 "
                    "context=8 unit_kind=0 unit_tokens=1 units=8 sinks=0 recent=0 keep=2",
                    "\"assumed: 1/rank in a row\"",
@@ -241,11 +241,13 @@ static void malformed_lines_are_named(void **state)
         {"unit=1,mass=2", "1,2\n", 1, "'2'"},
         {"unit=1,mass=2,step=3", "1,.9,0\n2,.9,0\n", 1,
          "0 0 1.8"}, /* layer 0, head 0: sum of masses */
+        {NULL, "", 1, ""},
+        {NULL, "s,u\n", 1, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct import_options options = {.columns = cases[i].columns};
         struct file file = text_file(cases[i].text);
-        assert_refused(&import_columns, &file, &options, cases[i].line, cases[i].facts);
+        assert_refused(&import_csv, &file, &options, cases[i].line, cases[i].facts);
     }
 }
 
@@ -257,7 +259,7 @@ static void ten_faults_are_kept_and_all_are_counted(void **state)
         strcat(text, "x\n1\n");
     }
     struct file file = text_file(text);
-    assert_refused(&import_columns, &file, &(struct import_options){.columns = "unit=1"}, 0, "13");
+    assert_refused(&import_csv, &file, &(struct import_options){.columns = "unit=1"}, 0, "13");
     assert_int_equal(complaints_shown(&report.complaints), 10);
     assert_int_equal(report.complaints.shown[9].line, 19);
 }
@@ -282,7 +284,7 @@ static void a_mapping_that_cannot_be_meant_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct import_options options = {.columns = cases[i].columns, .per_step = 1};
         struct file file = text_file("1,2\n");
-        assert_refused(&import_columns, &file, &options, 0, cases[i].facts);
+        assert_refused(&import_csv, &file, &options, 0, cases[i].facts);
     }
 }
 
@@ -292,13 +294,12 @@ static void a_name_says_its_format(void **state)
 {
     (void)state;
     struct error why;
-    assert_ptr_equal(import_format_of("a/b.u32", false, &why), &import_u32);
-    assert_ptr_equal(import_format_of("x.csv", false, &why), &import_csv);
-    assert_ptr_equal(import_format_of("x.csv", true, &why), &import_columns);
-    assert_null(import_format_of("x.bin", false, &why));
+    assert_ptr_equal(import_format_of("a/b.u32", &why), &import_u32);
+    assert_ptr_equal(import_format_of("x.csv", &why), &import_csv);
+    assert_null(import_format_of("x.bin", &why));
     assert_int_equal(why.kind, ERROR_USAGE);
-    assert_ptr_equal(import_format_named("csv", true, &why), &import_columns);
-    assert_null(import_format_named("oracle", false, &why));
+    assert_ptr_equal(import_format_named("csv", &why), &import_csv);
+    assert_null(import_format_named("oracle", &why));
     assert_int_equal(why.kind, ERROR_USAGE);
 }
 
