@@ -1,6 +1,6 @@
-/* Loops over independent items on several threads, and the cores that these share. The result is the same for any number of
- * threads: an item writes only its own data, and if several items fail, the error of the lowest
- * index is reported. */
+/* Loops over independent items on several threads, and the cores that these share. The result is
+ * the same for any number of threads: an item writes only its own data, and if several items fail,
+ * the error of the lowest index is reported. */
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
 

@@ -156,7 +156,7 @@ void profile_stated_in(const struct profile *profile, enum curve_id id, char *na
 
 /* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
  * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:
- * reading a curve that has neither is a bug, but in a dry run; check with profile_require() first. */
+ * reading a curve that has neither is a bug, except in a dry run; profile_require() checks it. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
