@@ -183,6 +183,8 @@ install: all ## install program, header, data, pages, man page and completion be
 	    -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/swt.py
+	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces/convert traces/convert/*.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1

@@ -18,10 +18,12 @@ complete.
             for row in frame.rows: ...
 """
 
+import csv
 import itertools
 import json
 import math
 import os
+import re
 import struct
 from dataclasses import astuple, dataclass, fields
 
@@ -616,3 +618,127 @@ def export_layer(h, frame, step, steps, out):
 def export_units(start, row, out):
     out.writelines(f'{start}{unit},{MASSES[code]:.4g}\n'
                    for unit, code in zip(row.units, row.codes))
+
+
+# ---- from text -----------------------------------------------------------------------------------
+
+REAL = re.compile(r'[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?', re.IGNORECASE)
+
+
+class TextReader:
+    """The items of a trace as CSV, in the one order that FORMAT.md allows; `place` says which line
+    a fault is in."""
+
+    def __init__(self, file, name):
+        self.name, self.line = name, 0
+        self.header = self.read_header([file.readline() for _ in range(3)])
+        self.rows = csv.reader(file, strict=True, skipinitialspace=True)
+        self.step()
+
+    def require(self, holds, text):
+        require(holds, f'{self.name}:{self.line}: {text}')
+
+    def read_header(self, lines):
+        marks = f'# swt {VERSION} ', '# source ', 'sequence,step,layer,head,unit,mass'
+        for self.line, (line, mark) in enumerate(zip(lines, marks), 1):
+            self.require(line.startswith(mark), f"a line that begins with '{mark}' is expected")
+        numbers = dict(word.split('=', 1) for word in lines[0].split()[3:] if '=' in word)
+        names = [field.name for field in fields(Header)[:-1]]
+        self.line = 1
+        self.require(sorted(numbers) == sorted(names) and len(lines[0].split()) == 3 + len(names),
+                     f'the numbers {" ".join(names)} are expected, once each')
+        header = Header(**{name: self.whole(text) for name, text in numbers.items()},
+                        source=parse_source(lines[1][len(marks[1]):].encode()))
+        header.check()
+        self.line = 3
+        return header
+
+    def step(self):
+        """Go on to the next item: its key, its kind and its value; key None at the end."""
+        self.line += 1
+        try:
+            found = next(self.rows, None)
+        except csv.Error as why:
+            self.require(False, str(why))
+        if found is None:
+            self.key = self.kind = self.value = None
+            return
+        self.require(len(found) == 6, f'{len(found)} fields where there are 6')
+        self.key = tuple(map(self.whole, found[:4]))
+        self.kind, self.value = found[4:]
+
+    def whole(self, text):
+        self.require(text.isascii() and text.isdigit() and int(text) <= U32_MOST,
+                     f"'{text}' is not a whole number")
+        return int(text)
+
+    def real(self, text, most=math.inf):
+        number = float(text) if REAL.fullmatch(text) else math.nan
+        self.require(0 <= number <= most and number < math.inf, f"'{text}' is not a number from 0 on")
+        return number
+
+    def take(self, key, kind):
+        self.require((self.key, self.kind) == (key, kind),
+                     f"'{kind}' of sequence %u, step %u, layer %u, head %u is expected" % key)
+        value = self.value
+        self.step()
+        return value
+
+    def take_row(self, key):
+        """A row, and its approximate row."""
+        rest = [self.real(self.take(key, kind), MASS_MOST) for kind in ('born', 'tail')]
+        row, approximate = Row([], b'', *rest), Row([], b'')
+        while self.key == key and self.kind not in ('born', 'tail', 'query'):
+            into = approximate if self.kind.startswith('~') else row
+            unit = self.whole(self.kind.removeprefix('~'))
+            self.require(unit < self.header.units, f'unit {unit} of {self.header.units}')
+            self.require(into.units[-1:] < [unit], f'unit {unit} does not ascend')
+            self.require(into is row or self.header.flags & HAS_APPROXIMATE, 'an approximate row')
+            into.units.append(unit)
+            into.codes += bytes([mass_code(self.real(self.value, MASS_MOST))])
+            self.step()
+        return row, approximate
+
+    def take_query(self, key):
+        """Scale and numbers of a query."""
+        scale, *numbers = self.take(key, 'query').split(' ')
+        wrong = len(numbers) != self.header.head_dim or not all(
+            re.fullmatch(r'-?[0-9]{1,3}', number) and -128 <= int(number) <= 127 for number in numbers)
+        self.require(not wrong, f'a scale and {self.header.head_dim} numbers from -128 to 127 are expected')
+        return self.real(scale), struct.pack(f'{len(numbers)}b', *map(int, numbers))
+
+    def take_layer(self, place):
+        """Rows by KV head and queries by query head, of one layer of one step."""
+        h = self.header
+        queries = h.query_heads if h.flags & HAS_QUERIES else 0
+        return ([self.take_row((*place, head)) for head in range(h.kv_heads)],
+                [self.take_query((*place, head)) for head in range(queries)])
+
+
+def import_csv(file, name, path):
+    """Writes the trace whose text is in `file`, which is called `name`, to `path`. Holds one tile of
+    all layers in memory."""
+    lines = TextReader(file, name)
+    h = lines.header
+    with Writer(path, h) as trace:
+        for sequence, tile in itertools.product(range(h.sequences), range(h.tiles)):
+            first = tile * h.steps_per_tile
+            steps = [[lines.take_layer((sequence, step, layer)) for layer in range(h.layers)]
+                     for step in range(first, first + h.tile_steps(tile))]
+            for layer in range(h.layers):
+                put_layer(trace, [step[layer] for step in steps], f'{name}:{lines.line}')
+        lines.require(lines.key is None, 'the end of the file is expected')
+
+
+def put_layer(trace, steps, name):
+    """Writes a frame from rows and queries by step."""
+    h = trace.header
+    by_head = [rows[head] for head in range(h.kv_heads) for rows, _ in steps]
+    kinds = [[pair[kind] for pair in by_head] for kind in range(2 if h.flags & HAS_APPROXIMATE else 1)]
+    for rows in kinds:
+        check_rows(h, rows, name)
+    packed = [[pack_row(row.units, row.codes, row.born, row.tail) for row in rows] for rows in kinds]
+    queries = [queries[head] for head in range(h.query_heads) for _, queries in steps if queries]
+    scale, query = ([scale for scale, _ in queries], b''.join(numbers for _, numbers in queries))
+    has_queries = h.flags & HAS_QUERIES
+    trace.put(packed[0], scale if has_queries else None, query if has_queries else None, *packed[1:])

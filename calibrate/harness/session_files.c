@@ -1,6 +1,5 @@
 #include "calibrate/harness/session_files.h"
 
-#include "base/destination.h"
 #include "base/regular.h"
 #include "base/text.h"
 #include "base/unfinished.h"

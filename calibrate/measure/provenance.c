@@ -42,7 +42,7 @@ void provenance_set(struct provenance *provenance, enum fact fact, const char *f
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    text_drop_partial(text, strlen(text));
+    error_drop_partial(text, strlen(text));
     memcpy(provenance->facts[fact], text, sizeof text);
 }
 

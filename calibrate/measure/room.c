@@ -39,7 +39,7 @@ static void add_to_note(char *note, size_t size, const char *addition)
     if (length > most) {
         length = most;
         note[length] = '\0';
-        text_drop_partial(note, length);
+        error_drop_partial(note, length);
         length = strlen(note);
     }
     text_copy(note + length, size - length, addition);

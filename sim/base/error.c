@@ -2,13 +2,26 @@
  * terminal never reach it, whatever file they were read from. */
 #include "base/error.h"
 
-#include "base/text.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LONG_LIST = 160 }; /* bytes of names that nobody reads to the end */
+
+void error_drop_partial(char *text, size_t length)
+{
+    size_t tail = 0; /* continuation bytes at the end */
+    while (tail < 4 && tail < length && ((unsigned char)text[length - 1 - tail] & 0xc0) == 0x80) {
+        tail++;
+    }
+    if (tail < length) {
+        unsigned char lead = (unsigned char)text[length - 1 - tail];
+        size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+        if (tail < wanted) {
+            text[length - 1 - tail] = '\0';
+        }
+    }
+}
 
 static void write_list(char *text, size_t size, const char *format, va_list list)
 {
@@ -16,7 +29,7 @@ static void write_list(char *text, size_t size, const char *format, va_list list
     if (length < 0) {
         text[0] = '\0';
     } else if ((size_t)length >= size) {
-        text_drop_partial(text, size - 1);
+        error_drop_partial(text, size - 1);
     }
     for (char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ' || *c == 0x7f) {

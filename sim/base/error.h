@@ -68,4 +68,8 @@ bool error_rest(struct error *why, const char *command);
  */
 void error_format(const struct error *why, char *text, size_t size);
 
+/* Drop the last character of a text that was cut to `length` bytes, if the cut went through it.
+ * (text.h has the other functions of texts; this one is needed to cut messages.) */
+void error_drop_partial(char *text, size_t length);
+
 #endif

@@ -12,6 +12,9 @@ struct stop_flag {
 };
 
 /* Fails with "interrupted" once the flag is raised. NULL: it never is. */
-bool stop_flag_check(const struct stop_flag *stop, struct error *why);
+static inline bool stop_flag_check(const struct stop_flag *stop, struct error *why)
+{
+    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
+}
 
 #endif

@@ -12,28 +12,13 @@ size_t text_mark(const char *text, size_t size)
     return size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-void text_drop_partial(char *text, size_t length)
-{
-    size_t tail = 0; /* continuation bytes at the end */
-    while (tail < 4 && tail < length && ((unsigned char)text[length - 1 - tail] & 0xc0) == 0x80) {
-        tail++;
-    }
-    if (tail < length) {
-        unsigned char lead = (unsigned char)text[length - 1 - tail];
-        size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
-        if (tail < wanted) {
-            text[length - 1 - tail] = '\0';
-        }
-    }
-}
-
 void text_copy(char *out, size_t size, const char *text)
 {
     int length = snprintf(out, size, "%s", text);
     if (length < 0) {
         out[0] = '\0';
     } else if ((size_t)length >= size) {
-        text_drop_partial(out, size - 1);
+        error_drop_partial(out, size - 1);
     }
 }
 
@@ -47,7 +32,7 @@ void text_append(char *text, size_t size, const char *format, ...)
     if (length < 0) {
         text[used] = '\0';
     } else if ((size_t)length >= size - used) {
-        text_drop_partial(text, size - 1);
+        error_drop_partial(text, size - 1);
     }
 }
 

@@ -13,9 +13,6 @@
  * of files skip it. */
 size_t text_mark(const char *text, size_t size);
 
-/* Drop the last character of a text that was cut to `length` bytes, if the cut went through it. */
-void text_drop_partial(char *text, size_t length);
-
 /* Copy what fits into `size` bytes, in whole characters. */
 void text_copy(char *out, size_t size, const char *text);
 

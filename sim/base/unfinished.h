@@ -13,6 +13,25 @@
 
 #include "base/error.h"
 
+#include <limits.h>
+
+/* ---- where a path that a command shall write leads ----
+ *
+ * A symbolic link is followed, as a shell's `>` follows it: its target is written, and the link
+ * stays. A path such as /dev/stdout or /dev/fd/3 leads to a descriptor that this process has open.
+ * Only that descriptor may be written: the file behind it may hold text of others, and under its
+ * name in /dev a superuser would replace the device for everyone.
+ */
+struct destination {
+    int descriptor;      /* of this process, open or not; -1 if the path names a file */
+    char path[PATH_MAX]; /* of the file, which may be absent; its last part is no link */
+};
+
+/* Fails if the links form a circle or the path is too long. */
+bool destination_find(const char *path, struct destination *out, struct error *why);
+
+/* ---- a file while it is written ---- */
+
 #define UNFINISHED_SUFFIX ".spillway-tmp"
 
 struct unfinished {
@@ -22,7 +41,7 @@ struct unfinished {
 };
 
 /* Open an empty unfinished file for a PATH that is absent, a regular file, or a link to one: the
- * link's target is then what is written (base/destination.h). On failure there is nothing to
+ * link's target is then written (destination_find()). On failure there is nothing to
  * discard. */
 bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
 

@@ -133,8 +133,7 @@ struct mechanisms {
     uint64_t syncs;       /* synchronisations a layer, by the CPU */
     uint64_t sync_copies; /* of these, at the end of a copy to the CPU */
     int barrier;          /* when the launch thread waits for all kernels and copies */
-    double weights; /* share of each layer's weights that stays in HBM; the rest is streamed */
-    int weights_pageable;
+    double weights;     /* share of each layer's weights that stays in HBM; the rest is streamed */
     int weights_spread; /* they cross in equal parts, one with each micro-batch */
     int micro_batch;
     uint64_t micro_batch_sequences; /* of a zig-zag block */
@@ -148,13 +147,9 @@ struct mechanisms {
     int balance_counts_act;      /* the balance counts the loads of activations */
     int halves; /* attention and FFN are two layers: weights and micro-batches pass twice */
     int launch;
-    double launch_cost; /* CPU time of a launch, over host.launch: the software around it */
-    uint64_t operators; /* kernels a layer outside retrieval, transfer and merge */
-    /* Shares of these kernels before attention and in it; the rest runs after it. The defaults are
-     * assumed for every system: of 40 kernels 15, 5 and 20. */
-    double operators_pre, operators_attend;
-    uint64_t operators_edge; /* kernels a step after the last layer */
-    uint64_t step_overhead;  /* ns a step on the launch thread: scheduler, sampler */
+    double launch_cost;     /* CPU time of a launch, over host.launch: the software around it */
+    uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
+    uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */
     /* The prefix cache of a server: KV of ended requests, for new ones with the same beginning. */
     int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
     uint64_t prefix_block; /* tokens */

@@ -4,9 +4,6 @@
 
 enum system_class system_class_of(const struct mechanisms *m)
 {
-    if (m->weights < 1 && m->weights_pageable) {
-        return CLASS_CPU_MANAGED;
-    }
     if (!mechanisms_offload(m)) {
         return CLASS_BANDWIDTH_BOUND;
     }

@@ -27,12 +27,6 @@ void calendar_renumber(struct calendar *calendar)
     calendar->pushed = calendar->count;
 }
 
-void calendar_clear(struct calendar *calendar)
-{
-    calendar->count = 0;
-    calendar->pushed = 0;
-}
-
 void calendar_release(struct calendar *calendar)
 {
     free(calendar->events);

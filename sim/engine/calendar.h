@@ -6,7 +6,7 @@
  * equal and the order in which they come out depends on nothing but the pushes.
  *
  *   key   63        32 31        0
- *         [  order   ][   item   ]   item: the caller's, such as the slot of a task or timer
+ *         [  order   ][   item   ]   item: the caller's, such as a task
  *
  * The order has 32 bits: after 2^32 pushes the remaining events are numbered anew.
  *
@@ -39,8 +39,6 @@ bool calendar_reserve(struct calendar *calendar, size_t needed, struct error *wh
 /* Number the events anew from 0, keeping their order; calendar_push() calls it when needed. */
 void calendar_renumber(struct calendar *calendar);
 
-/* Clear: forget all events and keep the memory. Release: free the memory. */
-void calendar_clear(struct calendar *calendar);
 void calendar_release(struct calendar *calendar);
 
 /* The time of the earliest event; INT64_MAX when the calendar is empty. */

@@ -17,10 +17,8 @@
  * give the same schedule, bit for bit. A flow ends at the first whole nanosecond at which it has
  * moved everything.
  *
- * Two ways of use. Submit a whole graph, then engine_run(): a program. Or start with a timer and
- * submit from its callback: a simulation. With `record`, every task keeps its times and its binding
- * for critical_path.h and timeline.h, until engine_destroy(). Without it, a task's slot is reused
- * once the task has ended and its callback has returned, so millions of tasks may pass through.
+ * Submit a whole graph, then engine_run(). Every task keeps its times and its binding for
+ * critical_path.h and timeline.h, until engine_destroy().
  *
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
  * are independent of each other.
@@ -76,15 +74,8 @@ struct engine_task {
     uint32_t after_count;
 };
 
-/* Called when a task ends, after its successors have started, or when a timer fires. It may submit
- * tasks and set timers; it must not run, reset or destroy the engine. */
-typedef void (*engine_callback)(struct engine *engine, uint32_t tag, void *context);
-
-struct engine *engine_create(bool record, struct error *why);
+struct engine *engine_create(struct error *why);
 void engine_destroy(struct engine *engine);
-
-/* Called at the end of every task with its tag; NULL for none. */
-void engine_on_end(struct engine *engine, engine_callback callback, void *context);
 
 /* Names are kept by pointer and must outlive the engine. `servers` >= 1. `capacity` is in units a
  * nanosecond, > 0. Each returns an id, counted from 0, or ENGINE_NONE with `why` on failure. */
@@ -100,30 +91,22 @@ bool engine_reserve(struct engine *engine, size_t tasks, struct error *why);
 
 /* Put a task into its resource's queue. Returns its id, or ENGINE_NONE with `why` when memory runs
  * out; the engine is then unchanged. All memory that the task will need is allocated here. A wrong
- * id, a negative time or a non-positive cap is the caller's bug and asserts. Without `record`, the
- * tasks in `after` must not have ended. */
+ * id, a negative time or a non-positive cap is the caller's bug and asserts, and so is a task after
+ * one that has ended. */
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *task,
                              struct error *why);
-
-/* Call `callback` at `at_ns` (not before now). */
-bool engine_timer(struct engine *engine, int64_t at_ns, uint32_t tag, engine_callback callback,
-                  void *context, struct error *why);
 
 /* Let engine_run() fail with "interrupted" once `stop` is raised; NULL: it never is. */
 void engine_stop_when(struct engine *engine, const struct stop_flag *stop);
 
-/* Run until no event is left or the next one is past `until_ns` (INT64_MAX: to the end). The clock
- * then stands at the last event, or at `until_ns` when another event follows. Every task starts in
- * the end, because a task waits only for tasks submitted before it. Fails when the next event is
- * past ENGINE_LAST_NS, and when it is stopped. */
-bool engine_run(struct engine *engine, int64_t until_ns, struct error *why);
-
-/* Forget all tasks and set the clock back to 0; resources, channels and routes stay. */
-void engine_reset(struct engine *engine);
+/* Run until no event is left. The clock then stands at the last event. Every task starts in the
+ * end, because a task waits only for tasks submitted before it. Fails when the next event is past
+ * ENGINE_LAST_NS, and when it is stopped. */
+bool engine_run(struct engine *engine, struct error *why);
 
 int64_t engine_now(const struct engine *engine);
 
-/* With `record`: tasks in order of submission, each with its times.
+/* Tasks in order of submission, each with its times.
  *
  * The binding of a task is the task that it waited for last: one that ended at start_ns, among its
  * predecessor on its resource and the tasks it was submitted after. The resource's comes first,
@@ -138,10 +121,6 @@ struct engine_record {
 };
 uint32_t engine_task_count(const struct engine *engine);
 const struct engine_record *engine_task_record(const struct engine *engine, engine_task_id task);
-uint32_t engine_resource_count(const struct engine *engine);
 const char *engine_resource_name(const struct engine *engine, uint32_t resource);
-
-/* Time in which at least one server of the resource was serving; with `record` or without. */
-int64_t engine_busy_ns(const struct engine *engine, uint32_t resource);
 
 #endif

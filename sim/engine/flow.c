@@ -295,16 +295,9 @@ void flow_end_due(struct flow_set *set, int64_t now_ns)
     set->changed = true;
 }
 
-void flow_clear(struct flow_set *set)
+void flow_init(struct flow_set *set)
 {
-    for (size_t i = 0; i < set->route_count; i++) {
-        set->routes[i].holders = 0;
-    }
-    set->count = 0;
-    set->ended_count = 0;
-    set->next_ns = INT64_MAX;
-    set->changed = false;
-    set->holders_changed = true;
+    *set = (struct flow_set){.next_ns = INT64_MAX, .holders_changed = true};
 }
 
 void flow_release(struct flow_set *set)
@@ -312,5 +305,5 @@ void flow_release(struct flow_set *set)
     free(set->routes);
     free(set->flows);
     free(set->ended);
-    *set = (struct flow_set){.next_ns = INT64_MAX};
+    flow_init(set);
 }

@@ -13,8 +13,7 @@
  * first whole nanosecond at which it has moved all but FLOW_SLACK of its amount: the slack keeps
  * rounding errors from costing a nanosecond.
  *
- * A zeroed struct with next_ns = INT64_MAX is an empty set (flow_clear() sets that). Beginning a
- * flow never allocates: make room first.
+ * Beginning a flow never allocates: make room first.
  */
 #ifndef ENGINE_FLOW_H
 #define ENGINE_FLOW_H
@@ -84,8 +83,8 @@ void flow_refresh(struct flow_set *set, int64_t now_ns);
  * put their tasks into `ended`. */
 void flow_end_due(struct flow_set *set, int64_t now_ns);
 
-/* Clear: forget all flows and holders, keep channels and routes. Release: free all memory. */
-void flow_clear(struct flow_set *set);
+/* Init makes an empty set; release frees all memory, and leaves one. */
+void flow_init(struct flow_set *set);
 void flow_release(struct flow_set *set);
 
 #endif

@@ -25,12 +25,6 @@ bool ring_reserve(struct ring *ring, size_t needed, struct error *why)
     return true;
 }
 
-void ring_clear(struct ring *ring)
-{
-    ring->first = 0;
-    ring->count = 0;
-}
-
 void ring_release(struct ring *ring)
 {
     free(ring->items);

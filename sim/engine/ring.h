@@ -19,8 +19,6 @@ struct ring {
 /* Make room for `needed` numbers in all. */
 bool ring_reserve(struct ring *ring, size_t needed, struct error *why);
 
-/* Clear: forget all numbers and keep the memory. Release: free the memory. */
-void ring_clear(struct ring *ring);
 void ring_release(struct ring *ring);
 
 /* Add at the end; ring_reserve() has made room for it. */

@@ -1,8 +1,68 @@
 /* Running: the calendar and the flows make tasks start, be served, move their amounts and end. */
 #include "base/stop_flag.h"
-#include "engine/binding.h"
+#include "engine/state.h"
 
 #include <assert.h>
+
+/* ---- what a task waited for ---- */
+
+/* Bindings: engine.h defines which task it is when there are several. A resource keeps the last
+ * task of each free server, so that a task knows its predecessor. */
+
+/* `ended`, a predecessor of task `id`, has ended. Until the task starts, its binding is the
+ * predecessor that ended last; among equals, the lowest id. */
+static void binding_note_ended(struct engine *engine, engine_task_id id, engine_task_id ended)
+{
+    const struct engine_record *records = engine->records;
+    engine_task_id best = records[id].binding;
+    if (best == ENGINE_NONE || records[ended].end_ns > records[best].end_ns ||
+        (records[ended].end_ns == records[best].end_ns && ended < best)) {
+        engine->records[id].binding = ended;
+    }
+}
+
+static bool ended_now(const struct engine *engine, engine_task_id id)
+{
+    return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
+}
+
+/* Take the server that has been free longest; returns the last task that it served. */
+static engine_task_id take_server(struct resource *resource)
+{
+    if (resource->unused == 0) {
+        return ring_pop(&resource->freed);
+    }
+    resource->unused--;
+    return ENGINE_NONE;
+}
+
+/* The task starts now, and takes a server if it is on a resource. `before`: the task ahead of it in
+ * the queue that started at this same event, or ENGINE_NONE. */
+static void binding_note_start(struct engine *engine, engine_task_id id, engine_task_id before)
+{
+    struct engine_record *record = &engine->records[id];
+    record->start_ns = engine->now_ns;
+    engine_task_id served = record->resource == ENGINE_NONE
+                                ? ENGINE_NONE
+                                : take_server(&engine->resources[record->resource]);
+    if (ended_now(engine, served)) {
+        record->binding = served;
+    } else if (!ended_now(engine, record->binding)) {
+        record->binding = before == ENGINE_NONE ? ENGINE_NONE : engine->records[before].binding;
+    }
+}
+
+/* The task ends now, and leaves its server. */
+static void binding_note_end(struct engine *engine, engine_task_id id)
+{
+    struct engine_record *record = &engine->records[id];
+    record->end_ns = engine->now_ns;
+    if (record->resource != ENGINE_NONE) {
+        ring_push(&engine->resources[record->resource].freed, id);
+    }
+}
+
+/* ---- starting and ending ---- */
 
 static void begin_flow(struct engine *engine, engine_task_id id)
 {
@@ -15,14 +75,9 @@ static void start_task(struct engine *engine, engine_task_id id, engine_task_id 
 {
     struct task *task = &engine->tasks[id];
     if (task->resource != ENGINE_NONE) {
-        struct resource *resource = &engine->resources[task->resource];
-        if (resource->serving++ == 0) {
-            resource->busy_since_ns = engine->now_ns;
-        }
+        engine->resources[task->resource].serving++;
     }
-    if (engine->record) {
-        binding_note_start(engine, id, before);
-    }
+    binding_note_start(engine, id, before);
     if (task->moves) {
         flow_hold(&engine->flows, task->route);
     }
@@ -77,60 +132,42 @@ void engine_try_to_start(struct engine *engine, engine_task_id id)
 
 static void leave_server(struct engine *engine, struct resource *resource)
 {
-    if (--resource->serving == 0) {
-        resource->busy_ns += engine->now_ns - resource->busy_since_ns;
-    }
+    resource->serving--;
     serve(engine, resource);
 }
 
-/* Notify the successors, in order of submission, and free the edges to them. */
+/* Notify the successors, in order of submission. */
 static void tell_dependents(struct engine *engine, engine_task_id ended)
 {
     uint32_t last = engine->tasks[ended].dependents;
     if (last == ENGINE_NONE) {
         return;
     }
-    uint32_t first = engine->edges[last].next;
     uint32_t edge = last;
     do {
         edge = engine->edges[edge].next;
         engine_task_id id = engine->edges[edge].to;
-        if (engine->record) {
-            binding_note_ended(engine, id, ended);
-        }
+        binding_note_ended(engine, id, ended);
         if (--engine->tasks[id].waiting == 0) {
             engine_try_to_start(engine, id);
         }
-        engine->edges_free++;
     } while (edge != last);
-    engine->edges[last].next = engine->free_edge;
-    engine->free_edge = first;
 }
 
 static void end_task(struct engine *engine, engine_task_id id)
 {
     struct task *task = &engine->tasks[id];
-    uint32_t tag = task->tag;
     task->state = TASK_ENDED;
     engine->live--;
     if (task->moves) {
         engine->moving--;
         flow_give_back(&engine->flows, task->route);
     }
-    if (engine->record) {
-        binding_note_end(engine, id);
-    }
+    binding_note_end(engine, id);
     if (task->resource != ENGINE_NONE) {
         leave_server(engine, &engine->resources[task->resource]);
     }
     tell_dependents(engine, id);
-    if (engine->on_end) {
-        engine->on_end(engine, tag, engine->on_end_context);
-    }
-    if (!engine->record) {
-        engine->tasks[id].dependents = engine->free_task;
-        engine->free_task = id;
-    }
 }
 
 static void go_on(struct engine *engine, engine_task_id id)
@@ -143,25 +180,6 @@ static void go_on(struct engine *engine, engine_task_id id)
         begin_flow(engine, id);
     } else {
         end_task(engine, id);
-    }
-}
-
-static void go_off(struct engine *engine, uint32_t slot)
-{
-    struct timer timer = engine->timers[slot];
-    engine->timers[slot].tag = engine->free_timer;
-    engine->free_timer = slot;
-    engine->timers_set--;
-    timer.callback(engine, timer.tag, timer.context);
-}
-
-static void happen(struct engine *engine)
-{
-    uint32_t item = calendar_item(calendar_pop(&engine->calendar));
-    if (item & TIMER_BIT) {
-        go_off(engine, item & ~TIMER_BIT);
-    } else {
-        go_on(engine, item);
     }
 }
 
@@ -179,7 +197,7 @@ static bool goes_on(struct engine *engine, struct error *why)
     return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
 }
 
-bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
+bool engine_run(struct engine *engine, struct error *why)
 {
     struct flow_set *flows = &engine->flows;
     for (;;) {
@@ -192,12 +210,6 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
             assert(engine->live == 0);
             return true;
         }
-        if (next_ns > until_ns) {
-            if (until_ns > engine->now_ns) {
-                engine->now_ns = until_ns;
-            }
-            return true;
-        }
         if (next_ns > ENGINE_LAST_NS) {
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
@@ -206,7 +218,7 @@ bool engine_run(struct engine *engine, int64_t until_ns, struct error *why)
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {
-            happen(engine);
+            go_on(engine, calendar_item(calendar_pop(&engine->calendar)));
         } else {
             end_flows(engine);
         }

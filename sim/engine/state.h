@@ -1,5 +1,5 @@
-/* The state of an engine. Four files share it: engine.c creates and shows it, submit.c puts tasks
- * in, run.c runs them, binding.c notes what they waited for.
+/* The state of an engine. Three files share it: engine.c creates and shows it, submit.c puts tasks
+ * in, run.c runs them and notes what they waited for.
  *
  * A task on its way:
  *
@@ -9,8 +9,7 @@
  *
  * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at
  * submission, so running never allocates. A task waits only for tasks submitted before it, so some
- * task can always go on. Tasks, timers and edges are slots of dense arrays; their free slots form
- * linked lists.
+ * task can always go on.
  */
 #ifndef ENGINE_STATE_H
 #define ENGINE_STATE_H
@@ -27,7 +26,7 @@ struct task {
     double amount, cap;
     uint32_t resource, tag, route;
     uint32_t waiting;    /* predecessors that have not ended */
-    uint32_t dependents; /* last edge to its successors; in a free slot: the next free slot */
+    uint32_t dependents; /* last edge to its successors */
     bool moves;          /* amount > 0 */
     enum task_state state;
 };
@@ -35,32 +34,19 @@ struct task {
 /* One successor of a task. The edges of a task form a ring in order of submission. */
 struct edge {
     engine_task_id to;
-    uint32_t next; /* in a free slot: the next free slot */
+    uint32_t next;
 };
 
 struct resource {
     const char *name;
     uint32_t servers, serving;
     struct ring queue; /* tasks that have not started */
-    struct ring freed; /* with record: what each free server served last, longest free first */
-    uint32_t unused;   /* with record: servers that have served nothing yet */
-    int64_t busy_ns, busy_since_ns;
+    struct ring freed; /* what each free server served last, longest free first */
+    uint32_t unused;   /* servers that have served nothing yet */
 };
-
-struct timer {
-    engine_callback callback;
-    void *context;
-    uint32_t tag; /* of a free slot: the next free slot */
-};
-
-/* The item of a calendar event: a task's slot, or a timer's slot with this bit set. */
-#define TIMER_BIT (UINT32_C(1) << 31)
 
 struct engine {
-    bool record;
     int64_t now_ns;
-    engine_callback on_end;
-    void *on_end_context;
     const struct stop_flag *stop; /* may be NULL */
     uint32_t unwatched;           /* events since the flag was looked at */
     struct calendar calendar;
@@ -69,18 +55,12 @@ struct engine {
     size_t resource_count, resource_capacity;
 
     struct task *tasks;
-    struct engine_record *records; /* with record: of each task */
+    struct engine_record *records; /* of each task */
     size_t task_count, task_capacity, record_capacity;
-    uint32_t free_task;
     size_t live, moving; /* tasks that have not ended; those of them with an amount to move */
 
     struct edge *edges;
-    size_t edge_count, edge_capacity, edges_free;
-    uint32_t free_edge;
-
-    struct timer *timers;
-    size_t timer_count, timer_capacity, timers_set;
-    uint32_t free_timer;
+    size_t edge_count, edge_capacity;
 };
 
 /* `at_ns` + `wait_ns`, or just past the end of time. */

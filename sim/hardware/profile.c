@@ -151,6 +151,10 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
                      struct trust *trust)
 {
     const struct curve *curve = &profile->curves[id];
+    if (profile->reads != NULL) {
+        profile->reads->of[id] = true;
+        return 1;
+    }
     if (curve->count == 0 && curve_kinds[id].standard > 0) {
         return curve_kinds[id].standard;
     }
@@ -162,12 +166,23 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
     return value;
 }
 
+size_t profile_reads_list(const struct profile_reads *reads, enum curve_id ids[CURVE_COUNT])
+{
+    size_t count = 0;
+    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
+        if (reads->of[id]) {
+            ids[count++] = id;
+        }
+    }
+    return count;
+}
+
 double profile_time(const struct profile *profile, enum curve_id id, double size,
                     struct trust *trust)
 {
     const struct curve *curve = &profile->curves[id];
     double time = profile_value(profile, id, size, trust);
-    if (curve->count < 2 || size <= curve->size[curve->count - 1]) {
+    if (profile->reads != NULL || curve->count < 2 || size <= curve->size[curve->count - 1]) {
         return time;
     }
     const double *sizes = &curve->size[curve->count - 2], *times = &curve->value[curve->count - 2];

@@ -98,6 +98,11 @@ struct takeover {
     bool capability;  /* the file states its own compute_capability, or there is none */
 };
 
+/* Which curves were read through a profile. */
+struct profile_reads {
+    bool of[CURVE_COUNT];
+};
+
 struct profile {
     char name[96]; /* "a40"; "a40+pcie5-x16" with another link; "a40*" with figures of its own */
     struct curve curves[CURVE_COUNT];
@@ -105,6 +110,9 @@ struct profile {
     uint64_t gpus;         /* of the machine; 0: not stated */
     struct takeover takeover;
     struct node *node; /* the merged tree it was read from; for hashing and printing */
+    /* In a copy for a dry run: notes what is read, and every curve is 1. The caller's; NULL in all
+     * others. */
+    struct profile_reads *reads;
 };
 
 /* The name, unit, axis and description of a curve. */
@@ -148,7 +156,7 @@ void profile_stated_in(const struct profile *profile, enum curve_id id, char *na
 
 /* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
  * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:
- * reading a curve that has neither is a bug; check with profile_require() first. */
+ * reading a curve that has neither is a bug, except in a dry run; profile_require() checks it. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
@@ -156,6 +164,9 @@ double profile_value(const struct profile *profile, enum curve_id id, double siz
  * line through the last two, and never fall. */
 double profile_time(const struct profile *profile, enum curve_id id, double size,
                     struct trust *trust);
+
+/* The curves that were read, in the order of curves.def; their number. */
+size_t profile_reads_list(const struct profile_reads *reads, enum curve_id ids[CURVE_COUNT]);
 
 /* Fail unless the profile states all of these curves that have no standard. The message names them
  * all, and what else the same parts of the machine lack. `needed_by` is a subject: "system 'y'". */

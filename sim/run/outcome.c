@@ -1,7 +1,7 @@
 /* Fills the columns of a result, group by group, in the order of columns.def. */
 #include "run/outcome.h"
 
-#include "base/apportion.h"
+#include "decode/plan/apportion.h"
 #include "base/array.h"
 #include "model/parallel.h"
 #include "policy/qsac.h"

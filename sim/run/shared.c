@@ -2,7 +2,7 @@
 #include "run/shared.h"
 
 #include "base/array.h"
-#include "base/cores.h"
+#include "base/parallel.h"
 #include "base/stop_flag.h"
 
 #include <pthread.h>

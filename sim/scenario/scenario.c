@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/named.h"
 #include "base/version.h"
-#include "scenario/machine_places.h"
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_requests.h"

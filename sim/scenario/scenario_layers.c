@@ -1,6 +1,6 @@
 #include "scenario/scenario_layers.h"
 
-#include "scenario/machine_places.h"
+#include "scenario/scenario_names.h"
 
 #include <stdio.h>
 #include <string.h>

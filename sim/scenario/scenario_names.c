@@ -3,7 +3,6 @@
 #include "base/name.h"
 #include "base/named.h"
 #include "hardware/profile.h"
-#include "scenario/machine_places.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/scenario.h"
 #include "serve/server_engine.h"
@@ -11,6 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+const struct machine_place machine_places[] = {
+    {"hardware", NULL},        {"hardware.gpu", "gpu"},       {"hardware.link", "link"},
+    {"hardware.host", "host"}, {"hardware.fabric", "fabric"}, {NULL, NULL},
+};
+
+const struct machine_place *machine_place_find(const char *path, size_t length)
+{
+    const struct machine_place *place = machine_places;
+    while (place->path != NULL &&
+           (strlen(place->path) != length || strncmp(place->path, path, length) != 0)) {
+        place++;
+    }
+    return place->path != NULL ? place : NULL;
+}
 
 enum { PATH_SIZE = 4096 };
 

@@ -2,7 +2,7 @@
 #include "serving/decode_points.h"
 
 #include "base/array.h"
-#include "base/cores.h"
+#include "base/parallel.h"
 
 #include <pthread.h>
 #include <stdlib.h>

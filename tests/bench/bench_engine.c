@@ -1,5 +1,5 @@
 /* Speed of the engine: customers of an M/M/1 queue a second through the public interface, compared
- * with the Lindley recurrence on the same random numbers; and tasks a second of a recorded graph
+ * with the Lindley recurrence on the same random numbers; and tasks a second of a graph
  * that resembles decoding. */
 #include "base/random.h"
 #include "bench.h"
@@ -11,7 +11,6 @@
 #define ROUNDS 20 /* taken in turns; the best counts, as others may use the machine too */
 #define SERVICE_NS 1e6
 #define LOAD 0.8
-#define CHUNK 4096
 
 /* An M/M/1 queue: its customers and results. */
 struct queue {
@@ -38,10 +37,10 @@ static void run_bare(struct queue *queue)
     }
 }
 
-static struct engine *make_engine(bool record, const char *server)
+static struct engine *make_engine(const char *server)
 {
     struct error why;
-    struct engine *engine = engine_create(record, &why);
+    struct engine *engine = engine_create(&why);
     if (!engine || engine_resource_add(engine, server, 1, &why) == ENGINE_NONE) {
         die(&why);
     }
@@ -62,55 +61,21 @@ static void submit_customer(struct engine *engine, struct queue *queue)
     }
 }
 
-static void on_departure(struct engine *engine, uint32_t tag, void *context)
-{
-    struct queue *queue = context;
-    (void)tag;
-    queue->sojourn_ns += engine_now(engine);
-}
-
-static void on_arrival(struct engine *engine, uint32_t tag, void *context)
-{
-    struct queue *queue = context;
-    struct error why;
-    submit_customer(engine, queue);
-    if (--queue->left == 0) {
-        return;
-    }
-    queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
-    if (!engine_timer(engine, queue->arrival_ns, tag, on_arrival, queue, &why)) {
-        die(&why);
-    }
-}
-
-/* A simulation: each arrival is a timer that submits a customer and sets the next. */
-static void run_timers(struct queue *queue)
-{
-    struct error why;
-    struct engine *engine = make_engine(false, "server");
-    engine_on_end(engine, on_departure, queue);
-    queue->arrival_ns = draw_ns(queue->random, SERVICE_NS / LOAD);
-    if (!engine_timer(engine, queue->arrival_ns, 0, on_arrival, queue, &why) ||
-        !engine_run(engine, INT64_MAX, &why)) {
-        die(&why);
-    }
-    engine_destroy(engine);
-}
-
-/* A program: customers are submitted ahead, to be released on arrival, some thousand at a time. */
+/* Customers are submitted ahead, to be released on arrival. */
 static void run_releases(struct queue *queue)
 {
     struct error why;
-    struct engine *engine = make_engine(false, "server");
-    engine_on_end(engine, on_departure, queue);
-    while (queue->left > 0) {
-        for (int i = 0; i < CHUNK && queue->left > 0; i++, queue->left--) {
-            queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
-            submit_customer(engine, queue);
-        }
-        if (!engine_run(engine, INT64_MAX, &why)) {
-            die(&why);
-        }
+    struct engine *engine = make_engine("server");
+    uint32_t count = queue->left;
+    for (; queue->left > 0; queue->left--) {
+        queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
+        submit_customer(engine, queue);
+    }
+    if (!engine_run(engine, &why)) {
+        die(&why);
+    }
+    for (uint32_t id = 0; id < count; id++) {
+        queue->sojourn_ns += engine_task_record(engine, id)->end_ns;
     }
     engine_destroy(engine);
 }
@@ -163,7 +128,7 @@ static uint32_t add_route(struct engine *engine, uint32_t first, uint32_t second
 static struct engine *make_machine(struct machine *machine)
 {
     struct error why;
-    struct engine *engine = make_engine(true, "main");
+    struct engine *engine = make_engine("main");
     uint32_t main = 0;
     uint32_t side = engine_resource_add(engine, "side", 1, &why);
     uint32_t h2d = engine_resource_add(engine, "h2d", 1, &why);
@@ -202,22 +167,21 @@ static void submit_stage(struct engine *engine, const struct machine *machine, u
 /* Seconds of a whole program, submitted and run. */
 static double measure_graph(void)
 {
-    struct machine machine;
-    struct engine *engine = make_machine(&machine);
     double best = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
         struct error why;
-        engine_reset(engine);
+        struct machine machine;
+        struct engine *engine = make_machine(&machine);
         double begin = seconds();
         for (uint32_t index = 0; index < TASKS; index++) {
             submit_stage(engine, &machine, index);
         }
-        if (!engine_run(engine, INT64_MAX, &why)) {
+        if (!engine_run(engine, &why)) {
             die(&why);
         }
         best = fmin(best, seconds() - begin);
+        engine_destroy(engine);
     }
-    engine_destroy(engine);
     return best;
 }
 
@@ -225,15 +189,14 @@ int main(void)
 {
     struct measured_queue queues[] = {
         {"M/M/1 by hand", run_bare, INFINITY, 0},
-        {"engine, a timer each", run_timers, INFINITY, 0},
-        {"engine, released in chunks", run_releases, INFINITY, 0},
+        {"engine, released on arrival", run_releases, INFINITY, 0},
     };
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 2; i++) {
             measure_queue(&queues[i]);
         }
     }
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 2; i++) {
         print_row(queues[i].name, CUSTOMERS, "customers", queues[i].best_s, "a bare M/M/1 loop",
                   queues[0].best_s);
     }

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                                       .unit_tokens = 3,
                                                                       .share = 2,
                                                                       .mass = IMPORT_RANK};
-    import_any(&import_columns, data + length, size - length, &plain);
-    import_any(&import_columns, data + length, size - length, &full);
+    import_any(&import_csv, data + length, size - length, &plain);
+    import_any(&import_csv, data + length, size - length, &full);
     return 0;
 }

@@ -35,7 +35,7 @@ static inline void import_any(const struct import_format *format, const uint8_t 
 {
     char in[64], swt[80];
     struct error why = {.found = ""};
-    struct import_report report = {.traces = 0};
+    struct import_report report = {.unread = ""};
     snprintf(in, sizeof in, "/dev/shm/fuzz-import-%ld", (long)getpid());
     snprintf(swt, sizeof swt, "%s.swt", in);
     FILE *file = fopen(in, "wb");

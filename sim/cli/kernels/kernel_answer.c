@@ -47,7 +47,7 @@ static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
 static struct frame *figures_frame(const struct profile *profile, const struct kernel_shape *shape,
                                    struct error *why)
 {
-    enum curve_id figures[KERNEL_MOST_FIGURES];
+    enum curve_id figures[CURVE_COUNT];
     size_t count = kernel_shape_figures(profile, shape, figures);
     struct frame *frame = frame_create(figure_columns, FIGURE_COLUMNS, why);
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /* `spillway merge`: merges databases of several machines into one. */
-#include "base/destination.h"
+#include "base/unfinished.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "store/store.h"

@@ -8,19 +8,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OUTPUT, FORMAT, COLUMNS, CONTEXT, UNIT_SIZE, PER_STEP, SHARE, LAYERS, MASS, OPTIONS };
+enum { OUTPUT, FORMAT, COLUMNS, CONTEXT, UNIT_SIZE, PER_STEP, SHARE, MASS, OPTIONS };
 
 static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
                 .required = true,
-                .summary = "the trace to write (.swt); for sglang-indexer a folder of traces"},
+                .summary = "the trace to write (.swt)"},
     [FORMAT] = {.name = "--format",
                 .argument = "NAME",
-                .summary =
-                    "csv, npy, oracle-general, sglang-indexer or u32 (default: by the file's "
-                    "suffix)"},
+                .summary = "csv or u32 (default: by the file's suffix)"},
     [COLUMNS] = {.name = "--columns",
                  .argument = "MAPPING",
                  .summary = "columns of a CSV table, by name or number: "
@@ -28,7 +26,7 @@ static const struct command_option options[] = {
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
                  .summary = "tokens in the prefix; units beyond it were added while decoding "
-                            "(default: all are in it; sglang-indexer: the prompt)"},
+                            "(default: all are in it)"},
     [UNIT_SIZE] = {.name = "--unit-tokens",
                    .argument = "TOKENS",
                    .summary = "tokens in a unit (default: 1)"},
@@ -38,9 +36,6 @@ static const struct command_option options[] = {
     [SHARE] = {.name = "--share",
                .argument = "COUNT",
                .summary = "layers of the model that share a layer of the file (default: 1)"},
-    [LAYERS] = {.name = "--layers",
-                .argument = "COUNT",
-                .summary = "layers of sglang-indexer's indices, if the responses do not say"},
     [MASS] = {.name = "--mass",
               .argument = "RULE",
               .summary = "attention to assume if the file has none: equal or rank (default: "
@@ -52,8 +47,7 @@ static const struct command_option options[] = {
 /* The key of the format that an option sets; 0: an option for every format. */
 static const unsigned keys[OPTIONS] = {
     [COLUMNS] = IMPORT_COLUMNS,   [CONTEXT] = IMPORT_CONTEXT, [UNIT_SIZE] = IMPORT_UNIT_TOKENS,
-    [PER_STEP] = IMPORT_PER_STEP, [SHARE] = IMPORT_SHARE,     [LAYERS] = IMPORT_LAYERS,
-    [MASS] = IMPORT_MASS,
+    [PER_STEP] = IMPORT_PER_STEP, [SHARE] = IMPORT_SHARE,     [MASS] = IMPORT_MASS,
 };
 
 static bool check_options(const struct arguments *arguments, const struct import_format *format,
@@ -96,8 +90,7 @@ static bool read_options(const struct arguments *arguments, struct import_option
     return read_number(arguments, CONTEXT, &out->context, why) &&
            read_number(arguments, UNIT_SIZE, &out->unit_tokens, why) &&
            read_number(arguments, PER_STEP, &out->per_step, why) &&
-           read_number(arguments, SHARE, &out->share, why) &&
-           read_number(arguments, LAYERS, &out->layers, why);
+           read_number(arguments, SHARE, &out->share, why);
 }
 
 static void print_complaints(const struct complaints *complaints)
@@ -120,33 +113,20 @@ static void print_unread(const char *path, const struct import_report *report)
     }
 }
 
-static void print_folder(const struct import_report *report)
-{
-    printf("%" PRIu32 " trace%s\n", report->traces, report->traces == 1 ? "" : "s");
-    if (report->skipped > 0) {
-        printf("%" PRIu32 " response%s without a step: no trace\n", report->skipped,
-               report->skipped == 1 ? "" : "s");
-    }
-}
-
 static bool run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct import_options read;
-    struct import_report report = {.traces = 0};
+    struct import_report report = {.unread = ""};
     const char *path = arguments_operands(arguments, &count)[0];
     const char *name = arguments_text(arguments, FORMAT);
-    bool has_columns = arguments_given(arguments, COLUMNS);
-    const struct import_format *format = name != NULL ? import_format_named(name, has_columns, why)
-                                                      : import_format_of(path, has_columns, why);
+    const struct import_format *format =
+        name != NULL ? import_format_named(name, why) : import_format_of(path, why);
     bool ok = format != NULL && check_options(arguments, format, why) &&
               read_options(arguments, &read, why) &&
               trace_import(format, path, arguments_text(arguments, OUTPUT), &read, &report, why);
     print_complaints(&report.complaints);
     print_unread(path, &report);
-    if (ok && format->has_folder) {
-        print_folder(&report);
-    }
     return ok;
 }
 
@@ -156,8 +136,9 @@ static void print_formats(FILE *out)
     for (size_t i = 0; import_formats[i] != NULL; i++) {
         fprintf(out, "  %-22s %s\n", import_formats[i]->name, import_formats[i]->summary);
     }
-    fputs("\nA plain stream is one head of one layer, with one id per step. Files other than\n"
-          "CSV may be compressed by zstd.\n",
+    fputs("\nA plain stream is one head of one layer, with one id per step. Scripts in\n"
+          "traces/convert/ read the text of 'trace export', numpy arrays of indices, responses of\n"
+          "SGLang with its indexer's top-k, and libCacheSim's oracleGeneral.\n",
           out);
 }
 
@@ -167,9 +148,7 @@ const struct command command_trace_import = {
     .least_operands = 1,
     .most_operands = 1,
     .summary = "convert another tool's recording to a decode trace",
-    .example = "spillway trace export smollm2-135m -o trace.csv\n"
-               "spillway trace import trace.csv -o trace.swt\n"
-               "printf 'page\\n4\\n2\\n4\\n' >pages.csv\n"
+    .example = "printf 'page\\n4\\n2\\n4\\n' >pages.csv\n"
                "spillway trace import pages.csv --columns unit=page -o pages.swt",
     .options = options,
     .more = print_formats,

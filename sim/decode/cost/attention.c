@@ -66,16 +66,3 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(curves, work));
     return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
 }
-
-size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
-                                bool graph, enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
-    size_t count = roofline_read_figures(profile, curves->share, graph, figures);
-    if (counts_flops(profile, curves, work->latent)) {
-        count = roofline_add(figures, count, peak_of(profile, curves, work->multiplied));
-        count = roofline_add(figures, count, curves->flops);
-    }
-    count = roofline_add_stated(profile, figures, count, curves->fixed);
-    return roofline_add_stated(profile, figures, count, curves->pair);
-}

@@ -49,20 +49,6 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
                        : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
 }
 
-size_t cost_operator_figures(const struct setup *setup, const struct model_operator *op,
-                             enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    const struct profile *profile = &setup->profile;
-    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
-    if (op->stage == MODEL_ATTEND && op->matrix) {
-        const struct attention_work work = attention_work(setup, op, 1);
-        return kernel_attention_figures(profile, &work, graph, figures);
-    }
-    return is_product(op)
-               ? kernel_product_figures(profile, op->weights, op->grouped, graph, figures)
-               : roofline_read_figures(profile, CURVE_GPU_HBM_SHARE, graph, figures);
-}
-
 struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                              struct model_rows rows, uint64_t attended, uint64_t kernels)
 {
@@ -97,17 +83,11 @@ struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct m
     return sum;
 }
 
-/* Whole kernels, rounded up; not by what a share in binary lies above the decimal one. */
-static uint64_t kernels_of(uint64_t operators, double share)
-{
-    return (uint64_t)fmax(1, ceil((double)operators * share - 1e-6));
-}
-
+/* Of 40 kernels 15 run before attention, 5 in it and 20 after it: assumed for every system. */
 uint64_t cost_stage_kernels(const struct mechanisms *m, enum model_stage stage)
 {
     uint64_t operators = m->operators;
-    uint64_t pre = kernels_of(operators, m->operators_pre);
-    uint64_t attend = kernels_of(operators, m->operators_attend);
+    uint64_t pre = (3 * operators + 7) / 8, attend = (operators + 7) / 8;
     switch (stage) {
     case MODEL_PRE:
         return pre;

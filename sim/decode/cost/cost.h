@@ -26,11 +26,6 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
 struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
                              uint64_t *kernels);
 
-/* The figures on which the time of such an operator rests, at most KERNEL_MOST_FIGURES; their
- * number. */
-size_t cost_operator_figures(const struct setup *setup, const struct model_operator *op,
-                             enum curve_id figures[KERNEL_MOST_FIGURES]);
-
 /* Kernels of a stage of a layer, of its `operators`: the first two stages have the shares that the
  * mechanisms say, rounded up, and the last has the rest. At least 1 each. */
 uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stage stage);

@@ -105,7 +105,9 @@ static bool states_exchange(const struct profile *profile, enum exchange_kind ki
            (own != NULL && profile_states(profile, figure_for(profile, own, gpus)));
 }
 
-enum curve_id kernel_exchange_figure(const struct profile *profile, enum exchange_kind kind,
+/* The figure of the next larger number of GPUs which the profile states; of its fabric if it states
+ * one. */
+static enum curve_id exchange_figure(const struct profile *profile, enum exchange_kind kind,
                                      uint64_t gpus)
 {
     const enum curve_id *own = own_figures(kind);
@@ -125,7 +127,7 @@ struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind 
                               double bytes)
 {
     struct kernel kernel = kernel_none;
-    enum curve_id figure = kernel_exchange_figure(profile, kind, gpus);
+    enum curve_id figure = exchange_figure(profile, kind, gpus);
     bool stated = states_exchange(profile, kind, gpus);
     double all = gpus > 0 ? (double)gpus : KERNEL_NODE_GPUS;
     double size = stated ? bytes : reduced_bytes(kind, all, bytes);
@@ -145,14 +147,4 @@ struct kernel kernel_copy(const struct profile *profile, double bytes)
     copy.ns = bytes * 1e9 / profile_value(profile, CURVE_LINK_H2D, 0, &copy.trust);
     copy.bound = BOUND_LINK;
     return roofline_after(roofline_then(profile, copy, CURVE_LINK_COPY_LATENCY, 1), copy);
-}
-
-size_t kernel_select_figures(const struct profile *profile, bool fused,
-                             enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    if (!fused || !profile_states(profile, CURVE_GPU_TOPK_FUSED)) {
-        return roofline_add(figures, 0, CURVE_GPU_TOPK);
-    }
-    return roofline_add(figures, roofline_add(figures, 0, CURVE_GPU_TOPK_FUSED),
-                        CURVE_GPU_TOPK_FUSED_ROW);
 }

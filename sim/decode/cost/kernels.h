@@ -5,8 +5,8 @@
  * the largest of these and of the fixed time: a kernel bound by memory does not rest on an assumed
  * compute rate.
  *
- * The profile must state the figures that a function reads. kernel_*_figures() list those of
- * products, attention and top-k, for which the profile has several to choose from.
+ * The profile must state the figures that a function reads: those that it reads in a dry run
+ * (profile.h, `reads`).
  */
 #ifndef DECODE_COST_KERNELS_H
 #define DECODE_COST_KERNELS_H
@@ -104,28 +104,12 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
 struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
                               double bytes);
 
-/* The figure on which its time rests: that of the next larger number of GPUs which the profile
- * states; of its fabric if it states one. */
-enum curve_id kernel_exchange_figure(const struct profile *profile, enum exchange_kind kind,
-                                     uint64_t gpus);
-
 /* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
 struct kernel kernel_copy(const struct profile *profile, double bytes);
-
-/* The figures that a profile must state for these kernels, and on which their times rest, at most
- * KERNEL_MOST_FIGURES. Returns their number. Those of products and attention include the gap
- * between two kernels (kernel_spaced). Of attention's work only the types and `latent` count. */
-enum { KERNEL_MOST_FIGURES = 8 };
-size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
-                              bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
 
 /* "FP8" or "FP4" if the GPU has no products with weights of this type, and so another type's times
  * are used; else NULL. A profile gives a GPU without FP8 the peak of bf16, and one without FP4 none
  * (hardware/curves.def). */
 const char *kernel_lacking_products(const struct profile *profile, enum dtype weights);
-size_t kernel_attention_figures(const struct profile *profile, const struct attention_work *work,
-                                bool graph, enum curve_id figures[KERNEL_MOST_FIGURES]);
-size_t kernel_select_figures(const struct profile *profile, bool fused,
-                             enum curve_id figures[KERNEL_MOST_FIGURES]);
 
 #endif

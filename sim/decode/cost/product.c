@@ -97,16 +97,6 @@ struct kernel kernel_experts(const struct profile *profile, double flops, double
     return product_at(profile, &curves, flops, rows, bytes);
 }
 
-size_t kernel_product_figures(const struct profile *profile, enum dtype weights, bool experts,
-                              bool graph, enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    const struct product_curves curves = curves_of(profile, weights, experts);
-    size_t count = roofline_read_figures(profile, curves.share, graph, figures);
-    count = roofline_add(figures, count, curves.peak);
-    count = roofline_add(figures, count, curves.flops);
-    return roofline_add_stated(profile, figures, count, curves.fixed);
-}
-
 static double peak(const struct profile *profile, enum curve_id id)
 {
     struct trust trust = {.basis = BASIS_MEASURED};

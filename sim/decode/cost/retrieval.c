@@ -84,18 +84,3 @@ struct kernel retrieval_query_cost(const struct setup *setup)
     double bytes = setup->mechanisms.retrieval_query * (double)dtype_bytes(model->weights, weights);
     return kernel_read(&setup->profile, bytes);
 }
-
-size_t retrieval_figures(const struct setup *setup, enum curve_id figures[KERNEL_MOST_FIGURES])
-{
-    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
-    double rows;
-    if (!setup_retrieves(setup)) {
-        return 0;
-    }
-    size_t count =
-        compared_values(setup, &rows) > 0
-            ? kernel_product_figures(&setup->profile, compared_type(setup), false, graph, figures)
-            : 0;
-    return count +
-           kernel_select_figures(&setup->profile, selects_in_one_kernel(setup), figures + count);
-}

@@ -30,8 +30,4 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
 /* Running the share of the query projection that speculation repeats. */
 struct kernel retrieval_query_cost(const struct setup *setup);
 
-/* The figures of the profile on which retrieval_cost() rests, at most KERNEL_MOST_FIGURES; their
- * number. 0: nothing is retrieved. */
-size_t retrieval_figures(const struct setup *setup, enum curve_id figures[KERNEL_MOST_FIGURES]);
-
 #endif

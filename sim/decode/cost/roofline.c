@@ -46,24 +46,3 @@ struct kernel roofline_after(struct kernel whole, struct kernel part)
     whole.bound = whole.ns - part.ns > part.ns ? BOUND_FIXED : part.bound;
     return whole;
 }
-
-size_t roofline_add(enum curve_id *figures, size_t count, enum curve_id id)
-{
-    figures[count] = id;
-    return count + 1;
-}
-
-size_t roofline_add_stated(const struct profile *profile, enum curve_id *figures, size_t count,
-                           enum curve_id id)
-{
-    return profile_states(profile, id) ? roofline_add(figures, count, id) : count;
-}
-
-size_t roofline_read_figures(const struct profile *profile, enum curve_id share, bool graph,
-                             enum curve_id *figures)
-{
-    bool own = profile_states(profile, share);
-    size_t count = roofline_add(figures, 0, CURVE_GPU_HBM_BANDWIDTH);
-    count = roofline_add(figures, count, own ? share : CURVE_GPU_HBM_SHARE);
-    return roofline_add(figures, count, roofline_gap(graph));
-}

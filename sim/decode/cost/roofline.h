@@ -26,14 +26,4 @@ struct kernel roofline_then(const struct profile *profile, struct kernel kernel,
 /* `whole`, which is `part` after a fixed time: the larger of the two is its bound. */
 struct kernel roofline_after(struct kernel whole, struct kernel part);
 
-/* What a time rests on: add a figure, or add it if the profile states it; the new count. `figures`
- * has room for KERNEL_MOST_FIGURES. */
-size_t roofline_add(enum curve_id *figures, size_t count, enum curve_id id);
-size_t roofline_add_stated(const struct profile *profile, enum curve_id *figures, size_t count,
-                           enum curve_id id);
-
-/* The figures of a read at `share` and of the gap between two kernels; their number. */
-size_t roofline_read_figures(const struct profile *profile, enum curve_id share, bool graph,
-                             enum curve_id *figures);
-
 #endif

@@ -154,7 +154,7 @@ static bool put_steps(struct pipe *pipe, enum miniature_id id, const struct mini
         }
         good = good && (scene->step == NULL || scene->step(pipe, id, false, why));
     }
-    return good && engine_run(pipe->engine, INT64_MAX, why);
+    return good && engine_run(pipe->engine, why);
 }
 
 /* Bytes that the caches may hold; 0 for a mechanism without a cache. */

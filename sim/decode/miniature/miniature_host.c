@@ -131,7 +131,7 @@ static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct e
 static bool machine_init(struct pipe *pipe, struct error *why)
 {
     double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
-    pipe->engine = engine_create(true, why);
+    pipe->engine = engine_create(why);
     uint32_t channel =
         pipe->engine ? engine_channel_add(pipe->engine, "DRAM", dram / 1e9, why) : ENGINE_NONE;
     if (channel == ENGINE_NONE) {

@@ -31,8 +31,7 @@ static double weight_padding(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double sum = 0;
-    for (uint32_t l = 0; m->weights < 1 && !m->weights_pageable && l < setup->model.layer_count;
-         l++) {
+    for (uint32_t l = 0; m->weights < 1 && l < setup->model.layer_count; l++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
         size_t count = model_operators(&setup->model, l, UINT64_MAX, 0, operators);
         for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* Resolving a plan: sizes, heads, memory, the largest batch, the steps. */
 #include "decode/plan/plan.h"
 
-#include "base/apportion.h"
+#include "decode/plan/apportion.h"
 #include "base/array.h"
 #include "decode/cost/cpu_attention.h"
 #include "decode/plan/memory.h"

@@ -3,7 +3,7 @@
 #include "decode/replay/replay.h"
 
 #include "base/array.h"
-#include "base/meter.h"
+#include "decode/replay/meter.h"
 #include "base/parallel.h"
 #include "decode/replay/replay_layer.h"
 #include "trace/generate/mapping.h"

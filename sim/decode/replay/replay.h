@@ -80,7 +80,7 @@ struct replay_plan {
 /* How to replay; results do not depend on it. */
 struct replay_means {
     uint32_t threads;         /* 0: one a processor */
-    struct cores *cores;      /* instead: all that are free (base/cores.h); may be NULL */
+    struct cores *cores;      /* instead: all that are free (base/parallel.h); may be NULL */
     struct meter *meter;      /* counts replay_work(); may be NULL */
     struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };
@@ -116,7 +116,7 @@ static inline uint64_t replay_all_sequences(const struct replay_plan *plan)
 /* Write the rows of the plan's whole layers (ledger_load_whole()). */
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger);
 
-/* How much work a replay of this plan is, in units of a meter (base/meter.h); the same for all plans
+/* How much work a replay of this plan is, in units of a meter (decode/replay/meter.h); the same for all plans
  * that replay together, and once for all of them. */
 uint64_t replay_work(const struct trace_header *header, const struct replay_plan *plan);
 

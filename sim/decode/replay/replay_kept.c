@@ -1,7 +1,7 @@
 #include "decode/replay/replay_kept.h"
 
 #include "base/array.h"
-#include "base/meter.h"
+#include "decode/replay/meter.h"
 #include "decode/replay/ledger_bytes.h"
 #include "decode/replay/replay_fields.h"
 #include "trace/stats.h"

@@ -96,7 +96,7 @@ static bool add_routes(struct pipe *pipe, struct error *why)
 
 bool machine_add(struct pipe *pipe, struct error *why)
 {
-    pipe->engine = engine_create(true, why);
+    pipe->engine = engine_create(why);
     if (pipe->engine == NULL || !add_routes(pipe, why)) {
         return false;
     }

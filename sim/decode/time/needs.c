@@ -4,72 +4,46 @@
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
 
-/* The curves that are read, a flag each. */
-struct needs {
-    bool of[CURVE_COUNT];
-};
-
-static void add(struct needs *needs, const enum curve_id *figures, size_t count)
+/* The model's operators and its exchanges between GPUs, of a batch of one. */
+static void read_model(const struct setup *dry)
 {
-    for (size_t i = 0; i < count; i++) {
-        needs->of[figures[i]] = true;
-    }
-}
-
-static void add_operators(const struct setup *setup, struct needs *needs)
-{
-    const struct model *model = &setup->model;
+    const struct model *model = &dry->model;
     for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
-        struct model_operator operators[MODEL_MOST_OPERATORS];
+        uint64_t exchanges;
         bool repeats = layer < model->layer_count && model_layer_repeats(model, layer);
-        size_t count = repeats ? 0 : model_operators(model, layer, 1, 1, operators);
-        for (size_t i = 0; i < count; i++) {
-            enum curve_id figures[KERNEL_MOST_FIGURES];
-            add(needs, figures, cost_operator_figures(setup, &operators[i], figures));
+        for (int stage = 0; !repeats && stage < MODEL_STAGE_COUNT; stage++) {
+            cost_stage(dry, layer, (enum model_stage)stage, 1, 1, 1);
         }
+        cost_exchanges(dry, layer, model_rows(model, 1), &exchanges);
     }
 }
 
 /* Products beside the model's operators: attention of prompts and k-means of their keys run in
  * bf16, and KV that is not stored is computed again from the type of the weights. */
-static void add_products(const struct setup *setup, bool prompts, struct needs *needs)
+static void read_products(const struct setup *dry, bool prompts)
 {
-    bool graph = setup->mechanisms.launch == LAUNCH_GRAPH;
-    enum curve_id figures[KERNEL_MOST_FIGURES];
     if (prompts) {
-        add(needs, figures,
-            kernel_product_figures(&setup->profile, DTYPE_BF16, false, graph, figures));
+        kernel_product(&dry->profile, 1, 1, 1, DTYPE_BF16);
     }
-    if (setup->mechanisms.representation != REPRESENTATION_KV) {
-        add(needs, figures,
-            kernel_product_figures(&setup->profile, setup->model.weights, false, graph, figures));
+    if (dry->mechanisms.representation != REPRESENTATION_KV) {
+        kernel_product(&dry->profile, 1, 1, 1, dry->model.weights);
     }
 }
 
-static void add_exchanges(const struct setup *setup, struct needs *needs)
+/* Which curves kernels read follows from a dry run, because a profile may state one or another. */
+static void read_kernels(const struct setup *setup, bool prompts, struct profile_reads *reads)
 {
-    const struct model *model = &setup->model;
-    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
-    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
-        size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
-        for (size_t i = 0; i < count; i++) {
-            const struct model_exchange *one = &exchanges[i];
-            needs->of[kernel_exchange_figure(&setup->profile, one->kind, one->gpus)] = true;
-        }
+    struct setup dry = *setup;
+    dry.profile.reads = reads;
+    read_model(&dry);
+    read_products(&dry, prompts);
+    if (setup_retrieves(&dry)) {
+        retrieval_cost(&dry, 1, 1);
     }
-}
-
-static void add_kernels(const struct setup *setup, bool prompts, struct needs *needs)
-{
-    enum curve_id figures[KERNEL_MOST_FIGURES];
-    add_operators(setup, needs);
-    add_products(setup, prompts, needs);
-    add(needs, figures, retrieval_figures(setup, figures));
-    add_exchanges(setup, needs);
 }
 
 static void add_machine(const struct setup *setup, struct pipeline_beside beside,
-                        struct needs *needs)
+                        struct profile_reads *reads)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
@@ -81,8 +55,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
-    bool pageable =
-        (offload && m->transfer == TRANSFER_PAGEABLE) || (streams && m->weights_pageable);
+    bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_on_host(setup);
@@ -129,21 +102,18 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_KMEANS, trains},
     };
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
-        needs->of[machine[i].id] = machine[i].needed;
+        reads->of[machine[i].id] = machine[i].needed;
     }
 }
 
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
 {
-    struct needs needs = {.of = {false}};
-    add_machine(setup, beside, &needs);
-    add_kernels(setup, setup->prompt > 0 || beside.prompts, &needs);
-    size_t count = 0;
+    struct profile_reads reads = {.of = {false}};
+    add_machine(setup, beside, &reads);
+    read_kernels(setup, setup->prompt > 0 || beside.prompts, &reads);
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         bool left_out = !profile_states(&setup->profile, id) && curve_kinds[id].standard > 0;
-        if (needs.of[id] && !left_out) {
-            ids[count++] = id;
-        }
+        reads.of[id] = reads.of[id] && !left_out;
     }
-    return count;
+    return profile_reads_list(&reads, ids);
 }

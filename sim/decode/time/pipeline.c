@@ -215,7 +215,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
         }
     }
     engine_stop_when(pipe->engine, stop);
-    return engine_run(pipe->engine, INT64_MAX, why);
+    return engine_run(pipe->engine, why);
 }
 
 /* What is shown is the step itself, with each micro-batch. */

@@ -270,6 +270,8 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
     return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
 }
 
+enum { EDGE_KERNELS = 3 }; /* after the last layer: norm, head and sampler */
+
 /* Embedding, norm and head are one task (the embedding only reads a row). Several GPUs gather the
  * logits. Then the token reaches the CPU, which schedules the next step. */
 bool stage_end_step(struct pipe *pipe, struct error *why)
@@ -282,8 +284,7 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
         trust.assumed = "mechanisms.step_overhead";
     }
     pipe->stage = "head";
-    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, pipe->mechanisms->operators_edge,
-                         ENGINE_NONE, &head, why) ||
+    if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why) ||
         !put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why)) {
         return false;
     }

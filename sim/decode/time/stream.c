@@ -62,9 +62,8 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     work.bytes = streamed_weight_bytes(pipe->setup, layer, halves) / parts;
     struct trust trust = work_trust;
     engine_task_id started = pipe->graph;
-    double call = m->launch == LAUNCH_GRAPH
-                      ? 0
-                      : cost_copy_call(pipe->setup, m->weights_pageable, work.bytes, &trust);
+    double call =
+        m->launch == LAUNCH_GRAPH ? 0 : cost_copy_call(pipe->setup, false, work.bytes, &trust);
     if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }

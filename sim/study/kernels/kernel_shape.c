@@ -99,36 +99,19 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
 }
 
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
-                            enum curve_id figures[KERNEL_MOST_FIGURES])
+                            enum curve_id figures[CURVE_COUNT])
 {
-    const struct attention_work attention = {
-        .kv = shape->dtype, .multiplied = DTYPE_BF16, .latent = shape->op == KERNEL_MLA};
-    switch (shape->op) {
-    case KERNEL_ATTENTION:
-    case KERNEL_MLA:
-        return kernel_attention_figures(profile, &attention, true, figures);
-    case KERNEL_PRODUCT:
-    case KERNEL_EXPERTS:
-        return kernel_product_figures(profile, shape->dtype, shape->op == KERNEL_EXPERTS, true,
-                                      figures);
-    case KERNEL_TOPK:
-    case KERNEL_TOPK_FUSED:
-        return kernel_select_figures(profile, shape->op == KERNEL_TOPK_FUSED, figures);
-    case KERNEL_ALLREDUCE:
-        figures[0] = kernel_exchange_figure(profile, EXCHANGE_ALL_REDUCE,
-                                            (uint64_t)shape->size[KERNEL_GPUS]);
-        return 1;
-    default:
-        figures[0] = CURVE_LINK_H2D;
-        figures[1] = CURVE_LINK_COPY_LATENCY;
-        return 2;
-    }
+    struct profile dry = *profile;
+    struct profile_reads reads = {.of = {false}};
+    dry.reads = &reads;
+    kernel_shape_time(&dry, shape);
+    return profile_reads_list(&reads, figures);
 }
 
 bool kernel_shape_require(const struct profile *profile, const struct kernel_shape *shape,
                           struct error *why)
 {
-    enum curve_id figures[KERNEL_MOST_FIGURES];
+    enum curve_id figures[CURVE_COUNT];
     size_t count = kernel_shape_figures(profile, shape, figures);
     return profile_require(profile, figures, count, kernel_op_names[shape->op], why);
 }

@@ -71,9 +71,9 @@ bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char 
 bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
                         struct error *why);
 
-/* The figures on which its time rests, at most KERNEL_MOST_FIGURES; their number. */
+/* The figures on which its time rests, in the order of curves.def; their number. */
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
-                            enum curve_id figures[KERNEL_MOST_FIGURES]);
+                            enum curve_id figures[CURVE_COUNT]);
 
 /* Fail unless the profile states these figures. */
 bool kernel_shape_require(const struct profile *profile, const struct kernel_shape *shape,

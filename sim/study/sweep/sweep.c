@@ -13,7 +13,7 @@
  * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
  * of them stay resolved until they are issued.
  *
- * Workers often wait for the same replay. It runs on the cores that they leave idle (base/cores.h).
+ * Workers often wait for the same replay. It runs on the cores that they leave idle (base/parallel.h).
  *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag.
@@ -21,8 +21,7 @@
 #include "study/sweep/sweep.h"
 
 #include "base/array.h"
-#include "base/cores.h"
-#include "base/meter.h"
+#include "decode/replay/meter.h"
 #include "base/parallel.h"
 #include "run/outcome.h"
 #include "run/replays.h"

@@ -3,11 +3,33 @@
 #include "trace/csv/csv.h"
 
 #include "base/array.h"
-#include "trace/csv/csv_header.h"
+#include "trace/format/format.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The header of a trace as text: its numbers by name, its source, the names of the columns.
+ *
+ *   # swt 1 layers=2 kv_heads=1 ... flags=1
+ *   # source {"model": "..."}
+ *   sequence,step,layer,head,unit,mass
+ */
+static void write_header(const struct trace_header *header, FILE *out)
+{
+    uint32_t fields[HEADER_FIELDS];
+    header_pack(header, fields);
+    fprintf(out, "# swt %d", TRACE_VERSION);
+    for (int i = 0; i < HEADER_FIELDS; i++) {
+        fprintf(out, " %s=%u", header_fields[i].name, fields[i]);
+    }
+    fputs("\n# source ", out);
+    for (const char *c = header->source; *c != '\0'; c++) {
+        /* In JSON text a newline stands between tokens, never within one. */
+        fputc(*c == '\n' || *c == '\r' ? ' ' : *c, out);
+    }
+    fputs("\nsequence,step,layer,head,unit,mass\n", out);
+}
 
 /* The key at the start of each line. */
 struct key {
@@ -79,7 +101,7 @@ bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why)
     struct trace_frame *frames = array_zeroed(header->layers, sizeof *frames, why);
     bool ok = frames != NULL;
     if (ok) {
-        csv_write_header(header, out);
+        write_header(header, out);
     }
     for (uint32_t sequence = 0; ok && sequence < header->sequences; sequence++) {
         for (uint32_t tile = 0; ok && tile < trace_tiles(header); tile++) {

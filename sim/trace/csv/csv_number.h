@@ -11,8 +11,4 @@ bool csv_whole(const char *text, uint32_t *out);
 /* A finite decimal number, with an optional exponent. */
 bool csv_float(const char *text, float *out);
 
-/* A scale and `count` whole numbers from -128 to 127, separated by one space. On failure part of
- * `query` may have been filled. */
-bool csv_query(const char *text, float *scale, int8_t *query, uint32_t count);
-
 #endif

@@ -3,31 +3,17 @@
 
 #include "base/name.h"
 #include "base/text.h"
-#include "trace/csv/csv.h"
-#include "trace/import/import_bytes.h"
 #include "trace/import/import_sink.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 const char *const import_masses[] = {[IMPORT_EQUAL] = "equal", [IMPORT_RANK] = "rank", NULL};
 
 const struct import_format *const import_formats[] = {
-    &import_csv, &import_npy, &import_oracle_general, &import_sglang_indexer, &import_u32, NULL,
-};
-
-static bool import_exported(const struct import_format *format, const char *path,
-                            const char *out_path, const struct import_options *options,
-                            struct import_report *report, struct error *why)
-{
-    (void)format, (void)options;
-    return trace_import_csv(path, out_path, &report->complaints, why);
-}
-
-const struct import_format import_csv = {
-    .name = "csv",
-    .summary = "as 'trace export' writes it, or with --columns any table",
-    .suffixes = {".csv"},
-    .whole = import_exported,
+    &import_csv,
+    &import_u32,
+    NULL,
 };
 
 static const char *format_name(size_t index)
@@ -35,44 +21,41 @@ static const char *format_name(size_t index)
     return import_formats[index] != NULL ? import_formats[index]->name : NULL;
 }
 
-static const struct import_format *with_columns(const struct import_format *format,
-                                                bool has_columns)
-{
-    return format == &import_csv && has_columns ? &import_columns : format;
-}
-
-const struct import_format *import_format_named(const char *name, bool has_columns,
-                                                struct error *why)
+const struct import_format *import_format_named(const char *name, struct error *why)
 {
     int index = name_find(name, format_name, "format", NULL, 0, why);
-    return index < 0 ? NULL : with_columns(import_formats[index], has_columns);
+    return index < 0 ? NULL : import_formats[index];
 }
 
-static bool ends_with(const char *text, size_t size, const char *end)
+static bool ends_with(const char *text, const char *end)
 {
-    size_t length = strlen(end);
-    return length <= size && strncmp(text + size - length, end, length) == 0;
+    size_t size = strlen(text), length = strlen(end);
+    return length <= size && strcmp(text + size - length, end) == 0;
 }
 
-const struct import_format *import_format_of(const char *path, bool has_columns, struct error *why)
+const struct import_format *import_format_of(const char *path, struct error *why)
 {
-    size_t size = strlen(path);
-    size -= ends_with(path, size, ".zst") ? strlen(".zst") : 0;
     for (size_t f = 0; import_formats[f] != NULL; f++) {
-        for (size_t s = 0; s < IMPORT_SUFFIXES && import_formats[f]->suffixes[s] != NULL; s++) {
-            if (ends_with(path, size, import_formats[f]->suffixes[s])) {
-                return with_columns(import_formats[f], has_columns);
-            }
+        if (ends_with(path, import_formats[f]->suffix)) {
+            return import_formats[f];
         }
     }
     error_usage(why, NULL, 0, "the format of '%s' does not follow from its name", path);
-    error_expect(why, "--format, or a name that ends in .csv, .npy, .oracleGeneral or .u32");
+    error_expect(why, "--format, or a name that ends in .csv or .u32; scripts in traces/convert "
+                      "read other formats");
     return NULL;
+}
+
+static bool can_read_twice(const char *path, struct error *why)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode) ||
+           error_set(why, path, 0, "not a regular file, but it must be read twice");
 }
 
 static bool read_twice(struct import_sink *sink, const char *out_path, struct error *why)
 {
-    return import_can_read_twice(sink->path, why) && sink->format->walk(sink, why) &&
+    return can_read_twice(sink->path, why) && sink->format->walk(sink, why) &&
            import_sink_rewind(sink, out_path, why) && sink->format->walk(sink, why) &&
            import_sink_finish(sink, why);
 }
@@ -82,13 +65,9 @@ bool trace_import(const struct import_format *format, const char *path, const ch
                   struct error *why)
 {
     struct import_sink sink;
-    if (format->whole != NULL) {
-        return format->whole(format, path, out_path, options, report, why);
-    }
     bool ok = import_sink_init(&sink, format, path, options, &report->complaints, why) &&
               read_twice(&sink, out_path, why);
     text_copy(report->unread, sizeof report->unread, sink.unread);
     import_sink_release(&sink);
-    report->traces = ok;
     return ok;
 }

@@ -1,4 +1,5 @@
-/* Traces of other tools, made into decode traces (.swt).
+/* Tables and plain streams of other tools, made into decode traces (.swt). Formats with a shape of
+ * their own are read by the scripts in traces/convert/.
  *
  * A file is read more than once: to find its shape and all its faults, then to write the trace; a
  * file with a fault gives no trace. Memory holds one tile. If the file has steps, each is a step of
@@ -28,7 +29,6 @@ struct import_options {
     uint32_t unit_tokens; /* tokens per unit; default 1 */
     uint32_t per_step;    /* accesses of a stream that make one step; default 1 */
     uint32_t share;       /* layers of the model that share one layer of the file; default 1 */
-    uint32_t layers;      /* layers of the file, if it does not say */
     enum import_mass mass;
 };
 
@@ -40,7 +40,6 @@ enum import_key {
     IMPORT_PER_STEP = 1 << 3,
     IMPORT_SHARE = 1 << 4,
     IMPORT_MASS = 1 << 5,
-    IMPORT_LAYERS = 1 << 6,
 };
 
 enum { IMPORT_UNREAD = 64 };
@@ -49,44 +48,27 @@ enum { IMPORT_UNREAD = 64 };
 struct import_report {
     struct complaints complaints; /* its faults */
     char unread[IMPORT_UNREAD];   /* columns "step, layer, head, mass" that `columns` leaves out */
-    uint32_t traces;              /* written */
-    uint32_t skipped;             /* requests without a step, for which there is no trace */
 };
 
 struct import_sink;
-struct import_format;
-
-/* Imports the whole file at `path`; the conditions are those of trace_import(). */
-typedef bool (*import_whole)(const struct import_format *format, const char *path,
-                             const char *out_path, const struct import_options *options,
-                             struct import_report *report, struct error *why);
-
-enum { IMPORT_SUFFIXES = 3 };
 
 struct import_format {
     const char *name, *summary;
-    const char *suffixes[IMPORT_SUFFIXES]; /* of its files, before a .zst; NULL after the last */
-    unsigned reads;                        /* import_key bits */
-    bool repeats;    /* a step may want a unit twice; it becomes one unit with the mass of both */
-    bool has_folder; /* it becomes a folder of traces, not one */
-    /* Hand the whole file to the sink (import_sink.h). Fails if the file cannot be read further.
-     * NULL: `whole` does all of the import. */
+    const char *suffix; /* of its files */
+    unsigned reads;     /* import_key bits */
+    bool repeats; /* a step may want a unit twice; it becomes one unit with the mass of both */
+    /* Hand the whole file to the sink (import_sink.h). Fails if the file cannot be read further. */
     bool (*walk)(struct import_sink *sink, struct error *why);
-    import_whole whole;
 };
 
-extern const struct import_format import_csv, import_npy, import_oracle_general, import_u32;
-extern const struct import_format import_sglang_indexer;
-extern const struct import_format import_columns;          /* CSV whose columns the user names */
-extern const struct import_format *const import_formats[]; /* all but that one; ends with NULL */
+extern const struct import_format import_csv, import_u32;
+extern const struct import_format *const import_formats[]; /* all; ends with NULL */
 
-/* The format of this name, or of the path's ending; NULL with `why` filled when there is none. With
- * `has_columns`, CSV means import_columns. */
-const struct import_format *import_format_named(const char *name, bool has_columns,
-                                                struct error *why);
-const struct import_format *import_format_of(const char *path, bool has_columns, struct error *why);
+/* The format of this name, or of the path's ending; NULL with `why` filled when there is none. */
+const struct import_format *import_format_named(const char *name, struct error *why);
+const struct import_format *import_format_of(const char *path, struct error *why);
 
-/* Import the file at `path` into the trace (or the folder of traces) at `out_path`. The caller
+/* Import the file at `path` into the trace at `out_path`. The caller
  * zeroed `report`. On failure no new file is at `out_path`, and the report has the faults of the
  * file. */
 bool trace_import(const struct import_format *format, const char *path, const char *out_path,

@@ -106,6 +106,50 @@ static bool parse_mapping(struct table *table, const struct import_options *opti
     return number_columns(table, why);
 }
 
+/* ---- without a mapping ---- */
+
+/* Is it a line of data, and not one of names? */
+static bool is_numbers(const char *line)
+{
+    return line[strspn(line, "0123456789.,-+eE \t;")] == '\0';
+}
+
+/* A table of another program can be read if its columns are named: say how. */
+static bool say_columns(const char *line, struct error *why)
+{
+    if (strchr(line, ',') == NULL && strpbrk(line, ";\t|") != NULL) {
+        return error_expect(why, "columns between commas; '%.80s' has none%s", line,
+                            strchr(line, '\t') != NULL ? ": its fields are separated by tabs" : "");
+    }
+    if (strchr(line, ',') == NULL) {
+        return error_expect(why, "for a column of ids, --columns unit=%.60s",
+                            is_numbers(line) ? "1" : line);
+    }
+    return is_numbers(line)
+               ? error_expect(why, "for a table with a line for each wanted unit, its columns by "
+                                   "number, such as --columns step=1,layer=2,head=3,unit=4")
+               : error_expect(why,
+                              "for a table with a line for each wanted unit, its columns among "
+                              "'%.80s', such as --columns step=A,layer=B,head=C,unit=D",
+                              line);
+}
+
+/* Say how to name the columns of this file. */
+static bool ask_for_columns(struct csv_reader *reader, struct error *why)
+{
+    bool more;
+    if (!csv_reader_next(reader, &more, why)) {
+        return false;
+    }
+    if (!more) {
+        return error_set(why, reader->path, 1, "the file is empty");
+    }
+    error_set(why, reader->path, 1, OPTION " is missing");
+    return strncmp(reader->text, "# swt ", strlen("# swt ")) == 0
+               ? error_expect(why, "traces/convert/text.py for the text of 'trace export'")
+               : say_columns(reader->text, why);
+}
+
 /* ---- lines ---------------------------------------------------------------------------- */
 
 /* Note the columns that are called as those of the mapping, but are not in it: without them the file
@@ -281,19 +325,21 @@ static bool take_lines(struct import_sink *sink, struct table *table, struct err
 static bool walk(struct import_sink *sink, struct error *why)
 {
     struct table *table = array_zeroed(1, sizeof *table, why);
-    bool ok = table != NULL && parse_mapping(table, sink->options, why) &&
+    bool named = sink->options->columns != NULL;
+    bool ok = table != NULL && (!named || parse_mapping(table, sink->options, why)) &&
               csv_reader_open(&table->in, sink->path, why);
     if (ok) {
-        ok = take_lines(sink, table, why);
+        ok = named ? take_lines(sink, table, why) : ask_for_columns(&table->in, why);
         csv_reader_close(&table->in);
     }
     free(table);
     return ok;
 }
 
-const struct import_format import_columns = {
+const struct import_format import_csv = {
     .name = "csv",
-    .summary = "a table whose columns are named",
+    .summary = "a table, a line for each wanted unit; --columns says what its columns are",
+    .suffix = ".csv",
     .reads = IMPORT_COLUMNS | IMPORT_CONTEXT | IMPORT_UNIT_TOKENS | IMPORT_PER_STEP | IMPORT_SHARE |
              IMPORT_MASS,
     .walk = walk,

@@ -21,9 +21,6 @@ static char *describe(const struct import_sink *sink)
                                                              : "assumed: 1/rank in a row";
     json_t *source = json_pack("{s:s, s:s, s:s, s:o*}", "method", "imported", "format",
                                sink->format->name, "mass", mass, "model", name);
-    if (sink->request > 0) {
-        json_object_set_new(source, "request", json_integer(sink->request));
-    }
     char *text = json_dumps(source, 0);
     json_decref(source);
     return text;

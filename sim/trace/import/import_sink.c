@@ -251,14 +251,9 @@ static bool check_rows(const struct import_sink *sink, struct error *why)
     return true;
 }
 
-bool import_sink_survey(struct import_sink *sink, struct error *why)
-{
-    return sink->steps == 0 || end_step(sink, why);
-}
-
 bool import_sink_rewind(struct import_sink *sink, const char *out_path, struct error *why)
 {
-    if (!import_sink_survey(sink, why)) {
+    if (sink->steps > 0 && !end_step(sink, why)) {
         return false;
     }
     if (sink->complaints->count > 0) {

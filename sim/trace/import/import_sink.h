@@ -16,7 +16,6 @@ struct import_sink {
     const struct import_format *format;
     const struct import_options *options;
     const char *path; /* of the file read */
-    uint32_t request; /* its number, if the file has several; else 0 */
     struct complaints *complaints;
     char unread[IMPORT_UNREAD]; /* see struct import_report */
     struct import_rule rule;
@@ -41,9 +40,8 @@ bool import_sink_init(struct import_sink *sink, const struct import_format *form
                       struct complaints *complaints, struct error *why);
 void import_sink_release(struct import_sink *sink);
 
-/* survey: end the last step of the first reading, so that all faults are known. turn: that too, and
- * begin the trace at `out_path`. finish: complete it after the second reading. */
-bool import_sink_survey(struct import_sink *sink, struct error *why);
+/* rewind: end the first reading, and begin the trace at `out_path`. finish: complete it after the
+ * second reading. */
 bool import_sink_rewind(struct import_sink *sink, const char *out_path, struct error *why);
 bool import_sink_finish(struct import_sink *sink, struct error *why);
 

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/cores.h"
 #include "base/parallel.h"
 
 #include <pthread.h>

@@ -7,12 +7,11 @@
 #define FIGURE(value) "{value: " value ", basis: published, source: s}"
 
 /* What every profile states. Kernels reach half of both peaks: 500 GB/s, 50 and 100 TFLOP/s. */
-#define PLAIN                                                                                      \
-    "gpu: {hbm_bandwidth: " FIGURE("1000GB/s") ", hbm_share: " FIGURE("50%")                       \
-    ", cta_bandwidth: " FIGURE("1GB/s") ", flops_bf16: " FIGURE("100TFLOP/s")                      \
-    ", flops_fp8: " FIGURE("200TFLOP/s")                                                           \
-    ", flops_share: {value: 50%, basis: assumed, range: [50%, 150%], source: s}"                   \
-    ", kernel_floor: " FIGURE("2us") ", graph_node: " FIGURE("1us")
+#define PLAIN                                                                                                                             \
+    "gpu: {hbm_bandwidth: " FIGURE("1000GB/s") ", hbm_share: " FIGURE("50%") ", cta_bandwidth: " FIGURE("1GB/s") ", flops_bf16: " FIGURE( \
+        "100TFLOP/s") ", flops_fp8: " FIGURE("200TFLOP/s") ", flops_share: {value: 50%, basis: assumed, range: [50%, 150%], source: s}"   \
+                                                           ", kernel_floor: " FIGURE(                                                     \
+                                                               "2us") ", graph_node: " FIGURE("1us")
 
 static const char plain[] =
     PLAIN ", topk: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
@@ -20,39 +19,27 @@ static const char plain[] =
           "link: {h2d: " FIGURE("10GB/s") ", copy_latency: " FIGURE("5us") "}";
 
 /* Kernels that have figures of their own. */
-static const char own[] =
-    PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%")
-        ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE("20us")
-        ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns")
-        ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%")
-        ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%")
-        ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us")
-        ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
+static const char
+    own[] =
+        PLAIN ", attention_fixed: " FIGURE("10us") ", attention_share: " FIGURE("100%") ", attention_pair: " FIGURE("10ns") ", attention_fixed_fp8: " FIGURE(
+            "20us") ", attention_share_fp8: " FIGURE("50%") ", attention_pair_fp8: " FIGURE("20ns") ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%") ", product_fixed_fp8: " FIGURE("6us") ", product_share_fp8: " FIGURE("40%") ", flops_share_fp8: " FIGURE("25%") ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE("10%") "}";
 
 /* The same on tensor cores that multiply fp4. */
-static const char fp4[] =
-    PLAIN ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%")
-        ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%")
-        ", flops_share_int4: " FIGURE("10%") ", flops_fp4: " FIGURE("400TFLOP/s")
-        ", product_fixed_fp4: " FIGURE("8us") ", product_share_fp4: " FIGURE("50%")
-        ", flops_share_fp4: " FIGURE("10%") "}";
+static const char fp4[] = PLAIN
+    ", product_fixed: " FIGURE("5us") ", product_share: " FIGURE("80%") ", product_fixed_int4: " FIGURE("7us") ", product_share_int4: " FIGURE("20%") ", flops_share_int4: " FIGURE(
+        "10%") ", flops_fp4: " FIGURE("400TFLOP/s") ", product_fixed_fp4: " FIGURE("8us") ", product_share_fp4: " FIGURE("50%") ", flops_share_fp4: " FIGURE("10%") "}";
 
 /* Kernels with figures that few profiles have, beside those of heads and of dense products. */
-static const char rare[] =
-    PLAIN ", attention_fixed: " FIGURE("1us") ", attention_share: " FIGURE("100%")
-        ", product_fixed: " FIGURE("1us") ", product_share: " FIGURE("100%")
-        ", mla_fixed: " FIGURE("10us") ", mla_share: " FIGURE("80%") ", mla_pair: " FIGURE("1ns")
-        ", mla_flops_share: " FIGURE("40%") ", mla_fixed_fp8: " FIGURE("12us")
-        ", mla_share_fp8: " FIGURE("40%") ", mla_pair_fp8: " FIGURE("2ns")
-        ", mla_flops_share_fp8: " FIGURE("10%") ", experts_fixed: " FIGURE("7us")
-        ", experts_share: " FIGURE("50%")
-        ", experts_flops_share: {points: [[1, 1%], [4, 10%]], basis: published, source: s}"
-        ", topk: " FIGURE("99us")
-        ", topk_fused: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
-        ", topk_fused_row: {points: [[1000, 50ns], [3000, 150ns]], basis: assumed,"
-        " range: [50%, 200%], source: s}"
-        ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us")
-        ", collective_4: " FIGURE("4us") "}";
+static const char
+    rare[] =
+        PLAIN ", attention_fixed: " FIGURE("1us") ", attention_share: " FIGURE("100%") ", product_fixed: " FIGURE("1us") ", product_share: " FIGURE("100%") ", mla_fixed: " FIGURE("10us") ", mla_share: " FIGURE(
+            "80%") ", mla_pair: " FIGURE("1ns") ", mla_flops_share: " FIGURE("40%") ", mla_fixed_fp8: " FIGURE("12us") ", mla_share_fp8: " FIGURE("40%") ", mla_pair_fp8: " FIGURE("2ns") ", mla_flops_share_fp8: " FIGURE("10%") ", experts_fixed: " FIGURE("7us") ", experts_share: " FIGURE("50%") ", experts_flops_share: {points: [[1, 1%], [4, 10%]], basis: published, source: s}"
+                                                                                                                                                                                                                                                                                                      ", topk: " FIGURE(
+                                                                                                                                                                                                                                                                                                          "99us") ", topk_fused: {points: [[1000, 10us], [3000, 30us]], basis: published, source: s}"
+                                                                                                                                                                                                                                                                                                                  ", topk_fused_row: {points: [[1000, 50ns], [3000, 150ns]], basis: assumed,"
+                                                                                                                                                                                                                                                                                                                  " range: [50%, 200%], source: s}"
+                                                                                                                                                                                                                                                                                                                  ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us") ", collective_4: " FIGURE(
+                                                                                                                                                                                                                                                                                                                      "4us") "}";
 
 static void check(struct kernel kernel, double us, enum kernel_bound bound, enum basis basis)
 {
@@ -206,10 +193,9 @@ static void attention_with_figures_counts_flops_if_it_is_latent(void **state)
 static void figures_of_fp8_do_without_those_of_bf16(void **state)
 {
     (void)state;
-    struct profile profile = load_well(PLAIN
-                                       ", attention_fixed_fp8: " FIGURE("20us")
-                                       ", attention_share_fp8: " FIGURE("50%")
-                                       ", attention_pair_fp8: " FIGURE("20ns") "}");
+    struct profile profile =
+        load_well(PLAIN ", attention_fixed_fp8: " FIGURE("20us") ", attention_share_fp8: " FIGURE(
+            "50%") ", attention_pair_fp8: " FIGURE("20ns") "}");
     struct attention_work work = {
         .bytes = 2e7, .flops = 4e9, .rows = 4, .pairs = 8, .kv = DTYPE_FP8};
     check(kernel_attention(&profile, &work), 40 + 0.16 + 20, BOUND_HBM, BASIS_PUBLISHED);
@@ -313,9 +299,8 @@ static void exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes(void **s
 /* Figures of a gather stand for reduce-scatters, too, and for fewer GPUs that have none. */
 static void exchanges_have_figures_of_their_own(void **state)
 {
-    static const char some[] =
-        PLAIN ", collective: " FIGURE("8us") ", gather_2: " FIGURE("3us")
-        ", gather_4: " FIGURE("5us") ", all_to_all: " FIGURE("6us") "}";
+    static const char some[] = PLAIN ", collective: " FIGURE("8us") ", gather_2: " FIGURE(
+        "3us") ", gather_4: " FIGURE("5us") ", all_to_all: " FIGURE("6us") "}";
     static const struct {
         enum exchange_kind kind;
         uint64_t gpus;
@@ -343,15 +328,12 @@ static void exchanges_have_figures_of_their_own(void **state)
 static void a_fabric_replaces_the_collectives_of_the_gpu(void **state)
 {
     static const char both[] =
-        PLAIN ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us")
-        ", gather: " FIGURE("5us") "}\n"
-        "fabric: {collective_2: " FIGURE("30us") ", collective: " FIGURE("90us") "}";
+        PLAIN ", collective: " FIGURE("8us") ", collective_2: " FIGURE("2us") ", gather: " FIGURE(
+            "5us") "}\n"
+                   "fabric: {collective_2: " FIGURE("30us") ", collective: " FIGURE("90us") "}";
     (void)state;
     struct profile profile = load_well(both);
-    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_REDUCE, 2),
-                     CURVE_FABRIC_COLLECTIVE_2);
-    assert_int_equal(kernel_exchange_figure(&profile, EXCHANGE_ALL_GATHER, 4),
-                     CURVE_FABRIC_COLLECTIVE);
+    check(kernel_exchange(&profile, EXCHANGE_ALL_GATHER, 4, 1), 90, BOUND_CURVE, BASIS_ASSUMED);
     check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 2, 1), 30, BOUND_CURVE, BASIS_PUBLISHED);
     check(kernel_exchange(&profile, EXCHANGE_ALL_REDUCE, 3, 1), 90, BOUND_CURVE, BASIS_PUBLISHED);
     profile_release(&profile);
@@ -374,41 +356,32 @@ static void other_kernels_are_read_off_their_curves(void **state)
     profile_release(&profile);
 }
 
-static bool lists(const enum curve_id *figures, size_t count, enum curve_id id)
-{
-    while (count > 0 && figures[count - 1] != id) {
-        count--;
-    }
-    return count > 0;
-}
-
-static void figures_are_those_that_the_time_is_computed_from(void **state)
+/* Without fp8 or int4 of their own, products read others; what is not stated is read in a dry run,
+ * too. */
+static void a_dry_run_notes_the_figures_that_are_read(void **state)
 {
     (void)state;
-    enum curve_id figures[KERNEL_MOST_FIGURES];
-    struct profile without = load_well(plain), with = load_well(own);
-    size_t count = kernel_product_figures(&without, DTYPE_FP8, true, true, figures);
-    assert_int_equal(count, 5);
-    assert_true(lists(figures, count, CURVE_GPU_HBM_SHARE));
-    assert_true(lists(figures, count, CURVE_GPU_FLOPS_FP8));
-    count = kernel_product_figures(&with, DTYPE_INT4, false, true, figures);
-    assert_int_equal(count, 6);
-    assert_true(lists(figures, count, CURVE_GPU_PRODUCT_FIXED_INT4));
-    assert_true(lists(figures, count, CURVE_GPU_PRODUCT_SHARE_INT4));
-    assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE_INT4));
-    count = kernel_attention_figures(&without, &(struct attention_work){.kv = DTYPE_BF16}, true,
-                                     figures);
-    assert_int_equal(count, 5);
-    assert_true(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    count =
-        kernel_attention_figures(&with, &(struct attention_work){.kv = DTYPE_FP8}, true, figures);
-    assert_int_equal(count, 5);
-    assert_true(lists(figures, count, CURVE_GPU_ATTENTION_PAIR_FP8));
-    assert_false(lists(figures, count, CURVE_GPU_FLOPS_SHARE));
-    count = kernel_attention_figures(
-        &with, &(struct attention_work){.kv = DTYPE_FP8, .latent = true}, true, figures);
-    assert_int_equal(count, 7);
-    profile_release(&without);
+    struct profile dry = load_well(plain), with = load_well(own);
+    const struct curve peak = dry.curves[CURVE_GPU_FLOPS_FP8];
+    struct profile_reads reads = {.of = {false}};
+    enum curve_id figures[CURVE_COUNT];
+    dry.reads = with.reads = &reads;
+    dry.curves[CURVE_GPU_FLOPS_FP8].count = 0;
+    kernel_experts(&dry, 1, 1, 1, DTYPE_FP8);
+    dry.curves[CURVE_GPU_FLOPS_FP8] = peak;
+    assert_int_equal(profile_reads_list(&reads, figures), 4);
+    assert_int_equal(figures[0], CURVE_GPU_HBM_BANDWIDTH);
+    assert_true(reads.of[CURVE_GPU_HBM_SHARE] && reads.of[CURVE_GPU_FLOPS_FP8]);
+    reads = (struct profile_reads){.of = {false}};
+    kernel_spaced(&with, kernel_product(&with, 1, 1, 1, DTYPE_INT4), 1, true);
+    assert_int_equal(profile_reads_list(&reads, figures), 6);
+    assert_true(reads.of[CURVE_GPU_PRODUCT_FIXED_INT4] && reads.of[CURVE_GPU_PRODUCT_SHARE_INT4]);
+    assert_true(reads.of[CURVE_GPU_FLOPS_SHARE_INT4] && reads.of[CURVE_GPU_GRAPH_NODE]);
+    reads = (struct profile_reads){.of = {false}};
+    kernel_attention(&with, &(struct attention_work){.bytes = 1, .kv = DTYPE_FP8});
+    assert_int_equal(profile_reads_list(&reads, figures), 4);
+    assert_true(reads.of[CURVE_GPU_ATTENTION_PAIR_FP8] && !reads.of[CURVE_GPU_FLOPS_SHARE]);
+    profile_release(&dry);
     profile_release(&with);
 }
 
@@ -433,7 +406,7 @@ int main(void)
         cmocka_unit_test(exchanges_have_figures_of_their_own),
         cmocka_unit_test(a_fabric_replaces_the_collectives_of_the_gpu),
         cmocka_unit_test(other_kernels_are_read_off_their_curves),
-        cmocka_unit_test(figures_are_those_that_the_time_is_computed_from),
+        cmocka_unit_test(a_dry_run_notes_the_figures_that_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,14 +228,14 @@ static const struct {
       .workspace = 16000,
       .host_padding = (4 << 20) - 3200000 + 2 * ((17 << 20) + 4096 - TINY_LAYER_WEIGHTS),
       .dram = (38 << 20) + 2 * 4096}},
-    /* Pageable weights and what the CPU stores take what they are. */
-    {"{prefetch: whole-layer, weights: 0%, weights_pageable: yes, transfer: pageable,"
-     " pinned_rounding: powers}",
+    /* Pageable KV takes what it is. */
+    {"{prefetch: whole-layer, weights: 0%, transfer: pageable, pinned_rounding: powers}",
      {.weights = TINY_EDGE_WEIGHTS,
       .window = 217600,
       .buffers = 3200000 + 2 * TINY_LAYER_WEIGHTS,
       .workspace = 28000,
-      .dram = 3200000 + 2 * TINY_LAYER_WEIGHTS}},
+      .host_padding = 2 * ((17 << 20) + 4096 - TINY_LAYER_WEIGHTS),
+      .dram = 3200000 + 2 * ((17 << 20) + 4096)}},
 };
 
 static void memory_is_the_sum_of_its_terms(void **state)
@@ -356,8 +356,8 @@ static void windows_chunks_and_states_stay_in_hbm(void **state)
         {"model=llama-4-scout", UINT64_C(12) * 100000 * 4096, UINT64_C(36) * 8192 * 4096},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct setup vllm = SETUP(cases[i].model, "hardware=b300", "system=vllm", "batch=3",
-                                  "context=100000");
+        struct setup vllm =
+            SETUP(cases[i].model, "hardware=b300", "system=vllm", "batch=3", "context=100000");
         struct setup retroinfer = SETUP(cases[i].model, "hardware=b300", "system=retroinfer",
                                         "batch=3", "context=100000");
         struct plan all = make_plan(&vllm), some = make_plan(&retroinfer);
@@ -399,7 +399,8 @@ static void budgets_of_every_unit_become_blocks(void **state)
         struct plan plan = make_plan(&setup);
         if (plan.cohorts[0].sizes.cache_tokens != budgets[i].tokens) {
             fail_msg("%s: %llu tokens, not %llu", budgets[i].budget,
-                     (unsigned long long)plan.cohorts[0].sizes.cache_tokens, (unsigned long long)budgets[i].tokens);
+                     (unsigned long long)plan.cohorts[0].sizes.cache_tokens,
+                     (unsigned long long)budgets[i].tokens);
         }
         assert_int_equal(plan.memory.cache, plan.cohorts[0].sizes.cache_tokens * 2 * 256 * 512);
         plan_release(&plan);
@@ -587,8 +588,7 @@ static void largest_batch_is_the_last_that_fits(void **state)
     for (size_t s = 0; s < count; s++) {
         char system[64];
         snprintf(system, sizeof system, "system=%s", systems[s]);
-        for (size_t i = 0; i < COUNT(batch_budgets) * COUNT(batch_machines);
-             i += ROUNDS(1, 5)) {
+        for (size_t i = 0; i < COUNT(batch_budgets) * COUNT(batch_machines); i += ROUNDS(1, 5)) {
             const char *budget = batch_budgets[i % COUNT(batch_budgets)];
             const char *const *machine = batch_machines[i / COUNT(batch_budgets)];
             struct setup setup;

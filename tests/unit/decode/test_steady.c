@@ -12,7 +12,7 @@
 
 /* ---- random batches of many micro-batches ---- */
 
-enum { AXES = 17, MOST_VALUES = 8, TEXT = 160 };
+enum { AXES = 16, MOST_VALUES = 8, TEXT = 160 };
 
 /* Overrides to choose from, one of each row; "" leaves the key as it is. */
 static const char *const axes[AXES][MOST_VALUES] = {
@@ -24,7 +24,6 @@ static const char *const axes[AXES][MOST_VALUES] = {
     {"", "mechanisms.halves=yes", "mechanisms.halves=no"},
     {"", "", "mechanisms.weights=50%", "mechanisms.weights=100%"},
     {"", "", "mechanisms.weights_spread=no"},
-    {"", "", "mechanisms.weights_pageable=yes"},
     {"", "mechanisms.transfer=pageable", "mechanisms.transfer=copy-engine",
      "mechanisms.transfer=sm-zero-copy"},
     {"", "mechanisms.micro_batch_overhead=1ms", "mechanisms.micro_batch_overhead=3us"},

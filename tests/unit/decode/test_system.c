@@ -66,8 +66,6 @@ static void empty_preset_is_all_defaults(void **state)
     assert_int_equal(m.sync, SYNC_GPU);
     assert_int_equal(m.launch, LAUNCH_EAGER);
     assert_int_equal(m.operators, 40);
-    assert_true(m.operators_pre == 0.375 && m.operators_attend == 0.125);
-    assert_int_equal(m.operators_edge, 3);
     assert_int_equal(m.retrieval_id_bytes, 8);
     assert_int_equal(m.transfer_cta_threads, 256);
     assert_int_equal(m.transfer_lane_bytes, 8);
@@ -258,7 +256,8 @@ static const struct {
      "  nearest: 'sync'   expected: sync...or another of 'spillway list mechanisms'"},
     {"", "{summary: mine}",
      "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: policy, budget, ..."},
-    {"\nsync: gqu\n", NULL, "x.yaml:2: unknown value 'gqu' of 'sync'\n  nearest: 'gpu'   expected: cpu, gpu"},
+    {"\nsync: gqu\n", NULL,
+     "x.yaml:2: unknown value 'gqu' of 'sync'\n  nearest: 'gpu'   expected: cpu, gpu"},
     {"", "{transfer: gather}",
      "over.yaml:1: unknown value 'gather' of 'transfer'\n"
      "  nearest: 'gather+copy'   expected: copy-engine, gather+copy, ..."},
@@ -390,8 +389,6 @@ static const struct {
     {"{merge: yes, transfer: sm-zero-copy, transfer_ctas: 1, hit_ctas: 0}", "hit_ctas"},
     {"{admit_ctas: 0}", "admit_ctas"},
     {"{operators: 0}", "operators"},
-    {"{operators_pre: 90%}", "operators_pre"},
-    {"{operators_edge: 0}", "operators_edge"},
     {"{transfer_cta_threads: 0}", "transfer_cta_threads"},
     {"{transfer_cta_threads: 1025}", "transfer_cta_threads"},
     {"{transfer_lane_bytes: 0B}", "transfer_lane_bytes"},

@@ -366,7 +366,6 @@ static const struct {
     {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=hisparse", "hardware.gpu.sector", {"4KiB", "128B", "32B"}},
     {"system=infinigen", "mechanisms.retrieval_id_bytes", {"64B", "8B", "4B"}},
-    {"system=fullattn", "mechanisms.operators_edge", {"1000", "10", "1"}},
     {"system=hgca", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=hgca", "hardware.host.attention", {"5GB/s", "50GB/s", "500GB/s"}},
 };

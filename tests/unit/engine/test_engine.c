@@ -1,4 +1,4 @@
-/* The engine: schedules worked by hand, order within an instant, the two ways of use. */
+/* The engine: schedules worked by hand, and the ends of a run. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -101,6 +101,11 @@ static const struct {
      {{ONE, 0, 0, {0}, 20, 2, LINK, 0, 10, 0}, {OTHER, 0, 0, {0}, 80, INFINITY, LINK, 0, 10, 0}}},
     {"no channel: the cap is the rate", {{ONE, 0, 1, {0}, 20, 4, NO, 0, 6, 0}}},
     {"no channel and no cap: no time", {{ONE, 0, 1, {0}, 20, INFINITY, NO, 0, 1, 0}}},
+    {"of what ends at one instant flows come last", /* which server is the longest free? */
+     {{TWO, 0, 0, {0}, 50, INFINITY, LINK, 0, 5, 0},
+      {TWO, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
+      {TWO, 0, 1, {0}, 0, 0, NO, 5, 6, 2},
+      {TWO, 0, 1, {0}, 0, 0, NO, 5, 6, 1}}},
     {"weight 2 takes twice the link", {{ONE, 0, 0, {0}, 50, INFINITY, LINK_TWICE, 0, 10, 0}}},
     {"at its cap it takes 4 of the link", /* 5 ns at 6, then at 10 */
      {{ONE, 0, 0, {0}, 5, 1, SHARE, 0, 5, 0}, {OTHER, 0, 0, {0}, 60, INFINITY, LINK, 0, 8, 0}}},
@@ -122,7 +127,7 @@ static uint32_t index_of(int number)
     return number == NO ? ENGINE_NONE : (uint32_t)number;
 }
 
-static struct engine *make_machine(bool record)
+static struct engine *make_machine(void)
 {
     static const struct engine_route routes[] = {
         [LINK] = {.uses = {{0, 1.0, ENGINE_PER_UNIT}}, .count = 1},
@@ -131,7 +136,7 @@ static struct engine *make_machine(bool record)
         [SHARE] = {.uses = {{0, 4.0, ENGINE_AT_CAP}}, .count = 1},
     };
     struct error why;
-    struct engine *engine = engine_create(record, &why);
+    struct engine *engine = engine_create(&why);
     assert_non_null(engine);
     assert_int_equal(engine_resource_add(engine, "one", 1, &why), ONE);
     assert_int_equal(engine_resource_add(engine, "other", 1, &why), OTHER);
@@ -196,65 +201,12 @@ static void schedules_are_those_worked_by_hand(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
         struct error why;
-        struct engine *engine = make_machine(true);
+        struct engine *engine = make_machine();
         uint32_t count = submit_jobs(engine, schedules[i].jobs);
-        assert_true(engine_run(engine, INT64_MAX, &why));
+        assert_true(engine_run(engine, &why));
         assert_int_equal(engine_task_count(engine), count);
         check_schedule(engine, schedules[i].name, schedules[i].jobs);
         engine_destroy(engine);
-    }
-}
-
-static void after_a_reset_schedules_are_the_same(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine(true);
-    for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
-        const struct job *jobs = schedules[i].jobs;
-        submit_jobs(engine, jobs);
-        assert_true(engine_run(engine, jobs[0].end_ns / 2, &why)); /* left in the middle */
-        engine_reset(engine);
-        assert_int_equal(engine_now(engine), 0);
-        assert_int_equal(engine_task_count(engine), 0);
-        assert_int_equal(engine_busy_ns(engine, ONE), 0);
-        submit_jobs(engine, jobs);
-        assert_true(engine_run(engine, INT64_MAX, &why));
-        check_schedule(engine, schedules[i].name, jobs);
-        engine_reset(engine);
-    }
-    engine_destroy(engine);
-}
-
-/* What happened: "TAG@TIME " for each call. */
-struct log {
-    char text[512];
-    size_t length;
-};
-
-static void log_call(struct engine *engine, uint32_t tag, void *context)
-{
-    struct log *log = context;
-    log->length += (size_t)snprintf(log->text + log->length, sizeof log->text - log->length,
-                                    "%u@%d ", tag, (int)engine_now(engine));
-}
-
-/* The same without record: ends come in order of time. */
-static void not_recording_changes_no_schedule(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++) {
-        struct error why;
-        struct log logs[2] = {{"", 0}, {"", 0}};
-        for (int record = 0; record < 2; record++) {
-            struct engine *engine = make_machine(record == 1);
-            engine_on_end(engine, log_call, &logs[record]);
-            submit_jobs(engine, schedules[i].jobs);
-            assert_true(engine_run(engine, INT64_MAX, &why));
-            engine_destroy(engine);
-        }
-        assert_true(logs[0].length > 0);
-        assert_string_equal(logs[0].text, logs[1].text);
     }
 }
 
@@ -265,248 +217,25 @@ static void submit_fixed(struct engine *engine, uint32_t resource, uint32_t tag,
     assert_int_not_equal(engine_submit(engine, &task, &why), ENGINE_NONE);
 }
 
-static void set_timer(struct engine *engine, int64_t at_ns, uint32_t tag, engine_callback callback,
-                      struct log *log)
-{
-    struct error why;
-    assert_true(engine_timer(engine, at_ns, tag, callback, log, &why));
-}
-
-static void an_instant_goes_in_order_of_insertion(void **state)
-{
-    (void)state;
-    struct error why;
-    struct log log = {"", 0};
-    struct engine *engine = make_machine(false);
-    engine_on_end(engine, log_call, &log);
-    /* Moves for 5 ns: a flow's end comes after the calendar's events. */
-    struct engine_task flow = {.resource = OTHER, .amount = 50, .cap = INFINITY, .route = LINK};
-    assert_int_not_equal(engine_submit(engine, &flow, &why), ENGINE_NONE);
-    set_timer(engine, 5, 1, log_call, &log);
-    submit_fixed(engine, ENGINE_NONE, 2, 5);
-    submit_fixed(engine, ONE, 3, 5);
-    set_timer(engine, 5, 4, log_call, &log);
-    set_timer(engine, 0, 5, log_call, &log);
-    submit_fixed(engine, ONE, 6, 0); /* starts when 3 ends */
-    set_timer(engine, 5, 7, log_call, &log);
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    assert_string_equal(log.text, "5@0 1@5 2@5 3@5 4@5 7@5 6@5 0@5 ");
-    engine_destroy(engine);
-}
-
-static void submit_and_set_again(struct engine *engine, uint32_t tag, void *context)
-{
-    log_call(engine, tag, context);
-    submit_fixed(engine, ONE, 100 + tag, 3);
-    if (tag > 0) {
-        set_timer(engine, engine_now(engine) + 2, tag - 1, submit_and_set_again, context);
-    }
-}
-
-static void a_timer_may_submit_and_set_the_next(void **state)
-{
-    (void)state;
-    struct error why;
-    struct log log = {"", 0};
-    struct engine *engine = make_machine(false);
-    engine_on_end(engine, log_call, &log);
-    set_timer(engine, 1, 2, submit_and_set_again, &log);
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    assert_string_equal(log.text, "2@1 1@3 102@4 0@5 101@7 100@10 ");
-    assert_int_equal(engine_busy_ns(engine, ONE), 9);
-    engine_destroy(engine);
-}
-
-/* Each task that ends submits another after the one that is still about. */
-struct relay {
-    uint32_t left;
-    engine_task_id running, highest;
-};
-
-static void submit_next(struct engine *engine, uint32_t tag, void *context)
-{
-    struct relay *relay = context;
-    struct error why;
-    (void)tag;
-    if (relay->left == 0) {
-        return;
-    }
-    relay->left--;
-    struct engine_task task = {
-        .resource = TWO, .fixed_ns = 2, .after = &relay->running, .after_count = 1};
-    relay->running = engine_submit(engine, &task, &why);
-    assert_int_not_equal(relay->running, ENGINE_NONE);
-    relay->highest = relay->running > relay->highest ? relay->running : relay->highest;
-}
-
-static void slots_are_used_again(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine(false);
-    struct engine_task task = {.resource = ONE, .fixed_ns = 1};
-    engine_submit(engine, &task, &why);
-    struct relay relay = {.left = 100000, .running = engine_submit(engine, &task, &why)};
-    engine_on_end(engine, submit_next, &relay);
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    assert_int_equal(relay.highest, 2);
-    assert_int_equal(engine_now(engine), 2 + 2 * 100000);
-    engine_destroy(engine);
-}
-
-/* A simulation in which some twenty tasks are about at any time, each after up to three others. */
-enum { CROWD = 20, CROWD_TOTAL = 20000 };
-
-struct crowd {
-    gsl_rng *random;
-    uint32_t submitted;
-    engine_task_id about[CROWD];
-    uint32_t tags[CROWD];
-    uint64_t trace; /* a hash of each end: which, when */
-};
-
-static void submit_to_crowd(struct engine *engine, struct crowd *crowd, uint32_t place,
-                            uint32_t others)
-{
-    struct error why;
-    engine_task_id after[3];
-    struct engine_task task = {
-        .resource = (uint32_t)gsl_rng_uniform_int(crowd->random, 4),
-        .tag = crowd->submitted++,
-        .fixed_ns = (int64_t)gsl_rng_uniform_int(crowd->random, 10),
-        .amount = gsl_rng_uniform_int(crowd->random, 2) == 0 ? 0.0 : 70.0,
-        .cap = 7.0,
-        .route = LINK,
-        .after = after,
-        .after_count = others > 0 ? (uint32_t)gsl_rng_uniform_int(crowd->random, 4) : 0,
-    };
-    task.resource = task.resource > TWO ? ENGINE_NONE : task.resource;
-    for (uint32_t i = 0; i < task.after_count; i++) {
-        uint32_t other = (uint32_t)gsl_rng_uniform_int(crowd->random, others);
-        after[i] = crowd->about[other < place ? other : other + 1];
-    }
-    crowd->tags[place] = task.tag;
-    crowd->about[place] = engine_submit(engine, &task, &why);
-    assert_int_not_equal(crowd->about[place], ENGINE_NONE);
-}
-
-static void replace_in_crowd(struct engine *engine, uint32_t tag, void *context)
-{
-    struct crowd *crowd = context;
-    uint32_t place = 0;
-    crowd->trace = crowd->trace * UINT64_C(6364136223846793005) + tag;
-    crowd->trace = crowd->trace * UINT64_C(6364136223846793005) + (uint64_t)engine_now(engine);
-    while (crowd->tags[place] != tag) {
-        place++;
-    }
-    if (crowd->submitted < CROWD_TOTAL) {
-        submit_to_crowd(engine, crowd, place, CROWD - 1);
-    }
-}
-
-static uint64_t run_crowd(bool record)
-{
-    struct error why;
-    struct crowd crowd = {.random = random_stream(1, "test.crowd", 0, &why)};
-    assert_non_null(crowd.random);
-    struct engine *engine = make_machine(record);
-    engine_on_end(engine, replace_in_crowd, &crowd);
-    for (uint32_t i = 0; i < CROWD; i++) {
-        submit_to_crowd(engine, &crowd, i, i);
-    }
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    gsl_rng_free(crowd.random);
-    engine_destroy(engine);
-    return crowd.trace;
-}
-
-static void slots_used_again_change_no_schedule(void **state)
-{
-    (void)state;
-    assert_true(run_crowd(false) == run_crowd(true));
-}
-
-static void a_task_may_wait_for_one_that_has_ended(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine(true);
-    submit_fixed(engine, ONE, 0, 5);
-    submit_fixed(engine, OTHER, 0, 9);
-    assert_true(engine_run(engine, 5, &why));
-    const engine_task_id after[] = {0};
-    struct engine_task task = {.resource = TWO, .fixed_ns = 1, .after = after, .after_count = 1};
-    assert_int_equal(engine_submit(engine, &task, &why), 2);
-    assert_true(engine_run(engine, 7, &why));
-    assert_int_equal(engine_submit(engine, &task, &why), 3);
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    assert_int_equal(engine_task_record(engine, 2)->start_ns, 5);
-    assert_int_equal(engine_task_record(engine, 2)->binding, 0);
-    assert_int_equal(engine_task_record(engine, 3)->start_ns, 7);
-    assert_int_equal(engine_task_record(engine, 3)->binding, ENGINE_NONE);
-    engine_destroy(engine);
-}
-
-static void a_run_stops_where_it_is_told(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine(true);
-    submit_fixed(engine, ONE, 0, 5);
-    submit_fixed(engine, ONE, 1, 5);
-    assert_true(engine_run(engine, 4, &why));
-    assert_int_equal(engine_now(engine), 4);
-    assert_int_equal(engine_busy_ns(engine, ONE), 4);
-    assert_int_equal(engine_task_record(engine, 0)->end_ns, -1);
-    assert_true(engine_run(engine, 2, &why)); /* not back */
-    assert_int_equal(engine_now(engine), 4);
-    assert_true(engine_run(engine, 5, &why));
-    assert_int_equal(engine_task_record(engine, 0)->end_ns, 5);
-    assert_int_equal(engine_task_record(engine, 1)->start_ns, 5);
-    assert_int_equal(engine_task_record(engine, 1)->end_ns, -1);
-    assert_true(engine_run(engine, 100, &why)); /* nothing is left: at the last event */
-    assert_int_equal(engine_now(engine), 10);
-    engine_destroy(engine);
-}
-
 static void a_raised_flag_ends_a_run(void **state)
 {
     (void)state;
     enum { TASKS = 5000 };
     struct stop_flag stop = {false};
     struct error why;
-    struct engine *engine = engine_create(true, &why);
+    struct engine *engine = engine_create(&why);
     uint32_t resource = engine_resource_add(engine, "a", 1, &why);
     engine_stop_when(engine, &stop);
     for (uint32_t i = 0; i < TASKS; i++) {
         submit_fixed(engine, resource, i, 10);
     }
     atomic_store(&stop.raised, true);
-    assert_false(engine_run(engine, INT64_MAX, &why));
+    assert_false(engine_run(engine, &why));
     assert_string_equal(why.found, "interrupted");
     assert_true(engine_now(engine) < 10 * TASKS);
     atomic_store(&stop.raised, false);
-    assert_true(engine_run(engine, INT64_MAX, &why)); /* and goes on */
+    assert_true(engine_run(engine, &why)); /* and goes on */
     assert_int_equal(engine_now(engine), 10 * TASKS);
-    engine_destroy(engine);
-}
-
-static void busy_is_when_any_server_serves(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine(false);
-    static const int64_t spans_ns[][2] = {{0, 4}, {2, 4}, {10, 1}, {11, 2}, {12, 5}};
-    for (size_t i = 0; i < sizeof spans_ns / sizeof spans_ns[0]; i++) {
-        struct engine_task task = {
-            .resource = TWO, .release_ns = spans_ns[i][0], .fixed_ns = spans_ns[i][1]};
-        assert_int_not_equal(engine_submit(engine, &task, &why), ENGINE_NONE);
-    }
-    assert_true(engine_run(engine, INT64_MAX, &why));
-    assert_int_equal(engine_busy_ns(engine, TWO), 6 + 7);
-    assert_int_equal(engine_busy_ns(engine, ONE), 0);
-    assert_int_equal(engine_resource_count(engine), 3);
-    assert_string_equal(engine_resource_name(engine, TWO), "two");
     engine_destroy(engine);
 }
 
@@ -523,19 +252,16 @@ static void time_past_its_end_is_an_error(void **state)
 {
     (void)state;
     struct error why;
-    struct engine *engine = make_machine(true);
     for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++) {
+        struct engine *engine = make_machine();
         assert_int_equal(engine_submit(engine, &endless[i], &why), 0);
-        assert_true(engine_run(engine, 1000000, &why));
-        assert_false(engine_run(engine, INT64_MAX, &why));
+        assert_false(engine_run(engine, &why));
         assert_non_null(strstr(why.found, "2^62"));
-        engine_reset(engine);
+        engine_destroy(engine);
     }
-    set_timer(engine, INT64_MAX, 0, log_call, NULL);
-    assert_false(engine_run(engine, INT64_MAX, &why));
-    engine_reset(engine);
+    struct engine *engine = make_machine();
     submit_fixed(engine, ONE, 0, ENGINE_LAST_NS);
-    assert_true(engine_run(engine, INT64_MAX, &why));
+    assert_true(engine_run(engine, &why));
     assert_int_equal(engine_now(engine), ENGINE_LAST_NS);
     engine_destroy(engine);
 }
@@ -544,7 +270,7 @@ static void a_resource_needs_a_server(void **state)
 {
     (void)state;
     struct error why;
-    struct engine *engine = make_machine(false);
+    struct engine *engine = make_machine();
     assert_int_equal(engine_resource_add(engine, "pool", 0, &why), ENGINE_NONE);
     assert_non_null(strstr(why.found, "pool"));
     engine_destroy(engine);
@@ -554,8 +280,8 @@ static void nothing_submitted_ends_at_once(void **state)
 {
     (void)state;
     struct error why;
-    struct engine *engine = make_machine(true);
-    assert_true(engine_run(engine, INT64_MAX, &why));
+    struct engine *engine = make_machine();
+    assert_true(engine_run(engine, &why));
     assert_int_equal(engine_now(engine), 0);
     assert_int_equal(engine_task_count(engine), 0);
     engine_destroy(engine);
@@ -566,16 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schedules_are_those_worked_by_hand),
-        cmocka_unit_test(after_a_reset_schedules_are_the_same),
-        cmocka_unit_test(not_recording_changes_no_schedule),
-        cmocka_unit_test(an_instant_goes_in_order_of_insertion),
-        cmocka_unit_test(a_timer_may_submit_and_set_the_next),
-        cmocka_unit_test(slots_are_used_again),
-        cmocka_unit_test(slots_used_again_change_no_schedule),
-        cmocka_unit_test(a_task_may_wait_for_one_that_has_ended),
-        cmocka_unit_test(a_run_stops_where_it_is_told),
         cmocka_unit_test(a_raised_flag_ends_a_run),
-        cmocka_unit_test(busy_is_when_any_server_serves),
         cmocka_unit_test(time_past_its_end_is_an_error),
         cmocka_unit_test(a_resource_needs_a_server),
         cmocka_unit_test(nothing_submitted_ends_at_once),

@@ -83,8 +83,7 @@ static uint32_t add_route(struct flow_set *set, const struct crossing *crossings
 static void init(struct flow_set *set, const double *capacities, size_t count)
 {
     struct error why;
-    *set = (struct flow_set){0};
-    flow_clear(set);
+    flow_init(set);
     for (size_t i = 0; i < count && capacities[i] > 0.0; i++) {
         assert_int_equal(flow_channel_add(set, "channel", capacities[i], &why), i);
     }

@@ -243,11 +243,9 @@ static void a_schedule_is_no_shorter_than_its_busiest_resource(void **state)
             }
         }
         for (uint32_t i = 0; i < GRAPH_RESOURCES; i++) {
-            int64_t busy_ns = engine_busy_ns(engine, i);
-            if (busy_ns > engine_now(engine) || busy_ns * graph.servers[i] < needed_ns[i]) {
-                fail_msg("seed %d: resource %u busy for %d of %d ns, needed %d by %u servers",
-                         (int)seed, i, (int)busy_ns, (int)engine_now(engine), (int)needed_ns[i],
-                         graph.servers[i]);
+            if (engine_now(engine) * graph.servers[i] < needed_ns[i]) {
+                fail_msg("seed %d: %d ns, resource %u needs %d of %u servers", (int)seed,
+                         (int)engine_now(engine), i, (int)needed_ns[i], graph.servers[i]);
             }
         }
         engine_destroy(engine);

@@ -79,36 +79,26 @@ struct queue_case {
 struct queue {
     const struct queue_case *what;
     gsl_rng *random;
-    uint32_t arrived;
-    double arrival_ns;
     int64_t arrivals_ns[CUSTOMERS];
     double batch_ns[BATCHES + 1]; /* sums of stays; the first batch warms up */
 };
 
-static void on_departure(struct engine *engine, uint32_t tag, void *context)
+/* Submit all customers, each to be released when it arrives. */
+static void submit_customers(struct engine *engine, struct queue *queue)
 {
-    struct queue *queue = context;
-    queue->batch_ns[tag / BATCH] += (double)(engine_now(engine) - queue->arrivals_ns[tag]);
-}
-
-static void on_arrival(struct engine *engine, uint32_t tag, void *context)
-{
-    struct queue *queue = context;
+    double servers = queue->what->servers > 0 ? queue->what->servers : 1.0, arrival_ns = 0.0;
     struct error why;
-    double service_ns = queue->what->draw_ns(queue->random);
-    struct engine_task customer = {.resource = 0, .tag = tag, .fixed_ns = llround(service_ns)};
-    if (queue->what->servers == 0) {
-        customer = (struct engine_task){
-            .resource = ENGINE_NONE, .tag = tag, .amount = service_ns, .cap = INFINITY};
-    }
-    queue->arrivals_ns[tag] = engine_now(engine);
-    assert_int_not_equal(engine_submit(engine, &customer, &why), ENGINE_NONE);
-    if (tag + 1 < CUSTOMERS) {
-        double servers = queue->what->servers > 0 ? queue->what->servers : 1.0;
-        queue->arrival_ns +=
+    for (uint32_t id = 0; id < CUSTOMERS; id++) {
+        double service_ns = queue->what->draw_ns(queue->random);
+        struct engine_task customer = {.resource = 0, .fixed_ns = llround(service_ns)};
+        if (queue->what->servers == 0) {
+            customer = (struct engine_task){
+                .resource = ENGINE_NONE, .amount = service_ns, .cap = INFINITY};
+        }
+        customer.release_ns = queue->arrivals_ns[id] = llround(arrival_ns);
+        assert_int_equal(engine_submit(engine, &customer, &why), id);
+        arrival_ns +=
             gsl_ran_exponential(queue->random, SERVICE_NS / (queue->what->load * servers));
-        assert_true(
-            engine_timer(engine, llround(queue->arrival_ns), tag + 1, on_arrival, queue, &why));
     }
 }
 
@@ -116,15 +106,18 @@ static void simulate(struct queue *queue)
 {
     static const struct engine_route shared = {.uses = {{0, 1.0, ENGINE_PER_UNIT}}, .count = 1};
     struct error why;
-    struct engine *engine = engine_create(false, &why);
+    struct engine *engine = engine_create(&why);
     assert_non_null(engine);
     uint32_t servers = queue->what->servers > 0 ? queue->what->servers : 1;
     assert_int_equal(engine_resource_add(engine, "server", servers, &why), 0);
     assert_int_equal(engine_channel_add(engine, "processor", 1.0, &why), 0);
     assert_int_equal(engine_route_add(engine, &shared, &why), 0);
-    engine_on_end(engine, on_departure, queue);
-    assert_true(engine_timer(engine, 0, 0, on_arrival, queue, &why));
-    assert_true(engine_run(engine, INT64_MAX, &why));
+    submit_customers(engine, queue);
+    assert_true(engine_run(engine, &why));
+    for (uint32_t id = 0; id < CUSTOMERS; id++) {
+        queue->batch_ns[id / BATCH] +=
+            (double)(engine_task_record(engine, id)->end_ns - queue->arrivals_ns[id]);
+    }
     engine_destroy(engine);
 }
 

@@ -65,14 +65,14 @@ static struct engine *make_small(void)
         {.resource = 1, .tag = 15, .fixed_ns = 0},
     };
     struct error why;
-    struct engine *engine = engine_create(true, &why);
+    struct engine *engine = engine_create(&why);
     assert_non_null(engine);
     assert_int_equal(engine_resource_add(engine, "pool", 4, &why), 0);
     assert_int_equal(engine_resource_add(engine, "link", 1, &why), 1);
     for (uint32_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         assert_int_equal(engine_submit(engine, &tasks[i], &why), i);
     }
-    assert_true(engine_run(engine, INT64_MAX, &why));
+    assert_true(engine_run(engine, &why));
     return engine;
 }
 

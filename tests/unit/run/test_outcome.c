@@ -1,7 +1,7 @@
 /* From schedules to columns: means that add up, hits, quantiles, what a result says of itself. */
 #include "unit/fixture/tiny.h"
 
-#include "base/apportion.h"
+#include "decode/plan/apportion.h"
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/time/pipeline.h"

@@ -469,7 +469,6 @@ static void class_follows_from_mechanisms(void **state)
         {"system=fullattn", NULL, CLASS_BANDWIDTH_BOUND},
         {"system=vllm", NULL, CLASS_BANDWIDTH_BOUND},
         {"system=deepspeed", NULL, CLASS_BANDWIDTH_BOUND},
-        {"system=deepspeed", "mechanisms.weights_pageable=yes", CLASS_CPU_MANAGED},
         {"system=litecache", NULL, CLASS_GPU_MANAGED},
         {"system=hisparse", NULL, CLASS_GPU_MANAGED},
         {"system=retroinfer", NULL, CLASS_CPU_MANAGED},

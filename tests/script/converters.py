@@ -1,0 +1,226 @@
+"""The scripts of traces/convert: rows worked out by hand, as the program reads them back, and faults.
+
+    converters.py PROGRAM SCRATCH_FOLDER      prints TAP
+
+The responses have the shape in which SGLang sends them: managers/tokenizer_manager.py and
+state_capturer/indexer_topk.py of sgl-project/sglang at 0564b52.
+"""
+
+import base64
+import json
+import os
+import struct
+import subprocess
+import sys
+
+CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'traces', 'convert')
+PROGRAM, SCRATCH = sys.argv[1:]
+
+
+def path(name):
+    return os.path.join(SCRATCH, name)
+
+
+def run(script, data, *options):
+    """Exit status and both outputs."""
+    with open(path('in'), 'wb') as file:
+        file.write(data)
+    done = subprocess.run([sys.executable, '-B', os.path.join(CONVERT, script), path('in'), *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def assert_rows(trace, facts, rows):
+    """`rows`: layer, born, and a dict from units to masses, in the order of steps."""
+    lines = subprocess.run([PROGRAM, 'trace', 'export', path(trace)], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout.splitlines()
+    assert facts in ' '.join(lines[:2]), lines[:2]
+    wanted, steps = [], {}
+    for layer, born, units in rows:
+        place = f'{steps.setdefault(layer, 0)},{layer},0'
+        steps[layer] += 1
+        wanted += [f'0,{place},born,{born}', f'0,{place},tail,{0 if units or born else 1}']
+        wanted += [f'0,{place},{unit},{mass}' for unit, mass in units.items()]
+    assert lines[3:] == wanted, (lines[3:], wanted)
+
+
+def assert_refused(script, data, fault, *options):
+    status, said = run(script, data, '-o', path('none-' + script), *options)
+    assert status == 1 and fault in said and 'Traceback' not in said, said
+    assert not os.path.exists(path('none-' + script)) or os.listdir(path('none-' + script)) == [], said
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+INDICES = (3, 0, -1, -1, 4, 1, 9, 1, 2, -1, -1, -1)
+
+
+def array(items=INDICES, kind='<i4', shape=(2, 2, 3), version=1, order=False):
+    header = repr({'descr': kind, 'fortran_order': order, 'shape': shape}).encode()
+    length = struct.pack('<H' if version == 1 else '<I', len(header))
+    letter = {'4': 'i', '8': 'q'}[kind[-1]] if isinstance(kind, str) else 'i'
+    return (b'\x93NUMPY' + bytes((version, 0)) + length + header +
+            struct.pack(f'<{len(items)}{letter}', *items))
+
+
+def an_array_is_a_trace():
+    rows = [(0, 0, {0: 0.5, 3: 0.5}), (1, 0, {1: 0.5, 4: 0.5}),
+            (0, 0, {1: 0.3299, 2: 0.3299, 9: 0.3299}), (1, 0, {})]
+    for version in 1, 2:
+        for kind in '<i4', '<i8', '<u4', '<u8':
+            assert run('npy.py', array(kind=kind, version=version), '-o', path('a.swt')) == (0, '')
+            assert_rows('a.swt', 'layers=2 kv_heads=1 query_heads=1 head_dim=1 context=10 unit_kind=0 '
+                        'unit_tokens=1 units=10 sinks=0 recent=0 keep=3 sequences=1 steps=2', rows)
+
+
+def ranks_and_tokens_born_share_the_mass():
+    """1 : 1/2 : 1/3 makes 6/11, 3/11, 2/11; codes are steps of 7 %: .5359 = 2^-.9, .2679 = 2^-1.9."""
+    status, _ = run('npy.py', array((5, 0, 9), shape=(1, 1, 3)), '-o', path('a.swt'), '--mass', 'rank',
+                    '--context', '8', '--share', '2')
+    assert status == 0
+    row = {0: 0.2679, 5: 0.5359}
+    assert_rows('a.swt', 'layers=2 kv_heads=1 query_heads=1 head_dim=1 context=8 unit_kind=0 '
+                'unit_tokens=1 units=8', [(0, 0.181818187, row), (1, 0.181818187, row)])
+
+
+def wrong_arrays_are_refused():
+    for data, fault in (
+            (array(INDICES[:11]), '44 bytes of items\n  expected: 48'),
+            (array(shape=(2, 2, 2)), '48 bytes of items\n  expected: 32'),
+            (array(shape=(12,)), 'the shape is (12,)'), (array(shape=()), 'the shape is ()'),
+            (array((), shape=(2, 0, 3)), 'the shape is (2, 0, 3)'),
+            (array(kind='>i4'), 'items of >i4'), (array(kind=[('a', '<i4')]), "items of [('a'"),
+            (array(order=True), 'in Fortran order'), (array(version=3), 'version 1 or 2'),
+            (array()[:40], 'not the header'), (b'NUMPY not at all', 'not a numpy array'), (b'', 'empty'),
+            (array((1,) * 2050, shape=(1, 1025, 2)), 'wants unit 1 twice'),
+            (array(range(1025), shape=(1, 1025, 1)), 'layers is 1025'),
+            (array((1, 2, 3, -7) + INDICES[4:]), 'token 0, layer 1: index -7'),
+            (array((1, 2, 1 << 40) + INDICES[3:], '<i8'), 'token 0, layer 0: index 1099511627776')):
+        assert_refused('npy.py', data, fault)
+
+
+# ---- responses of SGLang -------------------------------------------------------------------------
+
+# Prompt 0 1 2, answer 3 4 and one more, which was never an input: five rows of two layers. Layer 1
+# reuses layer 0's indices in the last row.
+TOPK = (0, -1, 0, -1, 1, 0, 0, 1, 2, 0, 1, 2, 0, 2, 3, 1, 4, 1, 4, 1)
+ROWS = [(0, 0, {0: 0.5, 2: 0.5}), (1, 0.5, {1: 0.5}), (0, 0.5, {1: 0.5}), (1, 0.5, {1: 0.5})]
+LAST = [(0, 0.5, {1: 0.5}), (1, 0.5, {1: 0.5})]
+
+
+def encode(items):
+    return base64.b64encode(struct.pack(f'<{len(items)}i', *items)).decode()
+
+
+def answer(prompt=3, completion=3, items=TOPK, **more):
+    return {'text': ' "indexer_topk": "', 'meta_info': {
+        'id': '5f', 'prompt_tokens': prompt, 'completion_tokens': completion,
+        'indexer_topk': encode(items), **more}}
+
+
+def lines(*objects):
+    return '\n'.join(map(json.dumps, objects)).encode()
+
+
+def convert(data, *options):
+    status, said = run('sglang_indexer.py', data, '-o', path('out'), *options)
+    assert status == 0, said
+    return said
+
+
+def generated_tokens_are_steps():
+    convert(lines(answer()), '--layers', '2')
+    assert_rows('out/request-0001.swt', 'layers=2 kv_heads=1 query_heads=1 head_dim=1 context=3 '
+                'unit_kind=0 unit_tokens=1 units=3 sinks=0 recent=0 keep=2 sequences=1 steps=2',
+                sorted(ROWS[:2]) + sorted(ROWS[2:]))
+
+
+def the_context_may_end_elsewhere():
+    convert(lines(answer()), '--layers', '2', '--context', '4')
+    assert_rows('out/request-0001.swt', 'context=4 unit_kind=0 unit_tokens=1 units=4', LAST)
+    assert_refused('sglang_indexer.py', lines(answer()), 'none of 1 responses has a step', '--layers',
+                   '2', '--context', '5')
+
+
+def units_of_four_tokens_are_counted_in_four():
+    """8 tokens of prompt are units 0 and 1; token 8 begins unit 2."""
+    items, options = [-1, -1, -1, 0, 0, 0, 0, 1, 0, 2], ('--layers', '1', '--unit-tokens', '4')
+    convert(lines(answer(8, 3, items)), *options)
+    assert_rows('out/request-0001.swt', 'context=8 unit_kind=0 unit_tokens=4 units=2',
+                [(0, 0, {0: 1}), (0, 1, {})])
+    items[8] = 3  # begins at token 12
+    assert_refused('sglang_indexer.py', lines(answer(8, 3, items)),
+                   'token 8, layer 0: index 3 is beyond this token', *options)
+
+
+def several_answers_are_numbered():
+    """The second answer has one token: no step. A response may state its layers."""
+    stated = answer(indexer_topk_num_layers=2)
+    text = (json.dumps([answer(), answer(5, 1)], indent=1) +
+            json.dumps({'choices': [answer(4, 2), stated]}) + json.dumps(stated))
+    said = convert(text.encode(), '--layers', '2')
+    assert said == '4 traces; responses without a step: 1\n', said
+    assert_rows('out/request-0003.swt', 'context=4', LAST)
+    assert_rows('out/request-0005.swt', '"request": 5', ROWS)
+    convert(lines(stated))
+    assert_rows('out/request-0001.swt', 'context=3', ROWS)
+
+
+def wrong_responses_are_refused():
+    slots = [item + 64 if item >= 0 else -1 for item in TOPK]
+    meta = {'prompt_tokens': 3, 'completion_tokens': 3}
+    for data, fault in (
+            (lines(answer(), answer(items=slots)), 'line 2: token 3, layer 0: index 64 is beyond'),
+            (lines(answer(items=TOPK[:-1] + (-2,))), 'token 4, layer 1: index -2'),
+            (lines(answer(items=TOPK[:-1] + (4,))), 'step 1, layer 1 wants unit 4 twice'),
+            (lines(answer(completion=4)), '20 indices, which are not those of 6 tokens in 2'),
+            (lines(answer(items=())), '0 indices'),
+            (lines({'meta_info': meta}), "the response has no 'indexer_topk'"),
+            (lines({'meta_info': {'indexer_topk': 'AAAA'}}), "'prompt_tokens' is missing"),
+            (lines({'error': {'message': 'too long'}}), 'the server refused: too long'),
+            (lines({'message': 'no'}), 'the server refused: no'),
+            (lines({'text': ''}), "the response has no 'meta_info'"), (lines(3), "no 'meta_info'"),
+            (lines(answer(indexer_topk_num_layers=3)), 'num_layers\' is 3'),
+            (lines(answer()).replace(b'AA="', b'A*="'), 'is not base64'),
+            (lines(answer())[:-9], 'not JSON'), (b'data: {}', 'not JSON'), (b'', 'an empty file')):
+        assert_refused('sglang_indexer.py', data, fault, '--layers', '2')
+    assert_refused('sglang_indexer.py', lines(answer()), '--layers N')
+
+
+# ---- streams -------------------------------------------------------------------------------------
+
+
+def objects_are_numbered_in_order():
+    data = b''.join(struct.pack('<IQIq', 0, item, 1, -1) for item in
+                    (1 << 40, 7, 1 << 40, 5))
+    assert run('oracle_general.py', data, '-o', path('ids.u32')) == (0, '')
+    with open(path('ids.u32'), 'rb') as file:
+        assert struct.unpack('<4I', file.read()) == (0, 1, 0, 2)
+    assert_refused('oracle_general.py', data[:-1], '95 bytes')
+    for following in -2, 0:
+        assert_refused('oracle_general.py', struct.pack('<IQIq', 0, 7, 1, following),
+                       f'record 0: its next access is record {following}')
+    assert_refused('oracle_general.py', b'', '0 bytes')
+
+
+TESTS = (an_array_is_a_trace, ranks_and_tokens_born_share_the_mass, wrong_arrays_are_refused,
+         generated_tokens_are_steps, the_context_may_end_elsewhere,
+         units_of_four_tokens_are_counted_in_four, several_answers_are_numbered,
+         wrong_responses_are_refused, objects_are_numbered_in_order)
+
+
+def main():
+    print(f'1..{len(TESTS)}')
+    failures = 0
+    for number, test in enumerate(TESTS, 1):
+        try:
+            test()
+            print(f'ok {number} - {test.__name__}')
+        except AssertionError as why:
+            failures += 1
+            print(f'not ok {number} - {test.__name__}\n# {why}')
+    return failures > 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

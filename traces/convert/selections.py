@@ -1,0 +1,106 @@
+"""What the scripts of this folder share: the units that each layer wanted in each step, with assumed
+masses, become a decode trace (.swt). A layer has one head.
+
+An imported trace has no queries, and no window of sinks or recent tokens. Units behind the context
+were born while decoding."""
+
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+import swt
+
+TILE_STEPS_MOST = 256
+TILE_BYTES = 1 << 20  # target size of a frame
+
+
+class Fault(Exception):
+    """The file cannot be converted; says where and why."""
+
+
+def positive(text):
+    value = int(text)
+    if not 0 < value <= swt.U32_MOST:
+        raise ValueError
+    return value
+
+
+def parser(page, output):
+    """Options that all formats have; `page` is the script's own docstring."""
+    options = argparse.ArgumentParser(description=page,
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument('file')
+    options.add_argument('-o', '--output', required=True, help=output)
+    return options
+
+
+def add_layout(options):
+    options.add_argument('--context', type=positive, default=0, metavar='TOKENS',
+                         help='tokens in the prefix; units beyond it were born while decoding')
+    options.add_argument('--unit-tokens', type=positive, default=1, metavar='TOKENS')
+    options.add_argument('--share', type=positive, default=1, metavar='COUNT',
+                         help='layers of the model that share a layer of the file')
+
+
+def run(convert, options):
+    """Convert; a fault is one message and exit status 1."""
+    try:
+        convert(options)
+    except (Fault, swt.FormatError, OSError) as why:
+        sys.exit(f'{os.path.basename(sys.argv[0])}: {why}')
+
+
+def assume(units, rank):
+    """The masses of units in the file's order: equal, or the r-th has 1/r of the first."""
+    parts = [1 / (number + 1) if rank else 1 for number in range(len(units))]
+    return [part / sum(parts) for part in parts]
+
+
+def pack(units, end, rank):
+    """A row of the trace; units from `end` on were born."""
+    wanted = sorted(zip(units, assume(units, rank)))
+    kept = [(unit, mass) for unit, mass in wanted if unit < end]
+    born = sum(mass for unit, mass in wanted if unit >= end)
+    return swt.pack_row([unit for unit, _ in kept], map(swt.mass_code, (mass for _, mass in kept)),
+                        min(born, 1.0), 0.0 if wanted else 1.0)
+
+
+def survey(shape, wanted):
+    """The largest unit, plus 1."""
+    steps, layers, _ = shape
+    units = 1
+    for step in range(steps):
+        for layer in range(layers):
+            row = wanted(step, layer)
+            if len(set(row)) < len(row):
+                twice = next(unit for unit in row if row.count(unit) > 1)
+                raise Fault(f'step {step}, layer {layer} wants unit {twice} twice')
+            units = max(units, max(row, default=0) + 1)
+    return units
+
+
+def write(path, name, shape, wanted, options, rank=False, **more):
+    """Write the trace. `shape` is (steps, layers, most units of a row); wanted(step, layer) gives a
+    row's units, the heaviest first. It is asked for each row twice, and raises Fault. `name` is the
+    format's; `more` is for the trace's source."""
+    steps, layers, most = shape
+    found = survey(shape, wanted)
+    end = -(-options.context // options.unit_tokens) or found
+    keep = min(most, end)
+    header = swt.Header(
+        layers=layers * options.share, kv_heads=1, query_heads=1, head_dim=1,
+        context=options.context or end * options.unit_tokens, unit_kind=swt.POSITIONS,
+        unit_tokens=options.unit_tokens, units=end, sinks=0, recent=0, keep=keep, sequences=1,
+        steps=steps, steps_per_tile=max(1, min(TILE_STEPS_MOST, TILE_BYTES // (12 + 3 * keep))),
+        flags=0, source={'method': 'imported', 'format': name,
+                         'mass': f"assumed: {'1/rank' if rank else 'equal'} in a row",
+                         'model': os.path.basename(options.file), **more})
+    with swt.Writer(path, header) as trace:
+        for tile in range(header.tiles):
+            first = tile * header.steps_per_tile
+            tile_steps = range(first, first + header.tile_steps(tile))
+            for layer in range(layers):
+                rows = [pack(wanted(step, layer), end, rank) for step in tile_steps]
+                for _ in range(options.share):
+                    trace.put(rows)
