@@ -101,6 +101,12 @@ void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 /* Fill a column of ANSWER_JSON with a list of the rows of another frame. */
 bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
 
+/* The same, and destroy these rows. That memory ran out shows as when filling. */
+void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
+
+/* Fill it with the first row of another frame, as an object. */
+bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why);
+
 /* Fill every column that is a figure of runs. */
 void frame_result(struct frame *frame, const struct result *result);
 

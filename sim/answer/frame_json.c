@@ -93,16 +93,43 @@ static bool print_list(const struct frame *rows, FILE *out, struct error *why)
     return good;
 }
 
-bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why)
+/* Fill a cell with what `print` writes of another frame. */
+static bool put_json(struct frame *frame, uint32_t column, const struct frame *rows,
+                     bool (*print)(const struct frame *rows, FILE *out, struct error *why),
+                     struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    bool good = out == NULL || print_list(rows, out, why);
+    bool good = out == NULL || print(rows, out, why);
     if (out == NULL || fclose(out) != 0) {
         good = error_set(why, NULL, 0, "out of memory: no room for rows as JSON");
     }
     frame_text(frame, column, good ? text : NULL);
     free(text);
     return good;
+}
+
+bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why)
+{
+    return put_json(frame, column, rows, print_list, why);
+}
+
+void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
+{
+    struct error unused;
+    if (frame != NULL && !frame_list(frame, column, rows, &unused)) {
+        frame->is_short = true;
+    }
+    frame_destroy(rows);
+}
+
+static bool print_object(const struct frame *row, FILE *out, struct error *why)
+{
+    return frame_ok(row, why) && print_row(row, 0, out, why);
+}
+
+bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why)
+{
+    return put_json(frame, column, row, print_object, why);
 }

@@ -46,6 +46,14 @@ static void write_dollars(double value, char text[ANSWER_SIZE])
     snprintf(text, ANSWER_SIZE, value < 0.1 ? "%.3g" : value < 1 ? "%.3f" : "%.2f", value);
 }
 
+static void write_rough(double value, char text[ANSWER_SIZE])
+{
+    double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    double rounded = nearbyint(value / unit) * unit;
+    int decimals = rounded > 0 ? 1 - (int)floor(log10(rounded * 1.005)) : 0;
+    snprintf(text, ANSWER_SIZE, "%.*f", decimals > 0 ? decimals : 0, rounded);
+}
+
 static void write_single(enum answer_unit unit, double value, char text[ANSWER_SIZE])
 {
     switch (unit) {
@@ -75,6 +83,9 @@ static void write_single(enum answer_unit unit, double value, char text[ANSWER_S
         break;
     case ANSWER_TIMES:
         snprintf(text, ANSWER_SIZE, "%.2fx", value);
+        break;
+    case ANSWER_ROUGH:
+        write_rough(value, text);
         break;
     case ANSWER_FLAG:
         snprintf(text, ANSWER_SIZE, "%s", value != 0 ? "yes" : "no");

@@ -20,6 +20,7 @@ enum answer_unit {
     ANSWER_CHANGE,         /* share of 1; "+2.3 %" */
     ANSWER_DOLLARS,        /* cents; three digits of a few cents or less */
     ANSWER_TIMES,          /* "1.25x" */
+    ANSWER_ROUGH,          /* two digits: "17", "120", "0.93" */
     ANSWER_FLAG,           /* 1 or 0; "yes" or "no", in JSON true or false */
     ANSWER_JSON,           /* a text that is JSON; only in data */
 };

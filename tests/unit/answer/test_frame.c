@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "answer/frame.h"
+#include "answer/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,6 +112,8 @@ static void decimals_are_those_of_the_column(void **state)
     assert_string_equal(answer_format(ANSWER_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
     assert_string_equal(answer_format(ANSWER_CHANGE, 0, 0.0234, NAN, NAN, text), "+2.3 %");
     assert_string_equal(answer_format(ANSWER_DURATION, 0, 1210, NAN, NAN, text), "1.21 ms");
+    assert_string_equal(answer_format(ANSWER_ROUGH, 0, 122.6, NAN, NAN, text), "120");
+    assert_string_equal(answer_format(ANSWER_ROUGH, 0, 0.000148, NAN, NAN, text), "0.00015");
 }
 
 /* Rows within a row: how a command gives an answer and what it rests on as one object. */
@@ -140,6 +143,46 @@ static void a_list_stands_in_one_cell(void **state)
                    "{\"of\":\"0 rows\",\"rows\":[]}\n"
                    "{\"of\":\"2 rows\",\"absent\":\"1\","
                    "\"rows\":[{\"n\":0,\"good\":false},{\"n\":1,\"good\":true}]}\n");
+}
+
+/* One row for people and programs: sentences, and the numbers that they say. */
+static void a_verdict_has_sentences_and_numbers(void **state)
+{
+    (void)state;
+    static const struct frame_column columns[] = {{.title = "run", .key = "run"},
+                                                  {.title = "sure", .key = "sure"},
+                                                  {.key = "gpus", .unit = ANSWER_INTEGER}};
+    struct error why;
+    struct frame *verdict = frame_create(columns, 3, &why);
+    frame_row(verdict);
+    frame_text(verdict, 0, "on 2 GPUs.");
+    frame_number(verdict, 2, 2);
+    for (int json = 0; json < 2; json++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        assert_true((json ? verdict_print_json : verdict_print)(verdict, out, &why));
+        fclose(out);
+        assert_string_equal(
+            text, json ? "{\"verdict\":{\"run\":\"on 2 GPUs.\",\"sure\":null,\"gpus\":2}}\n"
+                       : "run      on 2 GPUs.\n");
+        free(text);
+    }
+    frame_destroy(verdict);
+}
+
+static void a_list_that_cannot_be_written_spoils_its_frame(void **state)
+{
+    (void)state;
+    static const struct frame_column column = {.key = "rows", .unit = ANSWER_JSON};
+    struct error why;
+    struct frame *frame = frame_create(&column, 1, &why), *rows = frame_create(&column, 1, &why);
+    frame_row(frame);
+    frame_take(frame, 0, rows);
+    assert_true(frame_ok(frame, &why));
+    frame_take(frame, 0, NULL);
+    assert_false(frame_ok(frame, &why));
+    frame_destroy(frame);
 }
 
 static void a_row_can_be_read_downwards(void **state)
@@ -247,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_reason_stands_for_figures),
         cmocka_unit_test(decimals_are_those_of_the_column),
         cmocka_unit_test(a_list_stands_in_one_cell),
+        cmocka_unit_test(a_verdict_has_sentences_and_numbers),
+        cmocka_unit_test(a_list_that_cannot_be_written_spoils_its_frame),
         cmocka_unit_test(a_row_can_be_read_downwards),
         cmocka_unit_test(only_titles_can_be_chosen),
         cmocka_unit_test(a_mean_stands_for_a_figure),

@@ -14,7 +14,7 @@ static void numbers_have_two_digits(void **state)
         double number;
         const char *text;
     } cases[] = {{122.6, "120"}, {9949, "9900"}, {99.6, "100"}, {17.07, "17"},   {9.96, "10"},
-                 {2.49, "2.5"},  {0.995, "1.0"}, {0.93, "0.93"}, {0.0806, "0.081"}, {0, "0"}};
+                 {2.49, "2.5"},  {0.995, "1.0"}, {0.93, "0.93"}, {0.0806, "0.081"}, {0.00806, "0.0081"}, {0, "0"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[ADVISE_NUMBER];
