@@ -64,8 +64,9 @@ static void print_interaction(const struct ablation *ablation, const struct abla
                               char *text, size_t size)
 {
     char ms[ANSWER_SIZE];
+    double shown = 1e6 * pow(10, -ablate_decimals(ablation)); /* the last digit, in ns */
     ablate_ms(ablation, sum->interaction_ns, ms);
-    if (strtod(ms, NULL) == 0) {
+    if (fabs((double)sum->interaction_ns) < shown / 2) {
         snprintf(text, size, "there is no interaction");
         return;
     }

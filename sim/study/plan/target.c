@@ -159,7 +159,7 @@ static void copy_trimmed(const char *text, size_t length, char out[TARGET_TEXT])
 
 static bool read_target(const char *text, size_t length, struct target *out, struct error *why)
 {
-    char key[TARGET_TEXT], bound[TARGET_TEXT];
+    char key[TARGET_TEXT];
     if (length >= TARGET_TEXT) {
         return error_usage(why, OPTION, 0, "target '%.40s...' is too long", text);
     }
@@ -173,9 +173,9 @@ static bool read_target(const char *text, size_t length, struct target *out, str
     }
     out->at_most = out->text[sign] == '<';
     copy_trimmed(out->text, sign, key);
-    copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), bound);
-    return find_column(key, &out->column, why) && check_unit(key, bound, out->column, why) &&
-           read_bound(bound, out, why);
+    copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), out->typed);
+    return find_column(key, &out->column, why) && check_unit(key, out->typed, out->column, why) &&
+           read_bound(out->typed, out, why);
 }
 
 static bool contradict(const struct target *a, const struct target *b)

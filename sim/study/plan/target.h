@@ -18,8 +18,9 @@ enum { TARGETS_MOST = 16, TARGET_TEXT = 64, TARGETS_TEXT = TARGETS_MOST * (TARGE
 struct target {
     enum column column;
     bool at_most;
-    double bound;           /* as the result stores it: times in ns */
-    char text[TARGET_TEXT]; /* as it was typed */
+    double bound;            /* as the result stores it: times in ns */
+    char text[TARGET_TEXT];  /* as it was typed, */
+    char typed[TARGET_TEXT]; /* and its NUMBER alone: "40ms" */
 };
 
 struct targets {

@@ -49,6 +49,8 @@ static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
         assert_int_equal(targets.count, 1);
         assert_int_equal(targets.all[0].column, bounds[i].column);
         assert_int_equal(targets.all[0].at_most, bounds[i].at_most);
+        const char *typed = strchr(bounds[i].text, '=') + 1;
+        assert_string_equal(targets.all[0].typed, typed + strspn(typed, " "));
         if (fabs(targets.all[0].bound - bounds[i].bound) > 1e-9 * bounds[i].bound) {
             fail_msg("%s: %g, not %g", bounds[i].text, targets.all[0].bound, bounds[i].bound);
         }
