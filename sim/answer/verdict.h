@@ -1,7 +1,8 @@
-/* A verdict: what a study advises and why, in a few labelled sentences, and the numbers that they say.
+/* A verdict: what a study advises and why, in a few labelled sentences, and the numbers that they
+ * say.
  *
- * It is a frame of one row. Columns with a title are sentences, which text and JSON have under the same
- * name; the others are numbers, which only JSON has. */
+ * It is a frame of one row. Columns with a title are sentences, which text and JSON have under the
+ * same name; the others are numbers, which only JSON has. */
 #ifndef ANSWER_VERDICT_H
 #define ANSWER_VERDICT_H
 

@@ -34,8 +34,8 @@ const char *range_format(double value, double low, double high, char text[RANGE_
     if (isnan(value) || !(low < high)) {
         return NULL;
     }
-    int place = least_of(first_digit((high - low) / 2),
-                         least_of(first_digit(value) - 1, first_digit(low)));
+    int place =
+        least_of(first_digit((high - low) / 2), least_of(first_digit(value) - 1, first_digit(low)));
     int three = first_digit(fmax(fabs(low), fabs(high))) - 2;
     place = place > three ? place : three;
     write_number(value, place, figure);
@@ -57,14 +57,4 @@ const char *range_single(double value, char *text, size_t size)
                                     : PLACES_MOST,
              strtod(rounded, NULL));
     return text;
-}
-
-const char *range_text(const struct result *result, enum column column, double scale,
-                       char text[RANGE_TEXT])
-{
-    const struct column_range *range = column_range_of(column);
-    return range == NULL ? NULL
-                         : range_format(scale * result_number(result, column),
-                                        scale * result_number(result, range->low),
-                                        scale * result_number(result, range->high), text);
 }

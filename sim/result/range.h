@@ -6,7 +6,7 @@
 #ifndef RESULT_RANGE_H
 #define RESULT_RANGE_H
 
-#include "result/result.h"
+#include <stddef.h>
 
 enum { RANGE_TEXT = 96 };
 
@@ -16,10 +16,5 @@ const char *range_format(double value, double low, double high, char text[RANGE_
 /* The text of a figure without a range: three digits and no exponent, because predictions that were
  * checked are off by percents. A number that they would show as 0 has four places after the point. */
 const char *range_single(double value, char *text, size_t size);
-
-/* The column's figure times `scale`, with its range; NULL if the result has none. Columns are in
- * the units of their names. */
-const char *range_text(const struct result *result, enum column column, double scale,
-                       char text[RANGE_TEXT]);
 
 #endif

@@ -1,31 +1,34 @@
-#include "cli/advise/advise_hire_words.h"
+#include "cli/advise/advise_hire.h"
 
 #include "base/node.h"
-#include "base/text.h"
-#include "cli/advise/advise_miss.h"
+#include "cli/advise/advise_words.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { NAMED = 3 };
-
-const char *const hire_parts[HIRE_PARTS] = {
-    [HIRE_RUN] = "run",
-    [HIRE_MEETS] = "meets",
-    [HIRE_OTHERS] = "others",
-    [HIRE_START] = "start",
+enum {
+#define COLUMN(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#include "answer/hire_verdicts.def"
+    COLUMNS
 };
+
+static const struct frame_column columns[COLUMNS] = {
+#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = ANSWER_##type},
+#define SHOWN(id, type, meaning, ...)                                                              \
+    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#include "answer/hire_verdicts.def"
+};
+
+double hire_hour_cost(const struct hire_form *form)
+{
+    return form->price > 0 && form->servers > 0 ? hire_cost(form, form->servers) : NAN;
+}
 
 double hire_request_cost(const struct hire *hire, const struct hire_form *form)
 {
-    return form->price > 0 && form->servers > 0 ? hire_cost(form, form->servers) / 3600 / hire->rate
-                                                : NAN;
-}
-
-int hire_cost_digits(double dollars)
-{
-    return (int)fmax(2, 1 - floor(log10(dollars)));
+    return hire_hour_cost(form) / 3600 / hire->rate;
 }
 
 /* "4 GPUs of h100-sxm as 2 servers of 2 GPUs each" */
@@ -34,10 +37,9 @@ static void say_form(const struct hire_form *form, uint32_t servers, char text[V
     struct advice_form shape = {servers, form->gpus};
     char phrase[ADVISE_PHRASE];
     uint32_t gpus = servers * form->gpus;
-    text_append(text, VERDICT_TEXT, "%u GPU%s of %s", gpus, gpus > 1 ? "s" : "",
-                form->candidate->machine);
+    SAY(text, "%u GPU%s of %s", gpus, gpus > 1 ? "s" : "", form->candidate->machine);
     if (gpus > 1) {
-        text_append(text, VERDICT_TEXT, " as %s", advise_form(&shape, phrase));
+        SAY(text, " as %s", advise_form(&shape, phrase));
     }
 }
 
@@ -46,26 +48,25 @@ static void say_money(const struct hire *hire, const struct hire_form *form,
 {
     const struct cell *cost = &hire_holds(form)->cells[COLUMN_COST];
     if (form->price <= 0) {
-        text_append(text, VERDICT_TEXT, "no price is known (--price %s=DOLLARS)",
-                    form->candidate->machine);
+        SAY(text, "no price is known (--price %s=DOLLARS)", form->candidate->machine);
         return;
     }
-    text_append(text, VERDICT_TEXT, "$%.2f an hour, ", hire_cost(form, form->servers));
+    SAY(text, "$%.2f an hour, ", hire_cost(form, form->servers));
     if (cost->set) {
-        text_append(text, VERDICT_TEXT, "$%.3g a million tokens, ", cost->real);
+        SAY(text, "$%.3g a million tokens, ", cost->real);
     }
-    double cost_of_one = hire_request_cost(hire, form);
-    text_append(text, VERDICT_TEXT, "$%.*f a request", hire_cost_digits(cost_of_one), cost_of_one);
+    char request[ADVISE_NUMBER];
+    SAY(text, "$%s a request", advise_number(hire_request_cost(hire, form), request));
 }
 
 static void say_run(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
 {
     bool tiers = best->candidate->facts.tiers;
     say_form(best, best->servers, text);
-    text_append(text, VERDICT_TEXT, ", %s%s, weights in %s: ", best->candidate->system,
-                tiers ? " with host memory for prompts that begin alike" : "", best->weights);
+    SAY(text, ", %s%s, weights in %s: ", best->candidate->system,
+        tiers ? " with host memory for prompts that begin alike" : "", best->weights);
     say_money(hire, best, text);
-    text_append(text, VERDICT_TEXT, ".");
+    SAY(text, ".");
 }
 
 /* The model as the form has it: a shipped variant, or as it was typed. */
@@ -85,13 +86,11 @@ static void say_meets(const struct hire *hire, const struct hire_form *best,
     char phrase[ADVISE_PHRASE];
     const struct result *result = hire_holds(best);
     advise_meets(&hire->targets, result, phrase);
-    text_append(text, VERDICT_TEXT, "%s%s%" PRId64 " requests at %g a second, all simulated.",
-                phrase, phrase[0] != '\0' ? "; " : "", result->cells[COLUMN_REQUESTS].integer,
-                hire->rate);
+    SAY(text, "%s%s%" PRId64 " requests at %g a second, all simulated.", phrase,
+        phrase[0] != '\0' ? "; " : "", result->cells[COLUMN_REQUESTS].integer, hire->rate);
     if (best->fewer > 0) {
-        text_append(text, VERDICT_TEXT, " With %u server%s: %s.", best->fewer,
-                    best->fewer > 1 ? "s" : "",
-                    advise_misses(&hire->targets, hire_misses(best), phrase));
+        SAY(text, " With %u server%s: %s.", best->fewer, best->fewer > 1 ? "s" : "",
+            advise_misses(&hire->targets, hire_misses(best), phrase));
     }
 }
 
@@ -101,24 +100,23 @@ void hire_say_why(const struct hire *hire, const struct hire_form *form, char te
     const struct result *misses = hire_misses(form);
     const struct advice_form tried = {form->fewer > 0 ? form->fewer : 1, form->gpus};
     if (form->refused[0] != '\0') {
-        text_append(text, VERDICT_TEXT, "%s", form->refused);
+        SAY(text, "%s", form->refused);
     } else if (misses != NULL) {
-        text_append(text, VERDICT_TEXT, "%s%s, weights in %s: %s",
-                    form->fewer > 0 ? "" : "a request alone on ", advise_form(&tried, shape),
-                    form->weights, advise_misses(&hire->targets, misses, phrase));
+        SAY(text, "%s%s, weights in %s: %s", form->fewer > 0 ? "" : "a request alone on ",
+            advise_form(&tried, shape), form->weights,
+            advise_misses(&hire->targets, misses, phrase));
     } else {
-        text_append(text, VERDICT_TEXT, "%s%s",
-                    form->decided ? advise_form(&tried, shape) : "not decided",
-                    form->decided ? " costs more" : "");
+        SAY(text, "%s%s", form->decided ? advise_form(&tried, shape) : "not decided",
+            form->decided ? " costs more" : "");
     }
 }
 
 static void say_other(const struct hire *hire, const struct hire_form *best,
                       const struct hire_form *form, char text[VERDICT_TEXT])
 {
-    text_append(text, VERDICT_TEXT, "%s", text[0] != '\0' ? "; " : "");
+    SAY(text, "%s", text[0] != '\0' ? "; " : "");
     if (form->servers == 0) {
-        text_append(text, VERDICT_TEXT, "%s: ", form->candidate->machine);
+        SAY(text, "%s: ", form->candidate->machine);
         hire_say_why(hire, form, text);
         return;
     }
@@ -127,12 +125,11 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
     double times = hire_cost(form, form->servers) / hire_cost(best, best->servers);
     enum tie tie = form->price > 0 ? hire_tie(form, best) : TIE_NONE;
     if (tie != TIE_NONE) {
-        text_append(text, VERDICT_TEXT, " cost%s about the same, too close to call: %s", third,
-                    tie_reason(tie));
+        SAY(text, " cost%s about the same, too close to call: %s", third, tie_reason(tie));
     } else if (form->price > 0) {
-        text_append(text, VERDICT_TEXT, " cost%s %.*f times as much", third, times < 10, times);
+        SAY(text, " cost%s %.*f times as much", third, times < 10, times);
     } else {
-        text_append(text, VERDICT_TEXT, " hold%s it, too", third);
+        SAY(text, " hold%s it, too", third);
     }
 }
 
@@ -145,9 +142,9 @@ static void say_ties(const struct hire *hire, const struct hire_form *best, char
         const struct advice_form as = {form->servers, form->gpus};
         if (form != best && form->servers > 0 && hire_on_one_machine(form, best) &&
             hire_tie(form, best) != TIE_NONE) {
-            text_append(text, VERDICT_TEXT, "%s %s with %s, weights in %s",
-                        text[0] != '\0' ? "," : "too close to call:", advise_form(&as, shape),
-                        form->candidate->system, form->weights);
+            SAY(text, "%s %s with %s, weights in %s",
+                text[0] != '\0' ? "," : "too close to call:", advise_form(&as, shape),
+                form->candidate->system, form->weights);
         }
     }
 }
@@ -167,33 +164,78 @@ static void say_others(const struct hire *hire, const struct hire_form *best,
         }
     }
     if (text[0] != '\0') {
-        text_append(text, VERDICT_TEXT, ".");
+        SAY(text, ".");
     }
 }
 
-bool hire_verdict_make(const struct hire *hire, const char *model, struct hire_verdict *out,
-                       struct error *why)
+/* ---- all of it ---- */
+
+static void put_numbers(const struct hire *hire, const struct hire_form *best,
+                        struct frame *verdict)
 {
-    const struct hire_form *best = hire->best != HIRE_NONE ? &hire->forms[hire->best] : NULL;
+    const struct result *result = hire_holds(best);
+    frame_text(verdict, DATA_system, best->candidate->system);
+    frame_text(verdict, DATA_hardware, best->candidate->machine);
+    frame_text(verdict, DATA_weights, best->weights);
+    frame_number(verdict, DATA_gpus, best->gpus);
+    frame_number(verdict, DATA_servers, best->servers);
+    frame_number(verdict, DATA_cost_per_hour, hire_hour_cost(best));
+    frame_number(verdict, DATA_cost_per_million_tokens, result_number(result, COLUMN_COST));
+    frame_number(verdict, DATA_cost_per_request, hire_request_cost(hire, best));
+    advise_put_limits(&hire->targets, result, verdict, DATA_limits);
+    if (best->fewer > 0) {
+        frame_number(verdict, DATA_fewer, best->fewer);
+        advise_put_limits(&hire->targets, hire_misses(best), verdict, DATA_limits_with_fewer);
+    }
+}
+
+static bool say_best(const struct hire *hire, const struct hire_form *best, const char *model,
+                     struct frame *verdict, struct error *why)
+{
+    char run[VERDICT_TEXT] = "", meets[VERDICT_TEXT] = "", start[VERDICT_TEXT] = "";
     struct scenario scenario;
-    *out = (struct hire_verdict){.parts = {""}};
-    say_others(hire, best, out->parts[HIRE_OTHERS]);
-    if (best == NULL && hire->interrupted) {
-        text_append(out->parts[HIRE_RUN], VERDICT_TEXT, "not decided: the search was interrupted.");
-        return true;
-    }
-    if (best == NULL) {
-        text_append(out->parts[HIRE_RUN], VERDICT_TEXT,
-                    "nothing: no form of up to %u GPUs holds %g request%s a second within the "
-                    "limits.",
-                    hire->most_gpus, hire->rate, hire->rate == 1 ? "" : "s");
-        return true;
-    }
-    say_run(hire, best, out->parts[HIRE_RUN]);
-    say_meets(hire, best, out->parts[HIRE_MEETS]);
+    say_run(hire, best, run);
+    say_meets(hire, best, meets);
+    put_numbers(hire, best, verdict);
     bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
                 advise_say_start(&scenario, hire_holds(best), model_of(best, model), best->servers,
-                                 out->parts[HIRE_START], why);
+                                 start, why);
     scenario_release(&scenario);
+    frame_text(verdict, DATA_run, run);
+    frame_text(verdict, DATA_meets, meets);
+    frame_text(verdict, DATA_start, start[0] != '\0' ? start : NULL);
     return good;
+}
+
+static void say_none(const struct hire *hire, struct frame *verdict)
+{
+    if (hire->interrupted) {
+        frame_text(verdict, DATA_run, "not decided: the search was interrupted.");
+        return;
+    }
+    frame_textf(verdict, DATA_run,
+                "nothing: no form of up to %u GPUs holds %g request%s a second within the limits.",
+                hire->most_gpus, hire->rate, hire->rate == 1 ? "" : "s");
+}
+
+struct frame *hire_verdict(const struct hire *hire, const char *model, struct error *why)
+{
+    const struct hire_form *best = hire->best != HIRE_NONE ? &hire->forms[hire->best] : NULL;
+    struct frame *verdict = frame_create(columns, COLUMNS, why);
+    char others[VERDICT_TEXT] = "";
+    bool good = verdict != NULL;
+    frame_row(verdict);
+    frame_number(verdict, DATA_rate, hire->rate);
+    say_others(hire, best, others);
+    frame_text(verdict, DATA_others, others[0] != '\0' ? others : NULL);
+    if (best == NULL) {
+        say_none(hire, verdict);
+    } else if (good) {
+        good = say_best(hire, best, model, verdict, why);
+    }
+    if (!good) {
+        frame_destroy(verdict);
+        return NULL;
+    }
+    return verdict;
 }

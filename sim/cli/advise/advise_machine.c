@@ -1,5 +1,5 @@
 #include "cli/advise/advise_question.h"
-#include "cli/advise/advise_report.h"
+#include "cli/advise/advise_verdict.h"
 #include "cli/advise/advise_words.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
@@ -26,18 +26,18 @@ static void show_decided(uint32_t decided, uint32_t all, void *context)
 static bool print_answer(const struct arguments *arguments, const struct advice *advice,
                          const struct run_context *runs, struct error *why)
 {
-    struct advise_verdict verdict;
     uint32_t operands;
-    if (!advise_verdict_make(advice, *arguments_operands(arguments, &operands), runs, &verdict,
-                             why)) {
-        return false;
-    }
-    verdict.wide = arguments_given(arguments, ADVISE_WIDE);
-    return (arguments_given(arguments, ADVISE_JSON) ? advise_print_json : advise_report)(
-               advice, &verdict, stdout, why) &&
-           output_flush(stdout, "standard output", why) &&
-           (advice->best != PLANNING_NONE ||
-            error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
+    const char *model = *arguments_operands(arguments, &operands);
+    bool wide = arguments_given(arguments, ADVISE_WIDE);
+    struct frame *verdict = advise_verdict(advice, model, runs, why);
+    bool good = verdict != NULL &&
+                (arguments_given(arguments, ADVISE_JSON)
+                     ? advise_json(advice, verdict, stdout, why)
+                     : advise_report(advice, model, verdict, wide, stdout, why)) &&
+                output_flush(stdout, "standard output", why);
+    frame_destroy(verdict);
+    return good && (advice->best != PLANNING_NONE ||
+                    error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
 }
 
 /* Each search is a plan of its own, so that a report shows all questions and answers. */
@@ -58,7 +58,8 @@ static bool store_all(const struct advice *advice, struct store *store, struct e
 /* The search was interrupted: what was found before. */
 static void print_so_far(const struct advice *advice)
 {
-    char text[VERDICT_TEXT] = "";
+    struct error unused;
+    struct frame *verdict = verdict_create(&unused);
     const struct quest *plain = NULL;
     for (uint32_t i = 0; i < advice->form_count; i++) {
         const struct planning *planning = &advice->forms[i].planning;
@@ -66,14 +67,16 @@ static void print_so_far(const struct advice *advice)
         plain = plain == NULL && found ? &planning->quests[0] : plain;
     }
     if (advice->best != PLANNING_NONE) {
-        advise_say_run(advice, text);
+        advise_say_run(advice, verdict);
     } else if (plain != NULL) {
-        snprintf(text, sizeof text, "%s with a %s of %s; nothing else was weighed", ADVICE_PLAIN,
-                 axis_title(&plain->axis), quest_text(plain, advice->serves, plain->found));
+        frame_textf(verdict, VERDICT_run, "%s with a %s of %s; nothing else was weighed",
+                    ADVICE_PLAIN, axis_title(&plain->axis),
+                    quest_text(plain, advice->serves, plain->found));
     }
-    if (text[0] != '\0') {
-        table_line("best so far: ", text, stdout);
+    if (frame_ok(verdict, &unused) && verdict->cells[VERDICT_run].set) {
+        table_line("best so far: ", verdict->cells[VERDICT_run].text, stdout);
     }
+    frame_destroy(verdict);
 }
 
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,

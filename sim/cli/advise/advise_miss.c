@@ -1,10 +1,9 @@
-#include "cli/advise/advise_miss.h"
+#include "cli/advise/advise_words.h"
 
 #include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Columns that people have a name for; others are called as they are in a result. */
 static const struct {
@@ -47,12 +46,6 @@ static void write_value(const struct target *target, const struct result *result
     }
 }
 
-static const char *bound_of(const struct target *target)
-{
-    const char *sign = strchr(target->text, '=');
-    return sign != NULL ? sign + 1 : target->text;
-}
-
 static void add(const char *what, char text[ADVISE_PHRASE])
 {
     text_append(text, ADVISE_PHRASE, "%s%s", text[0] != '\0' ? ", " : "", what);
@@ -85,7 +78,7 @@ const char *advise_misses(const struct targets *targets, const struct result *re
         if (target_shortfall(target, result) > 0 && target->column != COLUMN_QUEUE_GROWS) {
             write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s instead of %s", name_of(target->column, result),
-                     value, bound_of(target));
+                     value, target->typed);
             add(phrase, text);
         }
     }
@@ -103,11 +96,40 @@ const char *advise_meets(const struct targets *targets, const struct result *res
         if (target->column != COLUMN_QUEUE_GROWS) {
             write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s of %s", name_of(target->column, result), value,
-                     bound_of(target));
+                     target->typed);
             add(phrase, text);
         }
     }
     return text;
+}
+
+/* A bound in the unit of its column's name. */
+static double bound_of(const struct target *target)
+{
+    enum column_type type = column_kinds[target->column].type;
+    return target->bound / (type == COLUMN_TYPE_MS ? 1e6 : type == COLUMN_TYPE_US ? 1e3 : 1);
+}
+
+void advise_put_limits(const struct targets *targets, const struct result *result,
+                       struct frame *frame, uint32_t column)
+{
+    static const struct frame_column columns[] = {{.key = "key"},
+                                                  {.key = "value", .unit = ANSWER_REAL},
+                                                  {.key = "at_most", .unit = ANSWER_FLAG},
+                                                  {.key = "bound", .unit = ANSWER_REAL},
+                                                  {.key = "met", .unit = ANSWER_FLAG}};
+    struct error unused; /* memory that ran out shows when the frame is printed */
+    struct frame *rows = frame_create(columns, 5, &unused);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        frame_row(rows);
+        frame_text(rows, 0, column_kinds[target->column].name);
+        frame_number(rows, 1, result_number(result, target->column));
+        frame_number(rows, 2, target->at_most);
+        frame_number(rows, 3, bound_of(target));
+        frame_number(rows, 4, target_shortfall(target, result) == 0);
+    }
+    frame_take(frame, column, rows);
 }
 
 uint32_t advise_next_miss(const struct quest *quest)

@@ -1,10 +1,8 @@
 /* Should KV leave the GPU, and what else would do. */
 #include "cli/advise/advise_verdict.h"
 
-#include "base/text.h"
 #include "cli/advise/advise_words.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- offloading ---- */
@@ -28,30 +26,30 @@ static bool has_tiers(const struct quest *quest)
 
 /* The answer, against plain vLLM if that fits. */
 static void say_best(const struct advice *advice, const struct quest *offloading,
-                     char text[VERDICT_TEXT])
+                     struct frame *verdict, char text[VERDICT_TEXT])
 {
     const struct quest *plain = advice_plain(advice);
     char phrase[ADVISE_PHRASE], sequences[ADVISE_NUMBER];
     const struct result *result = advice_result(offloading);
     const char *name = offloading->candidate->system;
+    frame_text(verdict, VERDICT_offload_system, name);
     if (advice_result(plain) == NULL) {
-        text_append(text, VERDICT_TEXT, "it takes offloading: %s (%s) makes %s", name,
-                    advice_starts(offloading) ? offloading->candidate->facts.available
-                                              : "research code",
-                    advise_rate(advice, offloading, &advice->form, phrase));
+        SAY(text, "it takes offloading: %s (%s) makes %s", name,
+            advice_starts(offloading) ? offloading->candidate->facts.available : "research code",
+            advise_rate(advice, offloading, &advice->form, phrase));
         return;
     }
-    bool tie = advice_ties(offloading, plain);
-    bool more =
-        advice_rate(advice, offloading, &advice->form) > advice_rate(advice, plain, &advice->form);
-    text_append(text, VERDICT_TEXT, "%s: %s, the best that offloads, reaches %s",
-                tie                         ? "no gain"
-                : !more                     ? "no"
-                : advice_starts(offloading) ? "yes"
-                                            : "only in research code",
-                name, advise_reach(advice, offloading, phrase));
+    struct advise_ratio ratio =
+        advise_ratio(advice, offloading, &advice->form, plain, &advice->form);
+    frame_range(verdict, VERDICT_offload_times_plain, ratio.times, ratio.low, ratio.high);
+    SAY(text, "%s: %s, the best that offloads, reaches %s",
+        ratio.tie                   ? "no gain"
+        : ratio.times <= 1          ? "no"
+        : advice_starts(offloading) ? "yes"
+                                    : "only in research code",
+        name, advise_reach(&ratio, phrase));
     if (!advice->serves) {
-        text_append(text, VERDICT_TEXT, " with %s", advise_sequences(result, sequences));
+        SAY(text, " with %s", advise_sequences(result, sequences));
     }
 }
 
@@ -64,8 +62,14 @@ static void say_paper(const struct advice *advice, const struct quest *runs,
                                               advice_rate(advice, runs, &advice->form))) {
         return;
     }
-    text_append(text, VERDICT_TEXT, "; on paper only, %s: %s", paper->candidate->system,
-                advise_rate(advice, paper, &advice->form, phrase));
+    SAY(text, "; on paper only, %s: %s", paper->candidate->system,
+        advise_rate(advice, paper, &advice->form, phrase));
+}
+
+static bool is_lossy(const struct result *result)
+{
+    const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
+    return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
 }
 
 /* What a lossy quest comes nearest with, if that falls short of the share of the mass; else NULL. */
@@ -73,24 +77,13 @@ static const struct result *lossy_miss(const struct advice *advice, const struct
 {
     const struct result *nearest =
         quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : NULL;
-    const struct cell *lossless = nearest != NULL ? &nearest->cells[COLUMN_LOSSLESS] : NULL;
     bool short_of = false;
-    if (lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0) {
-        return NULL;
-    }
-    for (uint32_t i = 0; i < advice->targets.count; i++) {
+    for (uint32_t i = 0; is_lossy(nearest) && i < advice->targets.count; i++) {
         const struct target *target = &advice->targets.all[i];
         short_of = short_of ||
                    (target->column == COLUMN_MASS_RECALL && target_shortfall(target, nearest) > 0);
     }
     return short_of ? nearest : NULL;
-}
-
-static bool is_lossy_answer(const struct quest *quest)
-{
-    const struct result *result = advice_result(quest);
-    const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
-    return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
 }
 
 /* Lossy systems were admitted, and none attends to enough of the mass. Returns whether it is so. */
@@ -101,7 +94,7 @@ static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
         const struct result *miss = lossy_miss(advice, quest);
-        if (is_lossy_answer(quest)) {
+        if (is_lossy(advice_result(quest))) {
             return false;
         }
         if (miss != NULL && miss->cells[COLUMN_MASS_RECALL].real > mass) {
@@ -114,15 +107,14 @@ static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
         bound = target->column == COLUMN_MASS_RECALL ? target->bound : bound;
     }
     if (most != NULL) {
-        text_append(text, VERDICT_TEXT,
-                    " Lossy: none reaches %g %% with its default settings; nearest: %s, %.1f %%.",
-                    100 * bound, most->candidate->system, 100 * mass);
+        SAY(text, " Lossy: none reaches %g %% with its default settings; nearest: %s, %.1f %%.",
+            100 * bound, most->candidate->system, 100 * mass);
     }
     return most != NULL;
 }
 
 /* Host memory for prompts that begin alike. */
-static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
+static void say_tiers(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
 {
     const struct quest *tiers = advice_best(advice, has_tiers), *plain = advice_plain(advice);
     char times[ADVISE_PHRASE];
@@ -130,61 +122,38 @@ static void say_tiers(const struct advice *advice, char text[VERDICT_TEXT])
         return;
     }
     if (!advice->serves) {
-        text_append(text, VERDICT_TEXT,
-                    " Host memory for prompts that begin alike: --workload weighs it.");
+        SAY(text, " Host memory for prompts that begin alike: --workload weighs it.");
     } else if (advice_result(plain) != NULL) {
-        text_append(text, VERDICT_TEXT, " KV in host memory for prompts that begin alike (%s): %s.",
-                    tiers->candidate->system,
-                    advise_times(advice, tiers, &advice->form, plain, &advice->form, times));
+        struct advise_ratio ratio =
+            advise_ratio(advice, tiers, &advice->form, plain, &advice->form);
+        frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
+        frame_range(verdict, VERDICT_tiers_times_plain, ratio.times, ratio.low, ratio.high);
+        SAY(text, " KV in host memory for prompts that begin alike (%s): %s.",
+            tiers->candidate->system, advise_times(&ratio, times));
     }
 }
 
-void advise_say_offload(const struct advice *advice, char text[VERDICT_TEXT])
+void advise_say_offload(const struct advice *advice, struct frame *verdict)
 {
+    char text[VERDICT_TEXT] = "";
     const struct quest *runs = advice_best(advice, offloads);
     if (runs != NULL) {
-        say_best(advice, runs, text);
+        say_best(advice, runs, verdict, text);
     } else {
-        text_append(text, VERDICT_TEXT, "%s",
-                    advice->serves ? "no system that serves requests offloads decode within the "
-                                     "limits here"
-                                   : "no system that one can run offloads decode within the "
-                                     "limits here");
+        SAY(text, "%s",
+            advice->serves ? "no system that serves requests offloads decode within the limits here"
+                           : "no system that one can run offloads decode within the limits here");
     }
     say_paper(advice, runs, text);
-    text_append(text, VERDICT_TEXT, ".");
+    SAY(text, ".");
     bool lossy = say_lossy(advice, text);
     if (advice->serves || (!lossy && (runs == NULL || !advice_starts(runs)))) {
-        say_tiers(advice, text);
+        say_tiers(advice, verdict, text);
     }
+    frame_text(verdict, VERDICT_offload, text);
 }
 
 /* ---- what else would do ---- */
-
-static void name_change(const struct advice *advice, enum advice_change change,
-                        char text[ADVISE_PHRASE])
-{
-    const struct advice_trial *trial = &advice->changes[change];
-    char number[ADVISE_NUMBER];
-    uint32_t gpus;
-    switch (change) {
-    case ADVICE_FP8_KV:
-        snprintf(text, ADVISE_PHRASE, "KV in fp8 (it rounds)");
-        break;
-    case ADVICE_FP8_WEIGHTS:
-        snprintf(text, ADVISE_PHRASE, "weights in fp8 (it rounds)");
-        break;
-    case ADVICE_MORE_GPUS:
-        gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
-        snprintf(text, ADVISE_PHRASE, "with %u GPU%s more", gpus, gpus > 1 ? "s" : "");
-        break;
-    case ADVICE_SHORTER:
-        snprintf(text, ADVISE_PHRASE, "%s of context", advise_tokens(trial->context, number));
-        break;
-    case ADVICE_CHANGES:
-        break;
-    }
-}
 
 /* A change when nothing fits without it. */
 static void say_rescue(const struct advice *advice, enum advice_change change,
@@ -193,14 +162,13 @@ static void say_rescue(const struct advice *advice, enum advice_change change,
     const struct advice_trial *trial = &advice->changes[change];
     const struct quest *quest = advice_trial_quest(trial);
     char name[ADVISE_PHRASE], rate[ADVISE_PHRASE];
-    name_change(advice, change, name);
+    advise_change(advice, change, false, name);
     if (advice_result(quest) != NULL) {
-        text_append(text, VERDICT_TEXT, "%s%s: ", text[0] == '\0' ? "it fits: " : "; ", name);
+        SAY(text, "%s%s: ", text[0] == '\0' ? "it fits: " : "; ", name);
         if (advice->serves) {
-            text_append(text, VERDICT_TEXT, "up to %s requests a second, ",
-                        quest_text(quest, true, quest->found));
+            SAY(text, "up to %s requests a second, ", quest_text(quest, true, quest->found));
         }
-        text_append(text, VERDICT_TEXT, "%s", advise_rate(advice, quest, &trial->form, rate));
+        SAY(text, "%s", advise_rate(advice, quest, &trial->form, rate));
     }
 }
 
@@ -213,17 +181,15 @@ static void say_change(const struct advice *advice, enum advice_change change,
     if (advice_result(quest) == NULL) {
         return;
     }
-    name_change(advice, change, name);
-    text_append(text, VERDICT_TEXT, "%s%s: %s", text[0] == '\0' ? "" : "; ", name,
-                advise_times(advice, quest, &trial->form, plain, &advice->form, times));
+    struct advise_ratio ratio = advise_ratio(advice, quest, &trial->form, plain, &advice->form);
+    advise_change(advice, change, false, name);
+    SAY(text, "%s%s: %s", text[0] == '\0' ? "" : "; ", name, advise_times(&ratio, times));
     if (change == ADVICE_MORE_GPUS) {
         double gpus = (double)trial->form.gpus / advice->form.gpus;
-        double rate = advice_rate(advice, quest, &trial->form) / gpus;
-        text_append(text, VERDICT_TEXT, ", %s times a GPU",
-                    advise_number(rate / advice_rate(advice, plain, &advice->form), number));
+        SAY(text, ", %s times a GPU", advise_number(ratio.times / gpus, number));
     }
     if (!advice->serves) {
-        text_append(text, VERDICT_TEXT, ", %s", advise_sequences(advice_result(quest), number));
+        SAY(text, ", %s", advise_sequences(advice_result(quest), number));
     }
 }
 
@@ -233,15 +199,15 @@ static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
     char name[ADVISE_PHRASE];
     for (int i = 0; i < ADVICE_CHANGES; i++) {
         if (advice->changes[i].tried) {
-            name_change(advice, (enum advice_change)i, name);
-            text_append(text, VERDICT_TEXT, "%s%s", text[0] == '\0' ? "none alone helps: " : ", ",
-                        name);
+            advise_change(advice, (enum advice_change)i, false, name);
+            SAY(text, "%s%s", text[0] == '\0' ? "none alone helps: " : ", ", name);
         }
     }
 }
 
-void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
+void advise_say_instead(const struct advice *advice, struct frame *verdict)
 {
+    char text[VERDICT_TEXT] = "";
     bool fits = advice_result(advice_plain(advice)) != NULL;
     for (int i = 0; i < ADVICE_CHANGES; i++) {
         if (advice->changes[i].tried) {
@@ -252,6 +218,7 @@ void advise_say_instead(const struct advice *advice, char text[VERDICT_TEXT])
         say_none(advice, text);
     }
     if (text[0] != '\0') {
-        text_append(text, VERDICT_TEXT, ".");
+        SAY(text, ".");
+        frame_text(verdict, VERDICT_instead, text);
     }
 }

@@ -1,14 +1,10 @@
 /* What to run, and what the memory holds. */
 #include "cli/advise/advise_verdict.h"
 
-#include "base/text.h"
-#include "base/units.h"
-#include "cli/advise/advise_miss.h"
-#include "cli/frame/figures.h"
+#include "cli/advise/advise_words.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { NAMED = 3 };
 
@@ -21,11 +17,10 @@ static void say_batch(const struct advice *advice, const struct quest *quest,
     char number[ADVISE_NUMBER];
     const struct result *result = advice_result(quest);
     if (advice->serves) {
-        text_append(text, VERDICT_TEXT, " at up to %s requests a second",
-                    quest_text(quest, true, quest->found));
+        SAY(text, " at up to %s requests a second", quest_text(quest, true, quest->found));
     } else {
-        text_append(text, VERDICT_TEXT, " with %s at a time%s", advise_sequences(result, number),
-                    advice->form.servers > 1 ? " each" : "");
+        SAY(text, " with %s at a time%s", advise_sequences(result, number),
+            advice->form.servers > 1 ? " each" : "");
     }
 }
 
@@ -33,24 +28,25 @@ static void say_time(const struct result *result, char text[VERDICT_TEXT])
 {
     char number[ADVISE_NUMBER];
     if (result->cells[COLUMN_TPOT].set) {
-        text_append(text, VERDICT_TEXT, ", %s ms a token",
-                    advise_number(result_number(result, COLUMN_TPOT), number));
+        SAY(text, ", %s ms a token", advise_number(result_number(result, COLUMN_TPOT), number));
     }
     if (result->cells[COLUMN_TTFT].set) {
-        text_append(text, VERDICT_TEXT, ", %s ms to the first",
-                    advise_number(result_number(result, COLUMN_TTFT), number));
+        SAY(text, ", %s ms to the first",
+            advise_number(result_number(result, COLUMN_TTFT), number));
     }
 }
 
 /* The next rate that was tried, and what misses there. */
-static void say_bound(const struct advice *advice, const struct quest *quest,
+static void say_bound(const struct advice *advice, const struct quest *quest, struct frame *verdict,
                       char text[VERDICT_TEXT])
 {
     uint32_t next = advice->serves ? advise_next_miss(quest) : PLANNING_NONE;
     char misses[ADVISE_PHRASE];
     if (next != PLANNING_NONE) {
-        text_append(text, VERDICT_TEXT, ". At %s: %s", quest_text(quest, true, next),
-                    advise_misses(&advice->targets, &quest->results[next], misses));
+        SAY(text, ". At %s: %s", quest_text(quest, true, next),
+            advise_misses(&advice->targets, &quest->results[next], misses));
+        frame_number(verdict, VERDICT_misses_at, quest_value(quest, true, next)->number);
+        advise_put_limits(&advice->targets, &quest->results[next], verdict, VERDICT_limits_there);
     }
 }
 
@@ -59,26 +55,36 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
     char number[ADVISE_NUMBER];
     const struct cell *cost = &result->cells[COLUMN_COST];
     if (cost->set) {
-        text_append(text, VERDICT_TEXT, ". A million tokens cost $%s",
-                    advise_number(cost->real, number));
+        SAY(text, ". A million tokens cost $%s", advise_number(cost->real, number));
     } else {
-        text_append(text, VERDICT_TEXT, ". No price is known (hardware.price_per_hour)");
+        SAY(text, ". No price is known (hardware.price_per_hour)");
     }
 }
 
 /* Others that one can start and whose figures differ, but too little to call. */
-static void say_ties(const struct advice *advice, const struct quest *best, char text[VERDICT_TEXT])
+static void say_ties(const struct advice *advice, const struct quest *best, struct frame *verdict,
+                     char text[VERDICT_TEXT])
 {
+    static const struct frame_column columns[] = {{.key = "system"},
+                                                  {.key = "tokens_per_s", .unit = ANSWER_REAL}};
+    struct error unused;
+    struct frame *rows = frame_create(columns, 2, &unused);
     uint32_t said = 0;
     double rate = advice_rate(advice, best, &advice->form);
-    for (uint32_t i = 0; i < advice->systems.count && said < NAMED; i++) {
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
-        if (advice_result(quest) != NULL && advice_starts(quest) && advice_ties(quest, best) &&
-            advice_rate(advice, quest, &advice->form) != rate) {
-            text_append(text, VERDICT_TEXT, "%s%s", said++ == 0 ? ". Too close to call: " : ", ",
-                        quest->candidate->system);
+        double other = advice_rate(advice, quest, &advice->form);
+        if (isnan(other) || other == rate || !advice_starts(quest) || !advice_ties(quest, best)) {
+            continue;
+        }
+        frame_row(rows);
+        frame_text(rows, 0, quest->candidate->system);
+        frame_number(rows, 1, other);
+        if (said++ < NAMED) {
+            SAY(text, "%s%s", said == 1 ? ". Too close to call: " : ", ", quest->candidate->system);
         }
     }
+    frame_take(verdict, VERDICT_ties, rows);
 }
 
 /* One cannot start it as a server: because it is research code, or exists on paper only. */
@@ -104,13 +110,13 @@ static void say_better(const struct advice *advice, const struct quest *best,
             continue;
         }
         const struct cell *mass = &advice_result(quest)->cells[COLUMN_MASS_RECALL];
-        text_append(text, VERDICT_TEXT, ". %s would make %s as many", quest->candidate->system,
-                    advise_times(advice, quest, &advice->form, best, &advice->form, times));
+        struct advise_ratio ratio = advise_ratio(advice, quest, &advice->form, best, &advice->form);
+        SAY(text, ". %s would make %s as many", quest->candidate->system,
+            advise_times(&ratio, times));
         if (mass->set && mass->real < 0.9995) {
-            text_append(text, VERDICT_TEXT, ", attending to %.0f %% of the mass", 100 * mass->real);
+            SAY(text, ", attending to %.0f %% of the mass", 100 * mass->real);
         }
-        text_append(text, VERDICT_TEXT, ", but %s",
-                    paper == 1 ? "exists on paper only" : "is research code, no server");
+        SAY(text, ", but %s", paper == 1 ? "exists on paper only" : "is research code, no server");
     }
 }
 
@@ -119,23 +125,22 @@ static void say_idle_miss(const struct advice *advice, const struct target *targ
                           const struct result *result, char text[VERDICT_TEXT])
 {
     char number[ADVISE_NUMBER], form[ADVISE_PHRASE];
-    const char *bound = strpbrk(target->text, "=") + 1;
     double time = result_number(result, target->column);
     bool first = target->column == COLUMN_TTFT_P99, seconds = time >= 1000;
-    text_append(text, VERDICT_TEXT,
-                "nothing: %s cannot be met at any rate: %s alone takes %s %s%s with %s as %s",
-                bound, first ? "one prompt" : "a request",
-                advise_number(seconds ? time / 1000 : time, number), seconds ? "s" : "ms",
-                first ? "" : " a token", ADVICE_PLAIN, advise_form(&advice->form, form));
+    SAY(text, "nothing: %s cannot be met at any rate: %s alone takes %s %s%s with %s as %s",
+        target->typed, first ? "one prompt" : "a request",
+        advise_number(seconds ? time / 1000 : time, number), seconds ? "s" : "ms",
+        first ? "" : " a token", ADVICE_PLAIN, advise_form(&advice->form, form));
 }
 
 /* The limits that the nearest run of plain vLLM misses. */
-static void say_missed(const struct advice *advice, char text[VERDICT_TEXT])
+static void say_missed(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
 {
     const struct quest *plain = advice_plain(advice);
     const struct result *result = &plain->results[plain->nearest];
     const struct target *target = advice->targets.all, *end = target + advice->targets.count;
     char misses[ADVISE_PHRASE];
+    advise_put_limits(&advice->targets, result, verdict, VERDICT_limits);
     while (target < end && target_shortfall(target, result) <= 0) {
         target++;
     }
@@ -145,50 +150,68 @@ static void say_missed(const struct advice *advice, char text[VERDICT_TEXT])
         say_idle_miss(advice, target, result, text);
         return;
     }
-    text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang meets the limits");
+    SAY(text, "nothing: no server of vLLM or SGLang meets the limits");
     if (target < end) {
-        text_append(text, VERDICT_TEXT, ": %s comes nearest, with %s", ADVICE_PLAIN,
-                    advise_misses(&advice->targets, result, misses));
+        SAY(text, ": %s comes nearest, with %s", ADVICE_PLAIN,
+            advise_misses(&advice->targets, result, misses));
     }
     if (target < end && advice->serves) {
-        text_append(text, VERDICT_TEXT, " at %s requests a second",
-                    quest_text(plain, true, plain->nearest));
+        SAY(text, " at %s requests a second", quest_text(plain, true, plain->nearest));
     }
 }
 
-static void say_nothing_fits(const struct advice *advice, char text[VERDICT_TEXT])
+static void put_best(const struct advice *advice, const struct quest *best, struct frame *verdict)
 {
-    if (advice_plain(advice)->nearest != PLANNING_NONE) {
-        say_missed(advice, text);
+    const struct result *result = advice_result(best);
+    double rate = advice_rate(advice, best, &advice->form), low, high;
+    advise_band(result, &low, &high);
+    frame_text(verdict, VERDICT_system, best->candidate->system);
+    frame_number(verdict, VERDICT_servers, advice->form.servers);
+    frame_number(verdict, VERDICT_gpus, advice->form.gpus);
+    if (advice->serves) {
+        frame_number(verdict, VERDICT_rate, quest_value(best, true, best->found)->number);
     } else {
-        text_append(text, VERDICT_TEXT, "nothing: no server of vLLM or SGLang fits");
+        frame_number(verdict, VERDICT_batch, result_number(result, COLUMN_BATCH));
     }
-    text_append(text, VERDICT_TEXT, ".");
+    frame_range(verdict, VERDICT_tokens_per_s, rate, rate * low, rate * high);
+    frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
+    frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
+    advise_put_limits(&advice->targets, result, verdict, VERDICT_limits);
 }
 
-void advise_say_run(const struct advice *advice, char text[VERDICT_TEXT])
+static void say_best(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
 {
     char phrase[ADVISE_PHRASE];
-    if (advice->best == PLANNING_NONE) {
-        say_nothing_fits(advice, text);
-        return;
-    }
     const struct quest *best = &advice->systems.quests[advice->best];
     const struct result *result = advice_result(best);
-    text_append(text, VERDICT_TEXT, "%s", best->candidate->system);
+    put_best(advice, best, verdict);
+    SAY(text, "%s", best->candidate->system);
     if (advice->form.servers * advice->form.gpus > 1) {
-        text_append(text, VERDICT_TEXT, " as %s", advise_form(&advice->form, phrase));
+        SAY(text, " as %s", advise_form(&advice->form, phrase));
     }
-    text_append(text, VERDICT_TEXT, "%s",
-                best->candidate->facts.offloads ? "" : ", no offloading,");
+    SAY(text, "%s", best->candidate->facts.offloads ? "" : ", no offloading,");
     say_batch(advice, best, text);
-    text_append(text, VERDICT_TEXT, ": %s", advise_rate(advice, best, &advice->form, phrase));
+    SAY(text, ": %s", advise_rate(advice, best, &advice->form, phrase));
     say_time(result, text);
-    say_bound(advice, best, text);
+    say_bound(advice, best, verdict, text);
     say_price(result, text);
-    say_ties(advice, best, text);
+    say_ties(advice, best, verdict, text);
     say_better(advice, best, text);
-    text_append(text, VERDICT_TEXT, ".");
+}
+
+void advise_say_run(const struct advice *advice, struct frame *verdict)
+{
+    char text[VERDICT_TEXT] = "";
+    if (advice->best != PLANNING_NONE) {
+        say_best(advice, verdict, text);
+    } else if (advice_plain(advice)->nearest != PLANNING_NONE) {
+        say_missed(advice, verdict, text);
+    } else {
+        SAY(text, "nothing: no server of vLLM or SGLang fits");
+    }
+    SAY(text, ".");
+    frame_text(verdict, VERDICT_run, text);
 }
 
 /* ---- what fits ---- */
@@ -201,41 +224,49 @@ static void say_most(const struct advice *advice, const struct cell *cells,
         return;
     }
     int64_t most = cells[COLUMN_MAX_BATCH].integer;
-    text_append(text, VERDICT_TEXT, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
+    SAY(text, most == 1 ? ", so one fits" : ", so %" PRId64 " fit", most);
     if (!advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0) {
-        text_append(text, VERDICT_TEXT,
-                    " without the engine's own buffers (--workload counts them)");
+        SAY(text, " without the engine's own buffers (--workload counts them)");
+    }
+}
+
+/* Write "KEY SIZE" if there is such a size, and keep it. */
+static void say_bytes(double bytes, const char *format, enum verdict column, struct frame *verdict,
+                      char text[VERDICT_TEXT])
+{
+    char size[ANSWER_SIZE];
+    if (bytes > 0) {
+        frame_number(verdict, column, bytes);
+        SAY(text, "%s%s", format, answer_format(ANSWER_BYTES, 0, bytes, NAN, NAN, size));
     }
 }
 
 static void say_room(const struct advice *advice, const struct result *result,
-                     const struct setup *setup, char text[VERDICT_TEXT])
+                     const struct setup *setup, struct frame *verdict, char text[VERDICT_TEXT])
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
-    double usable = setup->hbm_usable;
-    uint64_t block_tokens = setup->mechanisms.prefix_block;
-    char weights[FIGURE], all[FIGURE], may[FIGURE], kv[FIGURE];
+    const char *each = advice->form.gpus > 1 ? " a GPU" : "";
     const struct cell *cells = result->cells;
-    units_format(hbm, UNIT_BYTES, all, FIGURE);
-    units_format(hbm * usable, UNIT_BYTES, may, FIGURE);
-    text_append(text, VERDICT_TEXT, "%s of %s of HBM%s usable", may, all,
-                advice->form.gpus > 1 ? " a GPU" : "");
-    if (figure_bytes(&cells[COLUMN_HBM_WEIGHTS], weights) != NULL) {
-        text_append(text, VERDICT_TEXT, ": weights %s", weights);
-    }
-    if (cells[COLUMN_HBM_KV].set && cells[COLUMN_BATCH].set && cells[COLUMN_HBM_KV].integer > 0) {
-        double each = (double)cells[COLUMN_HBM_KV].integer / (double)cells[COLUMN_BATCH].integer;
-        text_append(text, VERDICT_TEXT, ", KV %s a sequence%s",
-                    units_format(each, UNIT_BYTES, kv, FIGURE),
-                    advice->form.gpus > 1 ? " a GPU" : "");
+    double kv = result_number(result, COLUMN_HBM_KV) / result_number(result, COLUMN_BATCH);
+    say_bytes(hbm * setup->hbm_usable, "", VERDICT_hbm_usable_bytes, verdict, text);
+    say_bytes(hbm, " of ", VERDICT_hbm_bytes, verdict, text);
+    SAY(text, " of HBM%s usable", each);
+    say_bytes(result_number(result, COLUMN_HBM_WEIGHTS), ": weights ", VERDICT_weights_bytes,
+              verdict, text);
+    if (kv > 0) {
+        say_bytes(kv, ", KV ", VERDICT_kv_bytes_a_sequence, verdict, text);
+        SAY(text, " a sequence%s", each);
     }
     if (advice->serves && cells[COLUMN_KV_BLOCKS].set) {
-        double tokens = (double)cells[COLUMN_KV_BLOCKS].integer * (double)block_tokens;
-        text_append(text, VERDICT_TEXT, "; KV has room for %.0f tokens", tokens);
+        double tokens =
+            (double)cells[COLUMN_KV_BLOCKS].integer * (double)setup->mechanisms.prefix_block;
+        frame_number(verdict, VERDICT_kv_tokens, tokens);
+        SAY(text, "; KV has room for %.0f tokens", tokens);
     }
+    frame_number(verdict, VERDICT_max_batch, result_number(result, COLUMN_MAX_BATCH));
     say_most(advice, cells, setup, text);
-    text_append(text, VERDICT_TEXT, ".");
+    SAY(text, ".");
 }
 
 /* Why plain vLLM has no result. */
@@ -244,25 +275,27 @@ static void say_why(const struct quest *plain, char text[VERDICT_TEXT])
     const struct result *first =
         plain->cannot || plain->search.count == 0 ? NULL : &plain->results[0];
     char reason[VERDICT_TEXT];
-    text_append(text, VERDICT_TEXT, "%s does not: %s.", ADVICE_PLAIN,
-                plain->cannot   ? plain->why.found
-                : first == NULL ? plain->candidate->left_out
-                                : result_reason(first, reason, sizeof reason));
+    SAY(text, "%s does not: %s.", ADVICE_PLAIN,
+        plain->cannot   ? plain->why.found
+        : first == NULL ? plain->candidate->left_out
+                        : result_reason(first, reason, sizeof reason));
 }
 
-bool advise_say_fits(const struct advice *advice, char text[VERDICT_TEXT], struct error *why)
+bool advise_say_fits(const struct advice *advice, struct frame *verdict, struct error *why)
 {
     const struct quest *plain = advice_plain(advice);
     const struct result *result = advice_result(plain);
+    char text[VERDICT_TEXT] = "";
     struct point point;
     if (result == NULL && plain->nearest == PLANNING_NONE) {
         say_why(plain, text);
-        return true;
-    }
-    if (!scenario_point(&plain->candidate->scenario, 0, &point, why)) {
+    } else if (!scenario_point(&plain->candidate->scenario, 0, &point, why)) {
         return false;
+    } else {
+        say_room(advice, result != NULL ? result : &plain->results[plain->nearest], &point.setup,
+                 verdict, text);
+        point_release(&point);
     }
-    say_room(advice, result != NULL ? result : &plain->results[plain->nearest], &point.setup, text);
-    point_release(&point);
+    frame_text(verdict, VERDICT_fits, text);
     return true;
 }

@@ -1,7 +1,6 @@
 /* What holds the advised run up, and how sure its figures are. */
 #include "cli/advise/advise_verdict.h"
 
-#include "base/text.h"
 #include "cli/runs/explain_words.h"
 #include "serving/answer.h"
 
@@ -16,6 +15,38 @@ static const double told = 0.005;
 
 /* ---- what limits ---- */
 
+/* A list of shares: of what, and of which part. Memory that ran out shows when the verdict is
+ * printed. */
+static struct frame *make_shares(const char *first, const char *second)
+{
+    const struct frame_column columns[] = {
+        {.key = first}, {.key = second}, {.key = "share", .unit = ANSWER_SHARE}};
+    struct error unused;
+    return frame_create(columns, 3, &unused);
+}
+
+static void put_share(const char *first, const char *second, double share, struct frame *rows)
+{
+    frame_row(rows);
+    frame_text(rows, 0, first);
+    frame_text(rows, 1, second);
+    frame_number(rows, 2, share);
+}
+
+static const char *name_of(const struct explain_time *time)
+{
+    return column_kinds[time->column].name;
+}
+
+static void put_causes(const struct explain_time *time, struct frame *rows)
+{
+    double shares[EXPLAIN_CAUSES];
+    explain_shares(time, shares);
+    for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
+        put_share(name_of(time), explain_causes[cause], shares[cause], rows);
+    }
+}
+
 static void say_causes(const struct explain_time *time, char text[VERDICT_TEXT])
 {
     double shares[EXPLAIN_CAUSES];
@@ -26,8 +57,8 @@ static void say_causes(const struct explain_time *time, char text[VERDICT_TEXT])
             most = shares[cause] > shares[most] ? cause : most;
         }
         if (shares[most] >= 0.05) {
-            text_append(text, VERDICT_TEXT, "%s%s %.0f %%", said > 0 ? ", " : "",
-                        explain_causes[most], 100 * shares[most]);
+            SAY(text, "%s%s %.0f %%", said > 0 ? ", " : "", explain_causes[most],
+                100 * shares[most]);
         }
         shares[most] = 0;
     }
@@ -46,7 +77,7 @@ static double effect_of(const struct explain_time *time, const char *begins)
     return most;
 }
 
-static void say_helps(const struct explain_time *time, char text[VERDICT_TEXT])
+static void say_helps(const struct explain_time *time, struct frame *rows, char text[VERDICT_TEXT])
 {
     static const struct {
         const char *begins, *what;
@@ -58,70 +89,82 @@ static void say_helps(const struct explain_time *time, char text[VERDICT_TEXT])
     bool any = false;
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
+        put_share(name_of(time), helps[i].what, effect, rows);
         if (effect >= told) {
-            text_append(text, VERDICT_TEXT,
-                        any ? ", %s %.0f %%" : ". 10 %% more %s takes off %.0f %%", helps[i].what,
-                        100 * effect);
+            SAY(text, any ? ", %s %.0f %%" : ". 10 %% more %s takes off %.0f %%", helps[i].what,
+                100 * effect);
             any = true;
         }
     }
     if (effect_of(time, "link.") < told && effect_of(time, "host.") < told) {
-        text_append(text, VERDICT_TEXT, "; link and CPU nothing");
+        SAY(text, "; link and CPU nothing");
     }
 }
 
 void advise_say_limit(const struct advice *advice, const struct explanation *explanation,
-                      char text[VERDICT_TEXT])
+                      struct frame *verdict)
 {
     const struct result *result = &explanation->result;
     const struct cell *batch = &result->cells[COLUMN_BATCH],
                       *most = &result->cells[COLUMN_MAX_BATCH];
     const struct cell *by = &result->cells[COLUMN_LIMITED_BY];
+    struct frame *causes = make_shares("time", "cause");
+    struct frame *helps = make_shares("time", "figure");
+    char text[VERDICT_TEXT] = "";
     for (uint32_t i = 0; i < (advice->serves ? explanation->count : 1); i++) {
         const struct explain_time *time = &explanation->times[i];
-        text_append(text, VERDICT_TEXT, "%sof the time %s: ", i > 0 ? "; " : "",
-                    time->column == COLUMN_TTFT ? "to the first token" : "of a token");
+        SAY(text, "%sof the time %s: ", i > 0 ? "; " : "",
+            time->column == COLUMN_TTFT ? "to the first token" : "of a token");
+        put_causes(time, causes);
         say_causes(time, text);
-        say_helps(time, text);
+        say_helps(time, helps, text);
     }
     if (!advice->serves && batch->set && most->set && by->set && batch->integer == most->integer) {
-        text_append(text, VERDICT_TEXT, ". %s holds no more sequences",
-                    strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
+        SAY(text, ". %s holds no more sequences",
+            strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
     }
-    text_append(text, VERDICT_TEXT, ".");
+    SAY(text, ".");
+    frame_text(verdict, VERDICT_limit, text);
+    frame_take(verdict, VERDICT_causes, causes);
+    frame_take(verdict, VERDICT_helps, helps);
 }
 
 /* ---- how sure ---- */
 
-static void say_band(const struct result *result, char text[VERDICT_TEXT])
+static void say_band(const struct result *result, struct frame *verdict, char text[VERDICT_TEXT])
 {
     const struct cell *band = &result->cells[COLUMN_ERROR_BAND];
     const double *ends = result->band[0];
     if (band->set) {
-        text_append(text, VERDICT_TEXT,
-                    "published rates of such systems lie %.0f %% below to %.0f %% above "
-                    "predicted ones",
-                    -100 * ends[0], 100 * ends[1]);
+        frame_number(verdict, VERDICT_error_band_low, ends[0]);
+        frame_number(verdict, VERDICT_error_band_high, ends[1]);
+        SAY(text,
+            "published rates of such systems lie %.0f %% below to %.0f %% above predicted ones",
+            -100 * ends[0], 100 * ends[1]);
     } else {
-        text_append(text, VERDICT_TEXT, "no error band stands here");
+        SAY(text, "no error band stands here");
     }
 }
 
-static void say_basis(const struct result *result, char text[VERDICT_TEXT])
+static void say_basis(const struct result *result, struct frame *verdict, char text[VERDICT_TEXT])
 {
+    struct frame *rows = make_shares("of", "basis");
     const char *between = ". Of the time, ";
     for (uint32_t i = 0; i < result->basis_count; i++) {
         double share = result->basis[i].share;
+        put_share("time", result->basis[i].name, share, rows);
         if (share >= 0.05) {
-            text_append(text, VERDICT_TEXT, "%s%.0f %% is %s", between, 100 * share,
-                        strcmp(result->basis[i].name, "datasheet") == 0 ? "from datasheets"
-                                                                        : result->basis[i].name);
+            SAY(text, "%s%.0f %% is %s", between, 100 * share,
+                strcmp(result->basis[i].name, "datasheet") == 0 ? "from datasheets"
+                                                                : result->basis[i].name);
             between = ", ";
         }
     }
+    frame_take(verdict, VERDICT_basis, rows);
 }
 
-/* How well attention uses the bandwidth rules the time of long contexts: where its figure is from. */
+/* How well attention uses the bandwidth rules the time of long contexts: what its figure rests
+ * on. */
 static void say_attention(const struct explanation *explanation, const struct point *point,
                           char text[VERDICT_TEXT])
 {
@@ -130,31 +173,48 @@ static void say_attention(const struct explanation *explanation, const struct po
     for (uint32_t t = 0; t < explanation->count; t++) {
         effect = fmax(effect, effect_of(&explanation->times[t], "gpu.attention_share"));
     }
-    if (effect >= 0.05 && share->source != NULL) {
-        text_append(text, VERDICT_TEXT, " gpu.attention_share: %s (%.*s).",
-                    basis_name(share->basis), (int)strcspn(share->source, ",;:"), share->source);
+    if (effect >= 0.05 && share->count > 0) {
+        bool guessed = share->basis == BASIS_ASSUMED && share->source != NULL;
+        SAY(text, guessed ? " gpu.attention_share: %s (%s)." : " gpu.attention_share: %s.",
+            basis_name(share->basis), share->source);
     }
 }
 
-void advise_say_sure(const struct explanation *explanation, const struct point *point,
-                     char text[VERDICT_TEXT])
+static void say_first(const struct explanation *explanation, struct frame *verdict,
+                      char text[VERDICT_TEXT])
 {
+    struct explain_guess guesses[CURVE_COUNT];
+    uint32_t count = explain_guesses(explanation, guesses);
+    struct frame *rows = make_shares("figure", "basis");
+    for (uint32_t i = 0; i < count; i++) {
+        put_share(curve_kinds[guesses[i].curve].name, basis_name(guesses[i].basis),
+                  guesses[i].effect, rows);
+    }
+    frame_take(verdict, VERDICT_measure_first, rows);
     char *first = NULL;
     size_t size = 0;
-    say_band(&explanation->result, text);
-    if (point->missed.rows > 0) {
-        char words[NOTE_WORDS];
-        struct note missed = answer_missed_note(&point->missed);
-        text_append(text, VERDICT_TEXT, "; %s", note_write(&missed, words, sizeof words));
-    }
-    say_basis(&explanation->result, text);
-    text_append(text, VERDICT_TEXT, ".");
     FILE *out = open_memstream(&first, &size);
     if (out != NULL) {
         explain_measure_first(explanation, "the time", 1, out);
         fclose(out);
-        text_append(text, VERDICT_TEXT, "%s", first);
+        SAY(text, "%s", first);
         free(first);
     }
+}
+
+void advise_say_sure(const struct explanation *explanation, const struct point *point,
+                     struct frame *verdict)
+{
+    char text[VERDICT_TEXT] = "";
+    say_band(&explanation->result, verdict, text);
+    if (point->missed.rows > 0) {
+        char words[NOTE_WORDS];
+        struct note missed = answer_missed_note(&point->missed);
+        SAY(text, "; %s", note_write(&missed, words, sizeof words));
+    }
+    say_basis(&explanation->result, verdict, text);
+    SAY(text, ".");
+    say_first(explanation, verdict, text);
     say_attention(explanation, point, text);
+    frame_text(verdict, VERDICT_sure, text);
 }

@@ -2,36 +2,22 @@
 
 #include "base/named.h"
 #include "base/node.h"
-#include "base/text.h"
 #include "cli/advise/advise_words.h"
-#include "answer/table.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-enum { INDENT = 9 };
 
 /* Requests that explain a server. */
 #define EXPLAINED "100"
 
-const char *const advise_parts[VERDICT_PARTS] = {
-    [VERDICT_RUN] = "run",         [VERDICT_FITS] = "fits",   [VERDICT_OFFLOAD] = "offload",
-    [VERDICT_INSTEAD] = "instead", [VERDICT_LIMIT] = "limit", [VERDICT_SURE] = "sure",
-    [VERDICT_START] = "start",
+static const struct frame_column columns[VERDICT_COLUMNS] = {
+#define COLUMN(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type},
+#define SHOWN(id, type, meaning, ...)                                                              \
+    [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#include "answer/verdicts.def"
 };
-
-/* The name of the model stands where the preset says MODEL. */
-static void name_model(const char *command, const char *model, char text[VERDICT_TEXT])
-{
-    const char *at = strstr(command, "MODEL");
-    if (at == NULL) {
-        snprintf(text, VERDICT_TEXT, "%s", command);
-    } else {
-        snprintf(text, VERDICT_TEXT, "%.*s%s%s", (int)(at - command), command, model,
-                 at + strlen("MODEL"));
-    }
-}
 
 /* Why no command can start the advised run: "" if one can. Engines keep KV in the model's own type
  * or in fp8. */
@@ -41,8 +27,8 @@ static bool say_no_start(const struct point *point, char text[VERDICT_TEXT])
     if (kv == DTYPE_BF16 || kv == DTYPE_FP8) {
         return false;
     }
-    text_append(text, VERDICT_TEXT, "no command: %s keeps KV in bf16 or fp8, not in %s.",
-                point->setup.system.available, dtype_name(kv));
+    SAY(text, "no command: %s keeps KV in bf16 or fp8, not in %s.", point->setup.system.available,
+        dtype_name(kv));
     return true;
 }
 
@@ -54,25 +40,28 @@ static void say_too_long(const struct point *point, char text[VERDICT_TEXT])
     uint64_t longest = point_serves(point) ? point->workload.request_tokens : setup->context;
     char asked[ADVISE_NUMBER], known[ADVISE_NUMBER];
     if (trained > 0 && longest > trained) {
-        text_append(text, VERDICT_TEXT,
-                    " (the model was trained to %s tokens: the engine refuses %s without an "
-                    "override)",
-                    advise_tokens(trained, known), advise_tokens(longest, asked));
+        SAY(text,
+            " (the model was trained to %s tokens: the engine refuses %s without an override)",
+            advise_tokens(trained, known), advise_tokens(longest, asked));
     }
 }
 
-/* The model as a server finds it: the id that was typed, or the first that the shipped model has.
- * Several servers are started alike. */
+/* The model as a server finds it stands where the preset says MODEL: the id that was typed, or the
+ * first that the shipped model has. Several servers are started alike. */
 static void write_start(uint32_t servers, const char *model, const char *command,
                         char text[VERDICT_TEXT])
 {
-    char id[NAMED_SIZE], one[VERDICT_TEXT] = "";
+    char id[NAMED_SIZE];
     bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
-    name_model(command, has ? id : model, one);
+    const char *at = strstr(command, "MODEL");
     if (servers > 1) {
-        snprintf(text, VERDICT_TEXT, "%u times, each on its own GPUs: ", servers);
+        SAY(text, "%u times, each on its own GPUs: ", servers);
     }
-    text_append(text, VERDICT_TEXT, "%s", one);
+    if (at == NULL) {
+        SAY(text, "%s", command);
+    } else {
+        SAY(text, "%.*s%s%s", (int)(at - command), command, has ? id : model, at + strlen("MODEL"));
+    }
 }
 
 bool advise_say_start(const struct scenario *scenario, const struct result *result,
@@ -105,7 +94,7 @@ static bool shorten(struct scenario *scenario, struct error *why)
 
 /* Parts that the advised run itself explains. */
 static bool explain(const struct advice *advice, const struct scenario *scenario,
-                    const struct run_context *runs, struct advise_verdict *out, struct error *why)
+                    const struct run_context *runs, struct frame *verdict, struct error *why)
 {
     struct scenario shorter;
     struct point point;
@@ -118,42 +107,56 @@ static bool explain(const struct advice *advice, const struct scenario *scenario
     }
     good = explain_run(&point, runs, &explanation, why);
     if (good) {
-        advise_say_limit(advice, &explanation, out->parts[VERDICT_LIMIT]);
-        advise_say_sure(&explanation, &point, out->parts[VERDICT_SURE]);
+        advise_say_limit(advice, &explanation, verdict);
+        advise_say_sure(&explanation, &point, verdict);
         explanation_release(&explanation);
     }
     point_release(&point);
     return good;
 }
 
-bool advise_verdict_make(const struct advice *advice, const char *model,
-                         const struct run_context *runs, struct advise_verdict *out,
-                         struct error *why)
+static bool say_best(const struct advice *advice, const char *model, const struct run_context *runs,
+                     struct frame *verdict, struct error *why)
 {
-    *out = (struct advise_verdict){.model = model, .parts = {""}};
-    advise_say_run(advice, out->parts[VERDICT_RUN]);
-    advise_say_offload(advice, out->parts[VERDICT_OFFLOAD]);
-    advise_say_instead(advice, out->parts[VERDICT_INSTEAD]);
-    if (!advise_say_fits(advice, out->parts[VERDICT_FITS], why) || advice->best == PLANNING_NONE) {
-        return advice->best == PLANNING_NONE;
-    }
     const struct quest *best = &advice->systems.quests[advice->best];
+    char start[VERDICT_TEXT] = "";
     struct scenario scenario;
-    bool good = quest_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                explain(advice, &scenario, runs, out, why) &&
-                advise_say_start(&scenario, advice_result(best), model, advice->form.servers,
-                                 out->parts[VERDICT_START], why);
+    bool good =
+        quest_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+        explain(advice, &scenario, runs, verdict, why) &&
+        advise_say_start(&scenario, advice_result(best), model, advice->form.servers, start, why);
+    frame_text(verdict, VERDICT_start, start[0] != '\0' ? start : NULL);
     scenario_release(&scenario);
     return good;
 }
 
-void advise_verdict_print(const struct advise_verdict *verdict, FILE *out)
+struct frame *verdict_create(struct error *why)
 {
-    for (int part = 0; part < VERDICT_PARTS; part++) {
-        if (verdict->parts[part][0] != '\0') {
-            fprintf(out, "%-*s", INDENT, advise_parts[part]);
-            table_wrap(verdict->parts[part], INDENT, out);
-            fputc('\n', out);
-        }
+    struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
+    frame_row(verdict);
+    return verdict;
+}
+
+struct frame *advise_verdict(const struct advice *advice, const char *model,
+                             const struct run_context *runs, struct error *why)
+{
+    struct frame *verdict = verdict_create(why);
+    advise_say_run(advice, verdict);
+    advise_say_offload(advice, verdict);
+    advise_say_instead(advice, verdict);
+    if (verdict == NULL || !advise_say_fits(advice, verdict, why) ||
+        (advice->best != PLANNING_NONE && !say_best(advice, model, runs, verdict, why))) {
+        frame_destroy(verdict);
+        return NULL;
     }
+    return verdict;
+}
+
+bool advise_put_scenario(const struct scenario *scenario, struct frame *frame, uint32_t column,
+                         struct error *why)
+{
+    char *text = node_canonical(scenario->root, why);
+    frame_text(frame, column, text);
+    free(text);
+    return text != NULL;
 }

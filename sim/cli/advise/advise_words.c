@@ -9,35 +9,25 @@
 
 const char *advise_number(double number, char text[ADVISE_NUMBER])
 {
-    double unit = number > 0 ? pow(10, floor(log10(number)) - 1) : 1;
-    double rounded = nearbyint(number / unit) * unit;
-    int decimals = rounded == 0 || rounded >= 9.95 ? 0
-                   : rounded >= 0.995              ? 1
-                   : rounded >= 0.0995             ? 2
-                                                   : 3;
-    snprintf(text, ADVISE_NUMBER, "%.*f", decimals, rounded);
-    return text;
+    return answer_format(ANSWER_ROUGH, 0, number, NAN, NAN, text);
 }
 
-/* The factors of the error band of a result's tokens a second; false if none stands. */
-static bool read_band(const struct result *result, double *low, double *high)
+void advise_band(const struct result *result, double *low, double *high)
 {
     const struct target rate = {.column = COLUMN_DECODE_RATE};
-    double least, most;
-    if (!verdict_range(&rate, result, &least, &most)) {
-        return false;
-    }
-    double value = result->cells[COLUMN_DECODE_RATE].real;
-    *low = least / value;
-    *high = most / value;
-    return true;
+    double value = result->cells[COLUMN_DECODE_RATE].real, least, most;
+    bool known = verdict_range(&rate, result, &least, &most);
+    *low = known ? least / value : NAN;
+    *high = known ? most / value : NAN;
 }
 
-static void add_range(double least, double most, char text[ADVISE_PHRASE])
+static void add_range(double least, double most, const char *unit, char text[ADVISE_PHRASE])
 {
     char low[ADVISE_NUMBER], high[ADVISE_NUMBER];
-    text_append(text, ADVISE_PHRASE, " (%s to %s)", advise_number(least, low),
-                advise_number(most, high));
+    if (!isnan(least)) {
+        text_append(text, ADVISE_PHRASE, " (%s to %s%s)", advise_number(least, low),
+                    advise_number(most, high), unit);
+    }
 }
 
 const char *advise_rate(const struct advice *advice, const struct quest *quest,
@@ -46,9 +36,8 @@ const char *advise_rate(const struct advice *advice, const struct quest *quest,
     char number[ADVISE_NUMBER];
     double rate = advice_rate(advice, quest, form), low, high;
     snprintf(text, ADVISE_PHRASE, "about %s tokens a second", advise_number(rate, number));
-    if (read_band(advice_result(quest), &low, &high)) {
-        add_range(rate * low, rate * high, text);
-    }
+    advise_band(advice_result(quest), &low, &high);
+    add_range(rate * low, rate * high, "", text);
     return text;
 }
 
@@ -60,41 +49,37 @@ static bool is_tie(const struct quest *a, const struct advice_form *form, const 
     return alike && form->servers == other->servers && advice_ties(a, b);
 }
 
-const char *advise_times(const struct advice *advice, const struct quest *quest,
-                         const struct advice_form *form, const struct quest *base,
-                         const struct advice_form *base_form, char text[ADVISE_PHRASE])
+struct advise_ratio advise_ratio(const struct advice *advice, const struct quest *quest,
+                                 const struct advice_form *form, const struct quest *base,
+                                 const struct advice_form *base_form)
 {
-    char number[ADVISE_NUMBER];
     double times = advice_rate(advice, quest, form) / advice_rate(advice, base, base_form);
     double low, high, base_low, base_high;
-    snprintf(text, ADVISE_PHRASE, "%s times", advise_number(times, number));
-    if (read_band(advice_result(quest), &low, &high) &&
-        read_band(advice_result(base), &base_low, &base_high)) {
-        add_range(times * low / base_high, times * high / base_low, text);
-    }
-    if (is_tie(quest, form, base, base_form)) {
-        text_append(text, ADVISE_PHRASE, ", too close to call");
-    }
+    advise_band(advice_result(quest), &low, &high);
+    advise_band(advice_result(base), &base_low, &base_high);
+    bool known = !isnan(low) && !isnan(base_low);
+    return (struct advise_ratio){.times = times,
+                                 .low = known ? times * low / base_high : NAN,
+                                 .high = known ? times * high / base_low : NAN,
+                                 .tie = is_tie(quest, form, base, base_form)};
+}
+
+const char *advise_times(const struct advise_ratio *ratio, char text[ADVISE_PHRASE])
+{
+    char number[ADVISE_NUMBER];
+    snprintf(text, ADVISE_PHRASE, "%s times", advise_number(ratio->times, number));
+    add_range(ratio->low, ratio->high, "", text);
+    text_append(text, ADVISE_PHRASE, "%s", ratio->tie ? ", too close to call" : "");
     return text;
 }
 
-const char *advise_reach(const struct advice *advice, const struct quest *quest,
-                         char text[ADVISE_PHRASE])
+const char *advise_reach(const struct advise_ratio *ratio, char text[ADVISE_PHRASE])
 {
-    const struct quest *plain = advice_plain(advice);
-    char number[ADVISE_NUMBER], least[ADVISE_NUMBER], most[ADVISE_NUMBER];
-    double share =
-        100 * advice_rate(advice, quest, &advice->form) / advice_rate(advice, plain, &advice->form);
-    double low, high, plain_low, plain_high;
-    snprintf(text, ADVISE_PHRASE, "%s %%", advise_number(share, number));
-    if (read_band(advice_result(quest), &low, &high) &&
-        read_band(advice_result(plain), &plain_low, &plain_high)) {
-        text_append(text, ADVISE_PHRASE, " (%s to %s %%)",
-                    advise_number(share * low / plain_high, least),
-                    advise_number(share * high / plain_low, most));
-    }
+    char number[ADVISE_NUMBER];
+    snprintf(text, ADVISE_PHRASE, "%s %%", advise_number(100 * ratio->times, number));
+    add_range(100 * ratio->low, 100 * ratio->high, " %", text);
     text_append(text, ADVISE_PHRASE, " of %s's tokens a second%s", ADVICE_PLAIN,
-                advice_ties(quest, plain) ? ", too close to call," : "");
+                ratio->tie ? ", too close to call," : "");
     return text;
 }
 
@@ -130,5 +115,31 @@ const char *advise_tokens(uint64_t tokens, char text[ADVISE_NUMBER])
     } else {
         snprintf(text, ADVISE_NUMBER, "%" PRIu64, tokens);
     }
+    return text;
+}
+
+/* What a number stands between, in a row of the table and in a sentence. */
+static const struct {
+    const char *row[2], *sentence[2];
+} changes[ADVICE_CHANGES] = {
+    [ADVICE_FP8_KV] = {{"KV in fp8", ""}, {"KV in fp8 (it rounds)", ""}},
+    [ADVICE_MORE_GPUS] = {{"", " more"}, {"with ", " more"}},
+    [ADVICE_SHORTER] = {{"context ", ""}, {"", " of context"}},
+    [ADVICE_FP8_WEIGHTS] = {{"weights in fp8", ""}, {"weights in fp8 (it rounds)", ""}},
+};
+
+const char *advise_change(const struct advice *advice, enum advice_change change, bool row,
+                          char text[ADVISE_PHRASE])
+{
+    const struct advice_trial *trial = &advice->changes[change];
+    const char *const *words = row ? changes[change].row : changes[change].sentence;
+    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    char number[ADVISE_NUMBER] = "";
+    if (change == ADVICE_MORE_GPUS) {
+        snprintf(number, sizeof number, "%u GPU%s", gpus, gpus > 1 ? "s" : "");
+    } else if (change == ADVICE_SHORTER) {
+        advise_tokens(trial->context, number);
+    }
+    snprintf(text, ADVISE_PHRASE, "%s%s%s", words[0], number, words[1]);
     return text;
 }

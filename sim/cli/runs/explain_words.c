@@ -49,22 +49,17 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
 
 /* ---- what to measure -------------------------------------------------------------------- */
 
-struct guess {
-    enum curve_id curve;
-    enum basis basis;
-    double effect; /* of an error, whichever way it goes, on the time that it changes most */
-};
-
 static int by_effect(const void *a, const void *b)
 {
-    const struct guess *x = a, *y = b;
+    const struct explain_guess *x = a, *y = b;
     if (x->effect != y->effect) {
         return x->effect < y->effect ? 1 : -1;
     }
     return (int)x->curve - (int)y->curve;
 }
 
-static void add_guess(struct guess *guesses, uint32_t *count, const struct explain_figure *figure)
+static void add_guess(struct explain_guess *guesses, uint32_t *count,
+                      const struct explain_figure *figure)
 {
     double effect = fmax(-figure->better, figure->worse);
     uint32_t place = 0;
@@ -72,15 +67,14 @@ static void add_guess(struct guess *guesses, uint32_t *count, const struct expla
         place++;
     }
     if (place == *count) {
-        guesses[(*count)++] = (struct guess){figure->curve, figure->basis, effect};
+        guesses[(*count)++] = (struct explain_guess){figure->curve, figure->basis, effect};
     }
     guesses[place].effect = fmax(guesses[place].effect, effect);
 }
 
-void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
-                           FILE *out)
+uint32_t explain_guesses(const struct explanation *explanation,
+                         struct explain_guess guesses[CURVE_COUNT])
 {
-    struct guess guesses[CURVE_COUNT];
     uint32_t count = 0;
     for (uint32_t t = 0; t < explanation->count; t++) {
         const struct explain_time *time = &explanation->times[t];
@@ -91,17 +85,26 @@ void explain_measure_first(const struct explanation *explanation, const char *on
         }
     }
     qsort(guesses, count, sizeof *guesses, by_effect);
-    uint32_t shown = 0;
-    for (; shown < count && shown < most && guesses[shown].effect >= EXPLAIN_TOLD; shown++) {
-        const struct guess *guess = &guesses[shown];
-        if (shown == 0) {
+    while (count > 0 && guesses[count - 1].effect < EXPLAIN_TOLD) {
+        count--;
+    }
+    return count;
+}
+
+void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
+                           FILE *out)
+{
+    struct explain_guess guesses[CURVE_COUNT];
+    uint32_t count = explain_guesses(explanation, guesses);
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        if (i == 0) {
             fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);
         }
-        fprintf(out, "%s%s (%s) ", shown > 0 ? ", " : "", curve_kinds[guess->curve].name,
-                basis_name(guess->basis));
-        explain_percent(guess->effect, out);
+        fprintf(out, "%s%s (%s) ", i > 0 ? ", " : "", curve_kinds[guesses[i].curve].name,
+                basis_name(guesses[i].basis));
+        explain_percent(guesses[i].effect, out);
     }
-    fputs(shown > 0 ? "." : "", out);
+    fputs(count > 0 && most > 0 ? "." : "", out);
 }
 
 bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,

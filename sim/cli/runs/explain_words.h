@@ -20,6 +20,18 @@ void explain_percent(double share, FILE *out);
 void explain_helps(const struct explanation *explanation, const struct explain_time *time,
                    const char *of, FILE *out);
 
+/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the time
+ * that it changes most. */
+struct explain_guess {
+    enum curve_id curve;
+    enum basis basis;
+    double effect;
+};
+
+/* List those with an effect worth mentioning, the largest first. Returns how many. */
+uint32_t explain_guesses(const struct explanation *explanation,
+                         struct explain_guess guesses[CURVE_COUNT]);
+
 /* " To measure first (effect of a 10 % error on the step): ..." The figures that were not measured,
  * by their largest effect on any of the times, which `on` names; at most `most` of them. */
 void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,

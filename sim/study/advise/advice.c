@@ -1,6 +1,5 @@
 #include "study/advise/advice.h"
 
-#include "study/advise/advice_change.h"
 #include "study/advise/advice_search.h"
 
 #include "base/node.h"

@@ -1,5 +1,4 @@
-#include "study/advise/advice_change.h"
-
+/* What one could do instead of offloading, tried with plain vLLM. */
 #include "study/advise/advice_search.h"
 
 #include "base/node.h"

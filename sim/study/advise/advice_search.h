@@ -32,4 +32,10 @@ bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error
 bool advice_try(const struct scenario *scenario, const struct advice_options *options,
                 struct advice_trial *out, bool *interrupted, struct error *why);
 
+/* Try each change that the scenario leaves room for. If nothing fits, GPUs are doubled and contexts
+ * halved until something does. A change that cannot be is not tried, nor
+ * are more GPUs for requests that the stated GPUs serve. */
+bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
+                        struct advice *out, bool *interrupted, struct error *why);
+
 #endif

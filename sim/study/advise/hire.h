@@ -50,6 +50,7 @@ struct hire_form {
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */
+    bool no_room;                      /* because memory is too small */
     uint32_t most_servers;             /* that may be */
     /* what cheap runs told */
     struct rough rough;

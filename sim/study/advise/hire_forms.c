@@ -56,8 +56,10 @@ static bool lay_weights(struct scenario *scenario, const char *weights, struct e
 
 static void refuse(struct hire_form *form, const struct error *why)
 {
-    snprintf(form->refused, sizeof form->refused, "%.*s", (int)strcspn(why->found, ";"),
-             why->found);
+    text_copy(form->refused, sizeof form->refused, why->found);
+    if (why->expected[0] != '\0') {
+        text_append(form->refused, sizeof form->refused, " (expected: %s)", why->expected);
+    }
 }
 
 /* Can one server be, and has it room? */
@@ -73,7 +75,8 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
     form->price = point.setup.profile.price_per_hour;
     form->requests = point.requests->count;
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
-        refuse(form, &refused);
+        text_copy(form->refused, sizeof form->refused, refused.found);
+        form->no_room = true;
     }
     point_release(&point);
 }
