@@ -170,7 +170,8 @@ class Checker:
         done = self.run("advise", *question.words, "--json")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         advised = [row for row in rows if row.get("advised")]
-        if done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
+        answered = bool(rows) or "no server is possible" in done.stderr
+        if not answered or done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
             wrong = "status %d: %s" % (done.returncode, done.stderr.strip())
         elif advised:
             wrong = (self.check_rate if question.rate is None else self.check_hire)(
