@@ -28,12 +28,12 @@ static bool print_answer(const struct arguments *arguments, const struct advice 
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool wide = arguments_given(arguments, ADVISE_WIDE);
+    const struct table_view view = {.wide = arguments_given(arguments, ADVISE_WIDE)};
     struct frame *verdict = advise_verdict(advice, model, runs, why);
     bool good = verdict != NULL &&
                 (arguments_given(arguments, ADVISE_JSON)
                      ? advise_json(advice, verdict, stdout, why)
-                     : advise_report(advice, model, verdict, wide, stdout, why)) &&
+                     : advise_report(advice, model, verdict, &view, stdout, why)) &&
                 output_flush(stdout, "standard output", why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||

@@ -111,7 +111,7 @@ static void print_title(const struct advice *advice, const char *typed, FILE *ou
 }
 
 bool advise_report(const struct advice *advice, const char *model, const struct frame *verdict,
-                   bool wide, FILE *out, struct error *why)
+                   const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
@@ -124,7 +124,7 @@ bool advise_report(const struct advice *advice, const char *model, const struct 
     if (good) {
         fputc('\n', out);
         runs_notes_print_sources(sources, out);
-        good = print_table(advice, wide, out, why);
+        good = print_table(advice, view->wide, out, why);
     }
     if (good) {
         runs_notes_print_remarks(notes, out);

@@ -54,10 +54,10 @@ bool advise_put_scenario(const struct scenario *scenario, struct frame *frame, u
 
 /* ---- what stands around it: advise_report.c and advise_frame.c ---- */
 
-/* The verdict, the table below it, and the notes that the runs share. `model` as it was typed.
- * `wide`: name the systems that were left out instead of counting them. */
+/* The verdict, the table below it, and the notes that the runs share. `model` as it was typed. A
+ * wide view names the systems that were left out instead of counting them. */
 bool advise_report(const struct advice *advice, const char *model, const struct frame *verdict,
-                   bool wide, FILE *out, struct error *why);
+                   const struct table_view *view, FILE *out, struct error *why);
 
 /* JSON objects, each on its own line: the verdict (answer/verdicts.def), then a row for each
  * system, form and change that was tried (answer/advices.def). */
