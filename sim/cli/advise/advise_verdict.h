@@ -8,8 +8,6 @@
 #include "study/advise/advice.h"
 #include "study/sweep/explain.h"
 
-#include <stdio.h>
-
 enum { VERDICT_TEXT = 2048 };
 
 /* Append to the text of a sentence, as printf() writes. */
