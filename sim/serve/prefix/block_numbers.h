@@ -25,7 +25,8 @@ struct block_owners {
 
 struct block_numbers {
     struct block_owners of;
-    uint32_t most;          /* numbers are below it */
+    uint32_t blocks_per_chunk, chunks_per_block; /* one is a multiple of the other; rounded down */
+    uint32_t most;                               /* numbers are below it */
     uint32_t **own;         /* by request: the numbers of the blocks that are its alone, owned;
                                  NULL: none yet, or not any more */
     uint32_t *first_shared; /* by chunk: the number of its first block, and 1; 0: none yet; owned */
