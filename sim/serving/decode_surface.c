@@ -108,14 +108,19 @@ static bool find_least_context(struct decode_surface *surface, const struct deco
     return true;
 }
 
+/* Does what is selected come from the trace? */
+static bool trace_selects(const struct setup *setup)
+{
+    return setup->trace != NULL && setup_asks_trace(setup) &&
+           !setup->mechanisms.policy->chooses_own;
+}
+
 static bool trace_keeps(const struct setup *setup, const struct plan *plan)
 {
     uint32_t wanted;
     struct error unseen;
     double selection = (double)plan->cohorts[0].sizes.selected_tokens / (double)setup->context;
-    return setup->trace == NULL || !setup_asks_trace(setup) ||
-           setup->mechanisms.policy->chooses_own ||
-           replay_wanted(setup->trace, selection, &wanted, &unseen);
+    return replay_wanted(setup->trace, selection, &wanted, &unseen);
 }
 
 /* Let sequences attend to all their tokens. The tokens that their cache holds hit in every step. */
@@ -139,6 +144,9 @@ static bool attend_all(struct decode_surface *surface, struct setup *setup, stru
 static bool cap_selection(struct decode_surface *surface, struct setup *setup, struct error *why)
 {
     struct plan plan;
+    if (!trace_selects(setup)) {
+        return true;
+    }
     if (!run_plan(setup, surface->context, &plan, why)) {
         return false;
     }

@@ -34,15 +34,21 @@ static void add_kernel(struct step_products *products, struct kernel kernel,
     trust_add(&products->trust, kernel.trust);
 }
 
-/* The time of the layers' products for the rows of a pass, and of their exchanges. */
+/* The time of the layers' products for the rows of a pass, and of their exchanges. Layers that are
+ * alike have the same products; their exchanges differ where a stage of a pipeline ends. */
 static void add_layers(struct step_products *products, struct model_rows rows,
                        double values[SURFACE_VALUES])
 {
     const struct setup *setup = products->setup;
+    struct kernel before = kernel_none, after = kernel_none;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
         uint64_t kernels;
-        add_kernel(products, cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1), values);
-        add_kernel(products, cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1), values);
+        if (!model_layer_repeats(&setup->model, layer)) {
+            before = cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1);
+            after = cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1);
+        }
+        add_kernel(products, before, values);
+        add_kernel(products, after, values);
         add_kernel(products, cost_exchanges(setup, layer, rows, &kernels), values);
     }
 }

@@ -243,7 +243,8 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
         plan_release(out);
         return false;
     }
-    out->max_batch = largest_batch(setup, most, out, &out->limit, trust);
+    bool searched = setup->batch == SETUP_BATCH_MAX || !setup->unlimited_memory;
+    out->max_batch = searched ? largest_batch(setup, most, out, &out->limit, trust) : setup->batch;
     uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
     set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
     bool good = resolve_heads(setup, head_cosine, most, out, trust, why);

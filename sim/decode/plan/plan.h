@@ -62,8 +62,8 @@ struct plan {
     struct memory memory;
     uint64_t hbm_limit, dram_limit;
     bool fits;
-    enum limit limit; /* the tier that has no room for one more sequence */
-    uint32_t max_batch;
+    enum limit limit;     /* the tier that has no room for one more sequence */
+    uint32_t max_batch;   /* the setup's batch if it says one and memory is unlimited */
     uint64_t max_context; /* tokens that would fit at this batch, if the plan does not; 0: none */
     uint32_t warmup, steps;
 };

@@ -60,26 +60,45 @@ static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double
     return kernel_read(&pipe->setup->profile, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
 }
 
-static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer)
+/* Tokens that the cohorts' sequences in the pass attend to in the layer. */
+static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
 {
-    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage), attended = 0;
-    for (uint32_t i = 0; stage == MODEL_ATTEND && i < pipe->plan->cohort_count; i++) {
+    uint64_t attended = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         attended += attended_in_pass(pipe, i, layer);
     }
+    return attended;
+}
+
+static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer,
+                               uint64_t attended)
+{
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
     struct kernel kernel =
         cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
     return stage == MODEL_ATTEND ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
                                  : kernel;
 }
 
+/* A layer like the one before it that attends to as much takes as long. */
+static void cost_pass_layers(struct pipe *pipe, enum model_stage stage)
+{
+    uint32_t passes = pipe->plan->micro_batches.count;
+    struct kernel *kernel = pipe->kernels[stage] + pipe->micro_batch;
+    uint64_t before = 0;
+    for (uint32_t layer = 0; layer < pipe->plan->layers; layer++, kernel += passes) {
+        uint64_t attended = stage == MODEL_ATTEND ? attended_by_all(pipe, layer) : 0;
+        bool alike = model_layer_repeats(&pipe->setup->model, layer) && attended == before;
+        *kernel = alike ? *(kernel - passes) : cost_pass(pipe, stage, layer, attended);
+        before = attended;
+    }
+}
+
 static void cost_passes(struct pipe *pipe, enum model_stage stage)
 {
     uint32_t passes = pipe->plan->micro_batches.count;
     for (pipe->micro_batch = 0; pipe->micro_batch < passes; pipe->micro_batch++) {
-        for (uint32_t layer = 0; layer < pipe->plan->layers; layer++) {
-            pipe->kernels[stage][(size_t)layer * passes + pipe->micro_batch] =
-                cost_pass(pipe, stage, layer);
-        }
+        cost_pass_layers(pipe, stage);
     }
     pipe->micro_batch = 0;
 }

@@ -564,6 +564,20 @@ static void check_largest(struct setup *setup, uint32_t largest, enum limit limi
     plan_release(&plan);
 }
 
+/* A server asks about thousands of batches, none of which is the largest. */
+static void nobody_searches_a_batch_that_every_memory_holds(void **state)
+{
+    (void)state;
+    struct setup setup = SETUP("batch=3");
+    setup.unlimited_memory = true;
+    struct plan plan = make_plan(&setup);
+    assert_true(plan.fits);
+    assert_int_equal(plan.batch, 3);
+    assert_int_equal(plan.max_batch, 3);
+    plan_release(&plan);
+    setup_release(&setup);
+}
+
 static const char *const batch_budgets[] = {"",
                                             "mechanisms.budget=1x",
                                             "mechanisms.budget=3x",
@@ -731,6 +745,7 @@ int main(void)
         cmocka_unit_test(equal_shares_of_budget_and_selection_are_1x),
         cmocka_unit_test(context_past_the_trained_one_is_marked),
         cmocka_unit_test(sliding_layers_stay),
+        cmocka_unit_test(nobody_searches_a_batch_that_every_memory_holds),
         cmocka_unit_test(largest_batch_is_the_last_that_fits),
         cmocka_unit_test(largest_batch_is_at_most_the_most_that_can_be_said),
         cmocka_unit_test(steps_are_those_that_the_trace_has),
