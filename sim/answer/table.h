@@ -29,10 +29,11 @@ struct table_column {
     bool extra;        /* shown only if it is chosen, or with all columns */
 };
 
-/* Which columns a reader asked for. Zeroed: the usual ones. */
+/* What a reader asked for. Zeroed: the usual columns and notes. */
 struct table_view {
     bool wide;           /* all columns, in lines as long as they need */
     const char *columns; /* "batch,step": these, in this order; NULL: not chosen */
+    bool why;            /* all notes below the table, also on what its figures rest on */
 };
 
 /* Does each name of the view belong to one of the columns? An error lists those that do. */

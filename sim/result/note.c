@@ -9,7 +9,8 @@
 #define UNWRAP(...) __VA_ARGS__
 
 const struct note_kind note_kinds[NOTE_COUNT] = {
-#define NOTE(id, words, parameters, values, given) [NOTE_##id] = {#id, words, {UNWRAP values}},
+#define NOTE(id, when, words, parameters, values, given)                                           \
+    [NOTE_##id] = {#id, words, NOTE_IS_##when, {UNWRAP values}},
 #include "result/notes.def"
 #undef NOTE
 };
@@ -19,7 +20,7 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 #define NOTE_OF_INTEGER(value) ((union note_value){.least = value, .most = value})
 #define NOTE_OF_BYTES(value) NOTE_OF_INTEGER(value)
 #define NOTE_OF_FLAG(value) NOTE_OF_INTEGER(value)
-#define NOTE(id, words, parameters, values, given)                                                 \
+#define NOTE(id, when, words, parameters, values, given)                                           \
     struct note note_##id parameters {                                                             \
         return (struct note){NOTE_##id, {UNWRAP given}};                                           \
     }

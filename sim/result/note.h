@@ -17,8 +17,11 @@ enum { NOTE_MOST_VALUES = 4, NOTE_NAME = 32, NOTE_WORDS = 1024 };
 
 enum note_type { NOTE_IS_TEXT, NOTE_IS_INTEGER, NOTE_IS_BYTES, NOTE_IS_REAL, NOTE_IS_FLAG };
 
+/* When a note is printed: below every table, or only for those who ask what figures rest on. */
+enum note_when { NOTE_IS_TOLD, NOTE_IS_DETAIL };
+
 enum note_id {
-#define NOTE(id, words, parameters, values, given) NOTE_##id,
+#define NOTE(id, when, words, parameters, values, given) NOTE_##id,
 #include "result/notes.def"
 #undef NOTE
     NOTE_COUNT
@@ -40,6 +43,7 @@ struct note {
 
 struct note_kind {
     const char *name, *words;
+    enum note_when when;
     struct {
         const char *name; /* NULL after the last */
         enum note_type type;
@@ -52,7 +56,7 @@ typedef const char *NOTE_C_TEXT;
 typedef uint64_t NOTE_C_INTEGER, NOTE_C_BYTES;
 typedef double NOTE_C_REAL;
 typedef bool NOTE_C_FLAG;
-#define NOTE(id, words, parameters, values, given) struct note note_##id parameters;
+#define NOTE(id, when, words, parameters, values, given) struct note note_##id parameters;
 #include "result/notes.def"
 #undef NOTE
 

@@ -13,7 +13,7 @@
 
 /* ---- the command ------------------------------------------------------------------------- */
 
-enum { AGAINST, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, JSON };
+enum { AGAINST, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
     [AGAINST] = {.name = "--against",
@@ -29,6 +29,7 @@ static const struct command_option options[] = {
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
+    [WHY] = WHY_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per row, each on its own line, and nothing else"},
     {.name = NULL},
@@ -93,7 +94,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     uint32_t count;
     const struct frame_column *columns = ablate_columns(&count);
     if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
-        !columns_read(arguments, COLUMNS, WIDE, JSON, &view, why) ||
+        !view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, &view, why) ||
         !frame_view_check(&view, columns, count, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;

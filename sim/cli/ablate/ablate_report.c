@@ -194,7 +194,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
                print_findings(ablation, out, why);
     }
     if (good) {
-        runs_notes_print_below(notes, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

@@ -3,6 +3,7 @@
 #include "base/named.h"
 #include "base/node.h"
 #include "cli/advise/advise_question.h"
+#include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
@@ -72,6 +73,7 @@ const struct command_option advise_options[] = {
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
+    [ADVISE_WHY] = WHY_OPTION,
     [ADVISE_JSON] = {.name = "--json",
                      .summary = "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},

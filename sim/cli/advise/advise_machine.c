@@ -28,7 +28,8 @@ static bool print_answer(const struct arguments *arguments, const struct advice 
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    const struct table_view view = {.wide = arguments_given(arguments, ADVISE_WIDE)};
+    const struct table_view view = {.wide = arguments_given(arguments, ADVISE_WIDE),
+                                    .why = arguments_given(arguments, ADVISE_WHY)};
     struct frame *verdict = advise_verdict(advice, model, runs, why);
     bool good = verdict != NULL &&
                 (arguments_given(arguments, ADVISE_JSON)

@@ -21,6 +21,7 @@ enum advise_option {
     ADVISE_NO_CACHE,
     ADVISE_JOBS,
     ADVISE_WIDE,
+    ADVISE_WHY,
     ADVISE_JSON
 };
 

@@ -10,12 +10,20 @@
 /* Options that have no part in a question about a rate. */
 bool advise_rate_check(const struct arguments *arguments, struct error *why)
 {
-    static const int unused[] = {ADVISE_MASS, ADVISE_PAPER, ADVISE_WIDE};
+    static const char *const systems =
+        "only systems that lose nothing and can be started are hired";
+    static const struct {
+        int option;
+        const char *expect;
+    } unused[] = {{ADVISE_MASS, systems},
+                  {ADVISE_PAPER, systems},
+                  {ADVISE_WIDE, "--json, which has all forms"},
+                  {ADVISE_WHY, "--json, which has all notes"}};
     for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
-        if (arguments_given(arguments, unused[i])) {
+        if (arguments_given(arguments, unused[i].option)) {
             error_usage(why, NULL, 0, "'%s' does not apply to '--rate'",
-                        advise_options[unused[i]].name);
-            return error_expect(why, "only systems that lose nothing and can be started are hired");
+                        advise_options[unused[i].option].name);
+            return error_expect(why, "%s", unused[i].expect);
         }
     }
     return true;

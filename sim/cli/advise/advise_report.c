@@ -127,7 +127,7 @@ bool advise_report(const struct advice *advice, const char *model, const struct 
         good = print_table(advice, view->wide, out, why);
     }
     if (good) {
-        runs_notes_print_remarks(notes, out);
+        runs_notes_print_remarks(notes, view->why, out);
     }
     runs_notes_destroy(sources);
     runs_notes_destroy(notes);

@@ -142,7 +142,7 @@ static void say_band(const struct result *result, struct frame *verdict, char te
             "published rates of such systems lie %.0f %% below to %.0f %% above predicted ones",
             -100 * ends[0], 100 * ends[1]);
     } else {
-        SAY(text, "no error band stands here");
+        SAY(text, "the error is unknown");
     }
 }
 

@@ -1,4 +1,4 @@
-/* The options of commands that print a table: --columns NAME,... and --wide. */
+/* The options of commands that print a table: --columns NAME,..., --wide, --why. */
 #ifndef CLI_FRAME_COLUMNS_H
 #define CLI_FRAME_COLUMNS_H
 
@@ -17,9 +17,19 @@
         .summary = "show all columns of the table, in lines as long as they need"                  \
     }
 
-/* Read the command's options number `columns` and `wide` into `out`. They exclude each other, and
- * option number `json`, whose output has all figures. */
-bool columns_read(const struct arguments *arguments, int columns, int wide, int json,
-                  struct table_view *out, struct error *why);
+#define WHY_OPTION                                                                                 \
+    {                                                                                              \
+        .name = "--why", .summary = "below the table, also say what its figures rest on"           \
+    }
+
+/* The numbers of these options among the command's, and of --json or --csv. */
+struct view_options {
+    int columns, wide, why, json;
+};
+
+/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude JSON and
+ * CSV, which have everything. */
+bool view_read(const struct arguments *arguments, const struct view_options *options,
+               struct table_view *out, struct error *why);
 
 #endif

@@ -39,6 +39,7 @@ enum {
     NO_CACHE,
     COLUMNS,
     WIDE,
+    WHY,
     JSON
 };
 
@@ -106,6 +107,7 @@ static const struct command_option options[] = {
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
+    [WHY] = WHY_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per candidate, or per run of the front, each on "
                          "its own line, and nothing else"},
@@ -301,7 +303,7 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
     enum column best = with->by_figure ? with->best : COLUMN_COUNT;
     uint32_t count;
     const struct frame_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
-    return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
+    return view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, out, why) &&
            (arguments_given(arguments, PARETO)
                 ? frame_view_check(out, columns, count, why)
                 : plan_check_columns(&with->targets, best, out, why));

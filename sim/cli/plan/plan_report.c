@@ -244,7 +244,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         plan_notes_print(planning, targets, out);
         good = plan_draws_print(planning, targets, out, why);
         left_out_print(planning->candidates, planning->count, out);
-        runs_notes_print_below(notes, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

@@ -168,7 +168,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
         fputs(any_absent(tradeoff) ? "\n" : "", out);
         print_refused(tradeoff, out);
         left_out_print(tradeoff->candidates, tradeoff->count, out);
-        runs_notes_print_below(notes, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

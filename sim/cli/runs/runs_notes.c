@@ -175,34 +175,37 @@ static void note_notes(struct runs_notes *notes, const struct result *result, co
     }
 }
 
-/* "-10 … +30 %"; of a server "TTFT -10 … +30 %, TPOT none, ...", of the figures that it has. */
+/* "is -10 … +30 %"; of a server "of TTFT is -10 … +30 %, of TPOT unknown, ...", of the figures that it
+ * has. */
 static void note_band(struct runs_notes *notes, const struct result *result, const char *system)
 {
     static const struct {
         enum column column, figure;
         const char *what;
-    } bands[] = {{COLUMN_TTFT_BAND, COLUMN_TTFT, "TTFT "},
-                 {COLUMN_TPOT_BAND, COLUMN_TPOT, "TPOT "},
-                 {COLUMN_ERROR_BAND, COLUMN_DECODE_RATE, "tok/s "}};
-    char text[128] = "none stands";
+    } bands[] = {{COLUMN_TTFT_BAND, COLUMN_TTFT, "of TTFT "},
+                 {COLUMN_TPOT_BAND, COLUMN_TPOT, "of TPOT "},
+                 {COLUMN_ERROR_BAND, COLUMN_DECODE_RATE, "of tok/s "}};
+    enum { BANDS = sizeof bands / sizeof bands[0] };
+    char text[128] = "";
     bool serves = result->cells[COLUMN_REQUESTS].set, any = false;
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof bands / sizeof bands[0]; i++) {
+    for (size_t i = 0; i < BANDS; i++) {
         any = any || result->cells[bands[i].column].set;
     }
-    for (size_t i = serves ? 0 : 2; any && i < sizeof bands / sizeof bands[0]; i++) {
+    for (size_t i = serves ? 0 : BANDS - 1; any && i < BANDS; i++) {
         const double *band = result->band[bands[i].column - COLUMN_ERROR_BAND];
+        bool first = text[0] == '\0';
         if (!result->cells[bands[i].figure].set) {
             continue;
         }
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
-                                 serves ? bands[i].what : "");
-        used += (size_t)(result->cells[bands[i].column].set
-                             ? snprintf(text + used, sizeof text - used, "%+.0f … %+.0f %%",
-                                        100 * band[0], 100 * band[1])
-                             : snprintf(text + used, sizeof text - used, "none"));
+        text_append(text, sizeof text, "%s%s%s", first ? "" : ", ", serves ? bands[i].what : "",
+                    first ? "is " : "");
+        if (result->cells[bands[i].column].set) {
+            text_append(text, sizeof text, "%+.0f … %+.0f %%", 100 * band[0], 100 * band[1]);
+        } else {
+            text_append(text, sizeof text, "unknown");
+        }
     }
-    add_text(&notes->bands, text, system);
+    add_text(&notes->bands, any ? text : "is unknown", system);
 }
 
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
@@ -242,6 +245,20 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
         note_source(notes, result, system);
         note_band(notes, result, system);
     }
+}
+
+enum { SHARE = 64 };
+
+/* The shares of time that rest on a basis, "0–57 %"; false if none does. */
+static bool write_share(const struct runs_notes *notes, enum basis basis, char text[SHARE])
+{
+    long least = lround(100 * notes->least[basis]), most = lround(100 * notes->most[basis]);
+    if (least < most) {
+        snprintf(text, SHARE, "%ld–%ld %%", least, most);
+    } else {
+        snprintf(text, SHARE, "%ld %%", most);
+    }
+    return most > 0;
 }
 
 /* ---- above ---- */
@@ -346,27 +363,36 @@ void runs_notes_print_above(const struct runs_notes *notes, const struct node *a
 
 /* ---- below ---- */
 
-/* "note: MESSAGE (clo, litecache: 3 of 8 runs)" */
-static void print_remarks(const struct runs_notes *notes, const char *label,
-                          const struct remarks *remarks, FILE *out)
+/* "(clo, litecache: 3 of 8 runs)", unless it holds for all. */
+static void append_whose(const struct runs_notes *notes, const struct remark *remark,
+                         char line[LINE])
 {
-    for (uint32_t i = 0; i < remarks->count; i++) {
-        const struct remark *remark = &remarks->items[i];
-        char line[LINE];
-        if (remark->text[0] != '\0') {
-            text_copy(line, sizeof line, remark->text);
-        } else {
-            struct note note = notes_at(&remarks->notes, i);
-            note_write(&note, line, sizeof line);
-        }
-        if (remark->runs < notes->runs) {
-            text_append(line, sizeof line, " (%s: %u of %u runs)", remark->systems, remark->runs,
-                        notes->runs);
-        }
-        table_line(label, line, out);
+    if (remark->runs < notes->runs) {
+        text_append(line, LINE, " (%s: %u of %u runs)", remark->systems, remark->runs, notes->runs);
     }
-    if (remarks->other_runs > 0) {
-        fprintf(out, "%smore notes on %u %s: 'simulate' each alone\n", label, remarks->other_runs,
+}
+
+static bool is_told(const struct remarks *remarks, uint32_t index)
+{
+    struct note note = notes_at(&remarks->notes, index);
+    return note_kinds[note.id].when == NOTE_IS_TOLD;
+}
+
+/* "note: WORDS (clo, litecache: 3 of 8 runs)", of notes that are always told, or of the others. */
+static void print_notes(const struct runs_notes *notes, bool told, FILE *out)
+{
+    const struct remarks *remarks = &notes->messages;
+    for (uint32_t i = 0; i < remarks->count; i++) {
+        char line[LINE];
+        struct note note = notes_at(&remarks->notes, i);
+        if (is_told(remarks, i) == told) {
+            note_write(&note, line, sizeof line);
+            append_whose(notes, &remarks->items[i], line);
+            table_line("note: ", line, out);
+        }
+    }
+    if (told && remarks->other_runs > 0) {
+        fprintf(out, "note: more notes on %u %s: 'simulate' each alone\n", remarks->other_runs,
                 runs_or_run(remarks->other_runs));
     }
 }
@@ -377,48 +403,83 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
     const char *between = "";
     fputs("step time by basis: ", out);
     for (int i = 0; i < BASIS_COUNT; i++) {
-        long least = lround(100 * notes->least[i]), most = lround(100 * notes->most[i]);
-        if (most > 0) {
-            fprintf(out, "%s%s ", between, basis_name((enum basis)i));
-            if (least < most) {
-                fprintf(out, "%ld-", least);
-            }
-            fprintf(out, "%ld %%", most);
-            if (i == BASIS_ASSUMED && notes->assumed[0] != '\0') {
-                fprintf(out, " (largest: %s)", notes->assumed);
-            }
+        char share[SHARE];
+        if (write_share(notes, (enum basis)i, share)) {
+            fprintf(out, "%s%s %s", between, basis_name((enum basis)i), share);
             between = ", ";
         }
     }
     fputc('\n', out);
 }
 
-static void print_below(const struct runs_notes *notes, bool basis, FILE *out)
+/* ---- how sure ---- */
+
+/* "the error is unknown", "the error is -15 … +17 % (vllm: 2 of 3 runs), unknown (clo: 1 of 3 runs)" */
+static void append_error(const struct runs_notes *notes, char line[LINE])
+{
+    const struct remarks *bands = &notes->bands;
+    text_append(line, LINE, "the error ");
+    for (uint32_t i = 0; i < bands->count; i++) {
+        text_append(line, LINE, "%s%s", i > 0 ? ", " : "", bands->items[i].text);
+        append_whose(notes, &bands->items[i], line);
+    }
+}
+
+/* How many runs use a curve or a recording past its ends. */
+static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
+{
+    static const char past[] = "past what was recorded or measured";
+    if (notes->extrapolated == notes->timed) {
+        text_append(line, LINE, "; %s %s", notes->timed == 1 ? "it goes" : "all runs go", past);
+    } else if (notes->extrapolated > 0) {
+        text_append(line, LINE, "; %u of %u runs %s %s", notes->extrapolated, notes->timed,
+                    notes->extrapolated == 1 ? "goes" : "go", past);
+    }
+}
+
+/* How rough all figures are, in one line: their error, and the largest unknown behind them. */
+static void print_sure(const struct runs_notes *notes, bool basis, bool why, FILE *out)
+{
+    char line[LINE] = "", share[SHARE];
+    uint32_t details = 0;
+    for (uint32_t i = 0; i < notes->messages.count; i++) {
+        details += !is_told(&notes->messages, i);
+    }
+    append_error(notes, line);
+    if (basis && write_share(notes, BASIS_ASSUMED, share)) {
+        bool named = notes->assumed[0] != '\0';
+        text_append(line, LINE, "; %s of the time is assumed%s%s%s", share,
+                    named ? " (largest: " : "", notes->assumed, named ? ")" : "");
+    }
+    append_extrapolated(notes, line);
+    text_append(line, LINE, "%s", !why && (basis || details > 0) ? "; --why tells more" : "");
+    table_line("sure: ", line, out);
+}
+
+static void print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out)
 {
     if (notes->timed == 0 && notes->messages.count == 0) {
         return;
     }
     fputc('\n', out);
-    print_remarks(notes, "note: ", &notes->messages, out);
-    if (notes->timed == 0) {
-        return;
+    print_notes(notes, true, out);
+    if (why) {
+        print_notes(notes, false, out);
     }
-    print_remarks(notes, "error band by published figures: ", &notes->bands, out);
-    if (basis) {
+    if (notes->timed > 0) {
+        print_sure(notes, basis, why, out);
+    }
+    if (notes->timed > 0 && basis && why) {
         print_basis(notes, out);
     }
-    if (notes->extrapolated > 0) {
-        fprintf(out, "extrapolated past the recording or a curve: %u of %u %s\n",
-                notes->extrapolated, notes->timed, runs_or_run(notes->timed));
-    }
 }
 
-void runs_notes_print_below(const struct runs_notes *notes, FILE *out)
+void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out)
 {
-    print_below(notes, true, out);
+    print_below(notes, true, why, out);
 }
 
-void runs_notes_print_remarks(const struct runs_notes *notes, FILE *out)
+void runs_notes_print_remarks(const struct runs_notes *notes, bool why, FILE *out)
 {
-    print_below(notes, false, out);
+    print_below(notes, false, why, out);
 }

@@ -20,9 +20,12 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result);
  * names the model as other weights of the same shape, that name stands first. */
 void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out);
-void runs_notes_print_below(const struct runs_notes *notes, FILE *out);
+
+/* The lines below a table: the notes that are always told, and how sure its figures are. With `why`
+ * all notes, and what the time rests on. */
+void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out);
 
 /* The lines below a table without what the time rests on. */
-void runs_notes_print_remarks(const struct runs_notes *notes, FILE *out);
+void runs_notes_print_remarks(const struct runs_notes *notes, bool why, FILE *out);
 
 #endif

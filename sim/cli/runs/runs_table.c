@@ -190,7 +190,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!frame_print(runs->frame, &runs->view, out, why)) {
         return false;
     }
-    runs_notes_print_below(runs->notes, out);
+    runs_notes_print_below(runs->notes, runs->view.why, out);
     fastest_print(runs->fastest, out);
     contest_print(runs->contest, out);
     return true;

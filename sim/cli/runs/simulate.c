@@ -33,6 +33,7 @@ enum {
     REQUIRE_BASIS,
     COLUMNS,
     WIDE,
+    WHY,
     JSON,
     CSV,
 };
@@ -74,6 +75,7 @@ static const struct command_option options[] = {
                        .value_end = ':'},
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
+    [WHY] = WHY_OPTION,
     [JSON] = {.name = "--json", .summary = "print one JSON object per run, each on its own line"},
     [CSV] = {.name = "--csv", .summary = "print one CSV row per run"},
     {.name = NULL},
@@ -246,7 +248,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_share = show_share;
     sweep->context = &view;
     struct table_view columns;
-    if (!columns_read(arguments, COLUMNS, WIDE, view.csv ? CSV : JSON, &columns, why)) {
+    if (!view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, view.csv ? CSV : JSON},
+                   &columns, why)) {
         return false;
     }
     if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, &columns,

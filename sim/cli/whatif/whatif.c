@@ -12,7 +12,7 @@
 #include "cli/runs/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
-enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, JSON };
+enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
     [OVER] = {.name = "--over",
@@ -33,6 +33,7 @@ static const struct command_option options[] = {
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
+    [WHY] = WHY_OPTION,
     [JSON] = {.name = "--json",
               .summary = "print one JSON object per point, each on its own line, and nothing else"},
     {.name = NULL},
@@ -89,7 +90,7 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
 {
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(scenario_serves(scenario), columns);
-    return columns_read(arguments, COLUMNS, WIDE, JSON, out, why) &&
+    return view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, out, why) &&
            frame_view_check(out, columns, count, why);
 }
 

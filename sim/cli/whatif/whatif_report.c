@@ -316,7 +316,7 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
         }
         whatif_stores_print(whatif, out);
         whatif_links_print(whatif, out);
-        runs_notes_print_below(notes, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

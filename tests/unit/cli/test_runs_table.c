@@ -122,9 +122,9 @@ static void everything_stands_where_it_belongs(void **state)
         "cached      1          -      -       -     2.00    500  100 %    0 %\n"
         "\n"
         "note: 3 requests exceed the server's KV memory and were left out (cached: 1 of 2 runs)\n"
-        "error band by published figures: none stands\n"
-        "step time by basis: published 50-75 %, assumed 25-50 %\n"
-        "extrapolated past the recording or a curve: 1 of 2 runs\n"
+        "sure: the error is unknown; 25–50 % of the time is assumed; 1 of 2 runs goes past what was "
+        "recorded\n"
+        "      or measured; --why tells more\n"
         "tied for fastest: full, cached (at most 2 % apart)\n");
     free(text);
 }
@@ -172,11 +172,11 @@ static void a_note_is_said_once(void **state)
     (void)state;
     static const char sweep[] = "seed: [1, 2, 3, 4]";
     assert_holds(PRINT(sweep, {.system = "a", .models = "m"}, {.system = "b", .models = "m"}),
-                 "\n\nnote: m" UNUSED "\nerror band");
+                 "\n\nnote: m" UNUSED "\nsure: ");
     assert_holds(PRINT(sweep, {.system = "ab", .models = "m"}, {.system = "b", .models = "m"},
                        {.system = "b", .models = "m"}, {.system = "c", .models = "n"}),
                  "\n\nnote: m" UNUSED " (ab, b: 3 of 4 runs)\nnote: n" UNUSED
-                 " (c: 1 of 4 runs)\nerror band");
+                 " (c: 1 of 4 runs)\nsure: ");
 }
 
 static void each_note_of_a_run_is_one(void **state)
@@ -184,7 +184,7 @@ static void each_note_of_a_run_is_one(void **state)
     (void)state;
     static const char sweep[] = "seed: [1, 2]";
     assert_holds(PRINT(sweep, {.system = "a", .models = "mn"}, {.system = "a", .models = "n"}),
-                 "\n\nnote: m" UNUSED " (a: 1 of 2 runs)\nnote: n" UNUSED "\nerror band");
+                 "\n\nnote: m" UNUSED " (a: 1 of 2 runs)\nnote: n" UNUSED "\nsure: ");
     assert_holds(PRINT(sweep, {.system = "a", .models = "bcdefghijk"}, {.system = "a"}),
                  "note: i" UNUSED " (a: 1 of 2 runs)\n"
                  "note: more notes on 1 run");
@@ -195,7 +195,7 @@ static void numbers_of_several_runs_are_a_range(void **state)
     (void)state;
     assert_holds(PRINT("seed: [1, 2, 3]", {.system = "a", .left_out = 9},
                        {.system = "b", .left_out = 4}, {.system = "b", .left_out = 7}),
-                 "\n\nnote: 4–9 requests exceed the server's KV memory and were left out\nerror");
+                 "\n\nnote: 4–9 requests exceed the server's KV memory and were left out\nsure: ");
 }
 
 static void what_became_of_a_run_without_a_time_is_no_note(void **state)
