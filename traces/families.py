@@ -42,6 +42,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import swt
+
 TRACES = Path(__file__).resolve().parent
 FAMILIES = {'smollm2-135m': 'SmolLM2', 'qwen2.5-coder-0.5b': 'Qwen2.5', 'gemma-3-270m': 'Gemma 3'}
 OWN_STEPS = 32
@@ -117,7 +119,8 @@ def cut(program, recording, out, first, end, layers=None):
                 kept.write(f'{sequence},{int(step) - first},{place[layer]},{rest}')
     if export.wait() != 0:
         sys.exit(f'cannot export {recording}')
-    subprocess.run([program, 'trace', 'import', table, '-o', out], check=True)
+    with open(table, encoding='utf-8') as lines:
+        swt.import_csv(lines, str(table), str(out))
     table.unlink()
     return out
 
