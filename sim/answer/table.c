@@ -93,7 +93,8 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
     }
     for (; row.cells < cells; row.cells++) {
         const char *text = texts[row.cells];
-        row.texts[row.cells] = strdup(text != NULL ? text : "-");
+        const char *none = *table->column[row.cells].title != '\0' ? "-" : "";
+        row.texts[row.cells] = strdup(text != NULL ? text : none);
         if (row.texts[row.cells] == NULL) {
             row_release(&row);
             return error_set(why, NULL, 0, "out of memory: no room for a table");
@@ -201,6 +202,15 @@ static void measure(const struct table *table, struct layout *layout)
     }
 }
 
+static uint32_t last_shown(const struct table *table, const struct layout *layout)
+{
+    uint32_t last = table->shown - 1;
+    while (last > 0 && !layout->shown[table->order[last]]) {
+        last--;
+    }
+    return table->order[last];
+}
+
 /* The width of the shown columns before a column, with the gap behind each. */
 static size_t width_before(const struct table *table, const struct layout *layout, uint32_t end)
 {
@@ -212,30 +222,41 @@ static size_t width_before(const struct table *table, const struct layout *layou
     return width;
 }
 
-/* Leave out columns until the last one, cut to `least` or wrapped, fits on the line. Its title is
- * not cut. */
-static void drop_columns(const struct table *table, struct layout *layout)
+/* The least width of a column that ends the line: cut or wrapped. Its title is not cut. */
+static size_t least_width(const struct table *table, const struct layout *layout, uint32_t column)
 {
     enum { LEAST = 22, LEAST_WRAPPED = 20 };
-    uint32_t last = last_of(table);
-    size_t title = width_of(table->rows[0].texts[last]);
-    size_t least = layout->width[last] < LEAST ? layout->width[last] : LEAST;
-    least = table->column[last].wrap && table->had[last] ? LEAST_WRAPPED : least;
-    least = least < title ? title : least;
-    while (width_before(table, layout, last) + least > TABLE_WIDTH) {
-        uint32_t dropped = last;
-        for (uint32_t i = 0; i < table->columns; i++) {
-            int drop = layout->shown[i] && i != last ? table->column[i].drop : 0;
-            if (drop > 0 && (dropped == last || drop > table->column[dropped].drop)) {
-                dropped = i;
-            }
+    size_t title = width_of(table->rows[0].texts[column]);
+    size_t least = layout->width[column] < LEAST ? layout->width[column] : LEAST;
+    least = table->column[column].wrap && table->had[column] ? LEAST_WRAPPED : least;
+    return least < title ? title : least;
+}
+
+/* Leave out the column that is the first to go; false if none may. */
+static bool drop_one(const struct table *table, struct layout *layout)
+{
+    int most = 0;
+    uint32_t dropped = 0;
+    for (uint32_t i = 0; i < table->columns; i++) {
+        if (layout->shown[i] && table->column[i].drop > most) {
+            most = table->column[i].drop;
+            dropped = i;
         }
-        if (dropped == last) {
-            break;
-        }
-        layout->shown[dropped] = false;
     }
-    size_t before = width_before(table, layout, last);
+    layout->shown[dropped] = layout->shown[dropped] && most == 0;
+    return most > 0;
+}
+
+/* Leave out columns until the last one fits on the line, and give it what is left. */
+static void fit_line(const struct table *table, struct layout *layout)
+{
+    uint32_t last;
+    size_t before, least;
+    do {
+        last = last_shown(table, layout);
+        before = width_before(table, layout, last);
+        least = least_width(table, layout, last);
+    } while (before + least > TABLE_WIDTH && drop_one(table, layout));
     size_t left = before + least > TABLE_WIDTH ? least : TABLE_WIDTH - before;
     layout->width[last] = layout->width[last] < left ? layout->width[last] : left;
 }
@@ -340,7 +361,7 @@ void table_print(const struct table *table, FILE *out)
     struct layout layout;
     measure(table, &layout);
     if (!table->wide) {
-        drop_columns(table, &layout);
+        fit_line(table, &layout);
     }
     for (size_t i = has_titles(table) ? 0 : 1; i < table->count; i++) {
         print_row(table, &layout, &table->rows[i], out);

@@ -45,8 +45,9 @@ struct table;
 struct table *table_create(const struct table_column *columns, uint32_t count, struct error *why);
 void table_destroy(struct table *table);
 
-/* Append a row; texts are copied, NULL shows as "-". If `cells` is less than the number of columns,
- * the last text fills the rest of the line and is wrapped. */
+/* Append a row; texts are copied. NULL shows as "-", in a column without a title as nothing. If
+ * `cells` is less than the number of columns, the last text fills the rest of the line and is
+ * wrapped. */
 bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why);
 
 /* Show what the view asks for, which table_view_check() passed: columns without a name first, then

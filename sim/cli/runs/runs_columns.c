@@ -51,6 +51,10 @@ static const struct frame_column served_columns[] = {
     {.figure = FIGURE_COST, .optional = true},
     {.figure = FIGURE_PREEMPTIONS, .optional = true, .drop = 1},
     {.figure = FIGURE_E2E, .extra = true},
+    {.title = "",
+     .optional = true,
+     .name = "marks",
+     .what = "queue grows: more requests arrive than are answered"},
 };
 
 const struct frame_column *runs_columns(bool serves, uint32_t *count)
@@ -110,5 +114,8 @@ void runs_fill_served(struct frame *frame, const struct result *result)
         drawn_means(frame, result);
     } else {
         frame_result(frame, result);
+    }
+    if (result->cells[COLUMN_QUEUE_GROWS].integer > 0) {
+        frame_text(frame, frame_find(frame, "marks"), "queue grows");
     }
 }

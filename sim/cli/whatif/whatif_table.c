@@ -33,6 +33,7 @@ uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS]
     const struct frame_column *figures = serves ? runs_columns(true, &count) : step_columns;
     out[VALUE] = (struct frame_column){.title = "", .unit = ANSWER_REAL};
     memcpy(&out[FIRST_FIGURE], figures, count * sizeof *out);
+    count -= serves; /* its marks are others, below */
     out[FIRST_FIGURE + count] = (struct frame_column){
         .title = "",
         .name = "marks",

@@ -73,6 +73,16 @@ static void an_optional_column_shows_where_a_row_has_it(void **state)
     }
 }
 
+static void a_column_without_a_title_is_blank_where_a_row_has_nothing(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = "a"}, {.title = "", .optional = true}};
+    struct table *table = create(columns, 2);
+    ADD(table, "1", NULL);
+    ADD(table, "2", "grows");
+    assert_prints(table, "a\n1\n2  grows\n");
+}
+
 static void no_titles_mean_no_head(void **state)
 {
     (void)state;
@@ -95,6 +105,22 @@ static void the_column_that_matters_least_is_left_out(void **state)
     assert_prints(table,
                   FORTY "  why\n"
                         "1                                         link 22, manager 10, sync 1\n");
+}
+
+/* Hidden columns behind it take no room, and it may go as any other. */
+static void the_last_column_that_shows_may_be_left_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct table_column columns[] = {
+            {.title = FORTY},
+            {.title = FORTY},
+            {.title = i == 0 ? "sixteen letters." : "seventeen letters", .drop = 1},
+            {.title = "", .optional = true}};
+        struct table *table = create(columns, 4);
+        assert_prints(table,
+                      i == 0 ? FORTY "  " FORTY "  sixteen letters.\n" : FORTY "  " FORTY "\n");
+    }
 }
 
 static void the_last_column_is_cut_at_a_comma(void **state)
@@ -192,7 +218,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_align_by_character),
         cmocka_unit_test(an_optional_column_shows_where_a_row_has_it),
+        cmocka_unit_test(a_column_without_a_title_is_blank_where_a_row_has_nothing),
         cmocka_unit_test(no_titles_mean_no_head),
+        cmocka_unit_test(the_last_column_that_shows_may_be_left_out),
         cmocka_unit_test(the_column_that_matters_least_is_left_out),
         cmocka_unit_test(the_last_column_is_cut_at_a_comma),
         cmocka_unit_test(a_short_row_runs_over_and_is_wrapped),
