@@ -4,7 +4,7 @@
 #include <glob.h>
 #include <string.h>
 
-static void *open_library(const char *path, struct error *why)
+static void *cublas_open_library(const char *path, struct error *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
@@ -22,7 +22,7 @@ static void *open_installed(const char *pattern, struct error *why)
     void *library = NULL;
     if (glob(pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc && library == NULL; i++) {
-            library = open_library(found.gl_pathv[i], why);
+            library = cublas_open_library(found.gl_pathv[i], why);
         }
     }
     globfree(&found);
@@ -33,15 +33,15 @@ static void *open_installed(const char *pattern, struct error *why)
 static void *open_any(struct error *why)
 {
     struct error older;
-    void *library = open_library("libcublas.so.13", why);
-    library = library != NULL ? library : open_library("libcublas.so.12", &older);
-    library = library != NULL ? library : open_library("libcublas.so.11", &older);
+    void *library = cublas_open_library("libcublas.so.13", why);
+    library = library != NULL ? library : cublas_open_library("libcublas.so.12", &older);
+    library = library != NULL ? library : cublas_open_library("libcublas.so.11", &older);
     return library != NULL ? library
                            : open_installed("/usr/local/cuda*/lib64/libcublas.so.1[123]", why);
 }
 
 /* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
-static bool load(void *library, const char *name, void *function)
+static bool cublas_load_symbol(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
@@ -51,11 +51,12 @@ static bool load(void *library, const char *name, void *function)
 bool cublas_load(struct cublas *cublas, struct error *why)
 {
     void *library = open_any(why);
-    return library != NULL && ((load(library, "cublasGetStatusString", &cublas->describe) &&
-                                load(library, "cublasCreate_v2", &cublas->create) &&
-                                load(library, "cublasDestroy_v2", &cublas->destroy) &&
-                                load(library, "cublasSetStream_v2", &cublas->set_stream) &&
-                                load(library, "cublasSetWorkspace_v2", &cublas->set_workspace) &&
-                                load(library, "cublasGemmEx", &cublas->multiply)) ||
-                               error_set(why, NULL, 0, "cuBLAS lacks a function: %s", dlerror()));
+    return library != NULL &&
+           ((cublas_load_symbol(library, "cublasGetStatusString", &cublas->describe) &&
+             cublas_load_symbol(library, "cublasCreate_v2", &cublas->create) &&
+             cublas_load_symbol(library, "cublasDestroy_v2", &cublas->destroy) &&
+             cublas_load_symbol(library, "cublasSetStream_v2", &cublas->set_stream) &&
+             cublas_load_symbol(library, "cublasSetWorkspace_v2", &cublas->set_workspace) &&
+             cublas_load_symbol(library, "cublasGemmEx", &cublas->multiply)) ||
+            error_set(why, NULL, 0, "cuBLAS lacks a function: %s", dlerror()));
 }

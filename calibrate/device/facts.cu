@@ -99,7 +99,7 @@ static bool read_identity(struct gpu_facts *facts, struct error *why)
 #define BUSY_SHARE 4 /* at most a quarter of what is free */
 #define BUSY_COPIES 16
 
-static bool read_state(struct gpu_facts *facts, struct error *why)
+static bool facts_read_state(struct gpu_facts *facts, struct error *why)
 {
     struct error unsaid;
     gpu_memory memory;
@@ -126,5 +126,5 @@ static bool read_state(struct gpu_facts *facts, struct error *why)
 bool gpu_facts_read(struct gpu_facts *facts, struct error *why)
 {
     memset(facts, 0, sizeof *facts);
-    return read_identity(facts, why) && read_state(facts, why);
+    return read_identity(facts, why) && facts_read_state(facts, why);
 }

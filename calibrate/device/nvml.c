@@ -29,27 +29,29 @@ struct library {
 };
 
 /* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
-static bool load(const struct library *library, const char *name, void *function)
+static bool nvml_load_symbol(const struct library *library, const char *name, void *function)
 {
     void *symbol = dlsym(library->handle, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
-static bool load_all(struct library *library)
+static bool nvml_load_all(struct library *library)
 {
-    return load(library, "nvmlInit_v2", &library->init) &&
-           load(library, "nvmlShutdown", &library->shutdown) &&
-           load(library, "nvmlDeviceGetHandleByPciBusId_v2", &library->find) &&
-           load(library, "nvmlSystemGetDriverVersion", &library->driver) &&
-           load(library, "nvmlDeviceGetCurrPcieLinkGeneration", &library->generation) &&
-           load(library, "nvmlDeviceGetMaxPcieLinkGeneration", &library->most_generation) &&
-           load(library, "nvmlDeviceGetCurrPcieLinkWidth", &library->lanes) &&
-           load(library, "nvmlDeviceGetMaxPcieLinkWidth", &library->most_lanes) &&
-           load(library, "nvmlDeviceGetClockInfo", &library->clock) &&
-           load(library, "nvmlDeviceGetMaxClockInfo", &library->most_clock) &&
-           load(library, "nvmlDeviceGetTemperature", &library->heat) &&
-           load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &library->reasons);
+    return nvml_load_symbol(library, "nvmlInit_v2", &library->init) &&
+           nvml_load_symbol(library, "nvmlShutdown", &library->shutdown) &&
+           nvml_load_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", &library->find) &&
+           nvml_load_symbol(library, "nvmlSystemGetDriverVersion", &library->driver) &&
+           nvml_load_symbol(library, "nvmlDeviceGetCurrPcieLinkGeneration", &library->generation) &&
+           nvml_load_symbol(library, "nvmlDeviceGetMaxPcieLinkGeneration",
+                            &library->most_generation) &&
+           nvml_load_symbol(library, "nvmlDeviceGetCurrPcieLinkWidth", &library->lanes) &&
+           nvml_load_symbol(library, "nvmlDeviceGetMaxPcieLinkWidth", &library->most_lanes) &&
+           nvml_load_symbol(library, "nvmlDeviceGetClockInfo", &library->clock) &&
+           nvml_load_symbol(library, "nvmlDeviceGetMaxClockInfo", &library->most_clock) &&
+           nvml_load_symbol(library, "nvmlDeviceGetTemperature", &library->heat) &&
+           nvml_load_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons",
+                            &library->reasons);
 }
 
 /* A call that failed may have left anything in its value. */
@@ -58,8 +60,8 @@ static uint32_t said(int status, unsigned value)
     return status == DONE ? value : 0;
 }
 
-static void read_state(const struct library *library, struct device *device,
-                       struct nvml_state *state)
+static void nvml_read_state(const struct library *library, struct device *device,
+                            struct nvml_state *state)
 {
     unsigned value = 0;
     unsigned long long reasons = 0;
@@ -88,7 +90,7 @@ static bool read_with(const struct library *library, const char *bus, struct nvm
     }
     status = library->find(bus, &device);
     if (status == DONE) {
-        read_state(library, device, state);
+        nvml_read_state(library, device, state);
     }
     library->shutdown();
     return status == DONE ||
@@ -102,8 +104,9 @@ bool nvml_read(const char *bus, struct nvml_state *state, struct error *why)
     if (library.handle == NULL) {
         return error_set(why, NULL, 0, "no NVML: %s", dlerror());
     }
-    bool ok = load_all(&library) ? read_with(&library, bus, state, why)
-                                 : error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
+    bool ok = nvml_load_all(&library)
+                  ? read_with(&library, bus, state, why)
+                  : error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
     dlclose(library.handle);
     return ok;
 }

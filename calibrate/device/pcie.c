@@ -42,7 +42,8 @@ double pcie_rate(struct pcie_link link)
     return 0;
 }
 
-static bool read_line(const char *root, const char *device, const char *name, char *text, int size)
+static bool pcie_read_line(const char *root, const char *device, const char *name, char *text,
+                           int size)
 {
     char path[512];
     text[0] = '\0';
@@ -63,9 +64,9 @@ static bool read_link(const char *root, const char *device, const char *which,
 {
     char name[32], speed[64], width[64];
     snprintf(name, sizeof name, "%s_link_speed", which);
-    bool ok = read_line(root, device, name, speed, sizeof speed);
+    bool ok = pcie_read_line(root, device, name, speed, sizeof speed);
     snprintf(name, sizeof name, "%s_link_width", which);
-    ok = ok && read_line(root, device, name, width, sizeof width);
+    ok = ok && pcie_read_line(root, device, name, width, sizeof width);
     if (ok) {
         unsigned long lanes = strtoul(width, NULL, 10);
         *link = (struct pcie_link){pcie_generation(speed), lanes <= 32 ? (uint32_t)lanes : 0};

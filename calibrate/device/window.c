@@ -26,21 +26,21 @@ struct functions {
 };
 
 /* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
-static bool load(void *library, const char *name, void *function)
+static bool window_load_symbol(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
-static bool load_all(void *library, struct functions *functions)
+static bool window_load_all(void *library, struct functions *functions)
 {
-    return load(library, "gdr_open", &functions->open) &&
-           load(library, "gdr_close", &functions->close) &&
-           load(library, "gdr_pin_buffer", &functions->pin) &&
-           load(library, "gdr_unpin_buffer", &functions->unpin) &&
-           load(library, "gdr_map", &functions->map) &&
-           load(library, "gdr_unmap", &functions->unmap);
+    return window_load_symbol(library, "gdr_open", &functions->open) &&
+           window_load_symbol(library, "gdr_close", &functions->close) &&
+           window_load_symbol(library, "gdr_pin_buffer", &functions->pin) &&
+           window_load_symbol(library, "gdr_unpin_buffer", &functions->unpin) &&
+           window_load_symbol(library, "gdr_map", &functions->map) &&
+           window_load_symbol(library, "gdr_unmap", &functions->unmap);
 }
 
 static bool map(const struct functions *functions, void *gpu, size_t bytes, struct window *window,
@@ -79,7 +79,7 @@ bool window_map(void *gpu, size_t bytes, struct window *window, struct error *wh
     if (window->library == NULL) {
         return error_set(why, NULL, 0, "GDRCopy is not installed: %s", dlerror());
     }
-    bool ok = load_all(window->library, &functions)
+    bool ok = window_load_all(window->library, &functions)
                   ? map(&functions, gpu, bytes, window, why)
                   : error_set(why, "libgdrapi.so", 0, "a function of GDRCopy 2 is missing");
     if (!ok) {
@@ -122,7 +122,7 @@ void window_release(struct window *window)
     if (window->library == NULL && window->at != NULL) {
         munmap(window->at, window->bytes);
     }
-    if (window->gdr != NULL && load_all(window->library, &functions)) {
+    if (window->gdr != NULL && window_load_all(window->library, &functions)) {
         struct gdr_handle handle = {window->handle};
         if (window->at != NULL) {
             functions.unmap(window->gdr, handle, window->at, window->bytes);

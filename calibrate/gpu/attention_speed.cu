@@ -56,7 +56,7 @@ struct attention_task {
 };
 
 /* K and V are elsewhere in the arena each time. */
-static bool put_attention(const struct bench_work *work, struct error *why)
+static bool attention_speed_put_attention(const struct bench_work *work, struct error *why)
 {
     struct attention_task *task = (struct attention_task *)work->group;
     char *place = task->bench->arena.turn(task->held);
@@ -83,7 +83,7 @@ static bool make_lists(struct attention_task *task, uint32_t pairs, uint32_t cou
     return true;
 }
 
-static uint64_t context_of(const attention_row &row, uint32_t length)
+static uint64_t attention_speed_context_of(const attention_row &row, uint32_t length)
 {
     return row.listed ? (uint64_t)length * LISTED_OF : length;
 }
@@ -91,16 +91,16 @@ static uint64_t context_of(const attention_row &row, uint32_t length)
 /* K and V. */
 static size_t held_bytes(const attention_row &row, uint32_t length)
 {
-    return 2 * row.batch * row.kv_heads * context_of(row, length) * row.dim *
+    return 2 * row.batch * row.kv_heads * attention_speed_context_of(row, length) * row.dim *
            kv_type_bytes(row.type);
 }
 
 /* Set everything but the addresses of queries, outputs and parts. */
-static bool describe(struct attention_task *task, const attention_row &row, uint32_t length,
-                     uint64_t seed, struct error *why)
+static bool attention_speed_describe(struct attention_task *task, const attention_row &row,
+                                     uint32_t length, uint64_t seed, struct error *why)
 {
     struct kernel_attention *attention = &task->attention;
-    uint64_t head_stride = context_of(row, length) * row.dim;
+    uint64_t head_stride = attention_speed_context_of(row, length) * row.dim;
     attention->kv = {nullptr,     nullptr, row.type, row.dim, row.kv_heads * head_stride,
                      head_stride, row.dim};
     attention->batch = row.batch;
@@ -121,7 +121,7 @@ struct attention_outputs {
     bool take(std::vector<attention_task> &tasks, size_t count, uint64_t seed, struct error *why);
 };
 
-static size_t larger(size_t a, size_t b)
+static size_t attention_speed_larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -135,9 +135,9 @@ bool attention_outputs::take(std::vector<attention_task> &tasks, size_t count, u
         if (!kernel_attention_splits(attention, &attention->splits, why)) {
             return false;
         }
-        values = larger(values, (size_t)attention->batch * attention->kv_heads * attention->group *
-                                    attention->kv.dim);
-        scratch = larger(scratch, kernel_attention_scratch(attention));
+        values = attention_speed_larger(values, (size_t)attention->batch * attention->kv_heads *
+                                                    attention->group * attention->kv.dim);
+        scratch = attention_speed_larger(scratch, kernel_attention_scratch(attention));
     }
     if (!queries.take(values * sizeof(uint16_t), why) || !out.take(values * sizeof(float), why) ||
         !lse.take(values * sizeof(float), why) || !parts.take(scratch, why) ||
@@ -169,8 +169,8 @@ static bool observe_row(const attention_row &row, struct findings *findings, str
 }
 
 /* Why a row has no point. */
-static bool note_absence(const attention_row &row, size_t room, struct findings *findings,
-                         struct error *why)
+static bool attention_speed_note_absence(const attention_row &row, size_t room,
+                                         struct findings *findings, struct error *why)
 {
     char needed[32], there[32], note[256];
     snprintf(note, sizeof note, "%u tokens of %u sequences need %s of KV, more than the %s taken",
@@ -180,9 +180,10 @@ static bool note_absence(const attention_row &row, size_t room, struct findings 
     return findings_note(findings, row.figure, note, why);
 }
 
-static bool add_row(const attention_row &row, struct kernel_bench *bench, uint64_t seed,
-                    std::vector<attention_task> *tasks, std::vector<bench_work> *works,
-                    struct findings *findings, struct error *why)
+static bool attention_speed_add_row(const attention_row &row, struct kernel_bench *bench,
+                                    uint64_t seed, std::vector<attention_task> *tasks,
+                                    std::vector<bench_work> *works, struct findings *findings,
+                                    struct error *why)
 {
     size_t before = works->size(), room = bench->arena.memory.bytes;
     if (!observe_row(row, findings, why)) {
@@ -194,24 +195,24 @@ static bool add_row(const attention_row &row, struct kernel_bench *bench, uint64
             break;
         }
         task->bench = bench;
-        if (!describe(task, row, length, seed, why)) {
+        if (!attention_speed_describe(task, row, length, seed, why)) {
             return false;
         }
         double read = (double)task->held / (row.listed ? LISTED_OF : 1);
-        works->push_back(
-            {row.figure, (double)length, put_attention, task, 0, 0, read, bench->peak});
+        works->push_back({row.figure, (double)length, attention_speed_put_attention, task, 0, 0,
+                          read, bench->peak});
     }
-    return works->size() > before || note_absence(row, room, findings, why);
+    return works->size() > before || attention_speed_note_absence(row, room, findings, why);
 }
 
 /* ---- the curves ---- */
 
-struct attention_curves {
+struct attention_speed_curves {
     enum kv_type type;
     const char *kv, *fixed, *pair, *share;
 };
 
-static const attention_curves curves[] = {
+static const attention_speed_curves curves[] = {
     {KV_BF16, "bf16", "gpu.attention_fixed", "gpu.attention_pair", "gpu.attention_share"},
     {KV_FP8, "fp8", "gpu.attention_fixed_fp8", "gpu.attention_pair_fp8", "gpu.attention_share_fp8"},
 };
@@ -234,7 +235,7 @@ static std::vector<kernel_time> times_of(enum kv_type type, double peak,
     return times;
 }
 
-static bool state_curves(const attention_curves &of, double peak, struct findings *findings,
+static bool state_curves(const attention_speed_curves &of, double peak, struct findings *findings,
                          struct error *why)
 {
     const std::vector<kernel_time> times = times_of(of.type, peak, findings);
@@ -262,7 +263,7 @@ static bool note_no_peak(struct findings *findings, struct error *why)
     for (const attention_row &row : rows) {
         ok = ok && findings_note(findings, row.figure, reason, why);
     }
-    for (const attention_curves &of : curves) {
+    for (const attention_speed_curves &of : curves) {
         ok = ok && findings_note(findings, of.fixed, reason, why) &&
              findings_note(findings, of.pair, reason, why) &&
              findings_note(findings, of.share, reason, why);
@@ -286,11 +287,11 @@ bool attention_speed(const struct effort *effort, uint64_t seed, struct findings
     }
     bool ok = true;
     for (const attention_row &row : rows) {
-        ok = ok && add_row(row, &bench, seed, &tasks, &works, findings, why);
+        ok = ok && attention_speed_add_row(row, &bench, seed, &tasks, &works, findings, why);
     }
     ok = ok && outputs.take(tasks, works.size(), seed, why) &&
          bench_measure(&bench, works, effort, seed, findings, why);
-    for (const attention_curves &of : curves) {
+    for (const attention_speed_curves &of : curves) {
         ok = ok && state_curves(of, bench.peak, findings, why);
     }
     if (ok) {

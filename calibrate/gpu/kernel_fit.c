@@ -26,8 +26,8 @@ static double size_of(const struct kernel_time *time, int factor)
 }
 
 /* The least squares over the factors of `subset`, a bit each. */
-static bool solve(const struct kernel_time *times, uint32_t count, double peak_byte_ns,
-                  unsigned subset, struct factors *out, struct error *why)
+static bool kernel_fit_solve(const struct kernel_time *times, uint32_t count, double peak_byte_ns,
+                             unsigned subset, struct factors *out, struct error *why)
 {
     size_t columns = (size_t)__builtin_popcount(subset);
     gsl_matrix *sizes = gsl_matrix_alloc(count, columns),
@@ -70,7 +70,7 @@ static bool find_factors(const struct kernel_time *times, uint32_t count, double
     *best = (struct factors){.squares = INFINITY};
     for (unsigned subset = 1; subset < 1U << FACTORS; subset++) {
         struct factors found;
-        if (!solve(times, count, peak_byte_ns, subset, &found, why)) {
+        if (!kernel_fit_solve(times, count, peak_byte_ns, subset, &found, why)) {
             return false;
         }
         if (!is_negative(&found) && found.squares < best->squares) {
@@ -80,7 +80,8 @@ static bool find_factors(const struct kernel_time *times, uint32_t count, double
     return true;
 }
 
-static bool sum_up(const struct kernel_time *times, struct kernel_fit *fit, struct error *why)
+static bool kernel_fit_sum_up(const struct kernel_time *times, struct kernel_fit *fit,
+                              struct error *why)
 {
     double *ratios = array_zeroed(fit->count, 2 * sizeof *ratios, why);
     if (ratios == NULL) {
@@ -139,7 +140,7 @@ bool kernel_fit_times(const struct kernel_time *times, uint32_t count, double pe
                                .bytes_ns = bytes_ns,
                                .share = peak_byte_ns / bytes_ns,
                                .count = count};
-    return sum_up(times, out, why);
+    return kernel_fit_sum_up(times, out, why);
 }
 
 bool kernel_fit_state(const struct kernel_fit *fit, const char *name, double value, bool inverse,

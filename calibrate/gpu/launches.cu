@@ -33,7 +33,7 @@ static const uint32_t graph_sizes[] = {16, 64, 256, 1024};
 #define GRAPH_OF_256 2
 #define GRAPH_OF_1024 3
 
-static __global__ void touch(uint32_t *words)
+static __global__ void launches_touch(uint32_t *words)
 {
     uint32_t at = blockIdx.x * THREADS + threadIdx.x;
     words[at] = words[at] + 1;
@@ -71,7 +71,8 @@ struct launching {
 
 static bool launch_touch(const struct launching *all, cudaStream_t stream, struct error *why)
 {
-    return launch(touch, dim3(all->sms), THREADS, 0, stream, why, (uint32_t *)all->words.data);
+    return launch(launches_touch, dim3(all->sms), THREADS, 0, stream, why,
+                  (uint32_t *)all->words.data);
 }
 
 static bool create_graph(struct launching *all, size_t index, struct error *why)
@@ -120,7 +121,7 @@ static bool time_calls(const struct launching *all, int calls, double *ns, struc
     return ok && all->stream.wait(why) && all->other.wait(why);
 }
 
-static bool sample_launch(void *state, double *ns, struct error *why)
+static bool launches_sample_launch(void *state, double *ns, struct error *why)
 {
     const struct launching *all = (const struct launching *)state;
     return time_calls(all, ROW_OF_LAUNCHES, ns, why,
@@ -304,7 +305,7 @@ static const struct launch_figure {
      sample_sync},
     {"launch.copy_and_sync", "the same with a copy of 4 KiB to pinned memory before it",
      sample_copy_sync},
-    {"launch.bare", "CPU time of one launch of a row of 256", sample_launch},
+    {"launch.bare", "CPU time of one launch of a row of 256", launches_sample_launch},
     {"launch.empty_kernel", "256 kernels of one thread that do nothing, all queued; between events",
      sample_empty},
     {"launch.empty_interval", "", sample_interval}, /* note_interval() */

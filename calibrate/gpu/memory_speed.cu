@@ -82,24 +82,24 @@ static bool time_pieces(struct memory_speed *all, uint32_t count, const struct p
     return ok;
 }
 
-static bool put_read(const struct piece *piece, struct error *why)
+static bool memory_speed_put_read(const struct piece *piece, struct error *why)
 {
     struct memory_speed *all = piece->all;
     return gpu_read_launch(all->arena.turn(piece->bytes), piece->bytes, GPU_READ_FULL,
                            (uint32_t *)all->sums.data, NULL, all->stream.at, why);
 }
 
-static bool sample_share(void *state, double *share, struct error *why)
+static bool memory_speed_sample_share(void *state, double *share, struct error *why)
 {
     const struct piece *piece = (const struct piece *)state;
     double ns = 0;
     uint32_t repeats = copy_repeats(piece->bytes, MOVED, MOST_REPEATS);
-    bool ok = time_pieces(piece->all, repeats, piece, put_read, &ns, why);
+    bool ok = time_pieces(piece->all, repeats, piece, memory_speed_put_read, &ns, why);
     *share = ok ? (double)piece->bytes * 1e9 / ns / piece->all->peak : 0;
     return ok;
 }
 
-static bool put_copy(const struct piece *piece, struct error *why)
+static bool memory_speed_put_copy(const struct piece *piece, struct error *why)
 {
     struct memory_speed *all = piece->all;
     size_t half = all->arena.memory.bytes / 2;
@@ -117,7 +117,7 @@ static bool sample_copy(void *state, double *rate, struct error *why)
     const struct piece *piece = (const struct piece *)state;
     double ns = 0;
     uint32_t repeats = copy_repeats(piece->bytes, MOVED, MOST_REPEATS);
-    bool ok = time_pieces(piece->all, repeats, piece, put_copy, &ns, why);
+    bool ok = time_pieces(piece->all, repeats, piece, memory_speed_put_copy, &ns, why);
     *rate = ok ? (double)piece->bytes * 1e9 / ns : 0;
     return ok;
 }
@@ -139,7 +139,7 @@ static bool put_gather(const struct piece *piece, struct error *why)
     return gpu_gather_launch(&gather, all->stream.at, why);
 }
 
-static bool sample_gather(void *state, double *rate, struct error *why)
+static bool memory_speed_sample_gather(void *state, double *rate, struct error *why)
 {
     const struct piece *piece = (const struct piece *)state;
     double ns = 0;
@@ -169,7 +169,8 @@ static bool state_all(const struct memory_speed *all, struct findings *findings,
                                 "the driver states no clock or width", why));
 }
 
-static bool note_all(const struct memory_speed *all, struct findings *findings, struct error *why)
+static bool memory_speed_note_all(const struct memory_speed *all, struct findings *findings,
+                                  struct error *why)
 {
     bool ok =
         findings_note(findings, "gpu.hbm_share",
@@ -208,7 +209,7 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
     }
     for (size_t bytes = LEAST_BYTES; bytes <= all.room.bytes && all.peak > 0; bytes *= 2) {
         pieces[count] = {&all, bytes, 0, 0, 0, 0};
-        probes[count] = {"gpu.hbm_share", (double)bytes, &pieces[count], sample_share};
+        probes[count] = {"gpu.hbm_share", (double)bytes, &pieces[count], memory_speed_sample_share};
         count++;
     }
     for (size_t bytes = LEAST_BYTES; bytes <= all.room.bytes / 2; bytes *= 4) {
@@ -224,15 +225,16 @@ bool gpu_memory_speed(const struct effort *effort, uint64_t seed, struct finding
             size_t bytes = CTA_BYTES * ctas;
             bytes = bytes < GATHERED / 2 ? bytes : GATHERED / 2;
             pieces[count] = {&all, bytes, row, ctas, 16, 4};
-            probes[count] = {gathers[row], (double)ctas, &pieces[count], sample_gather};
+            probes[count] = {gathers[row], (double)ctas, &pieces[count],
+                             memory_speed_sample_gather};
             count++;
         }
     }
     pieces[count] = {&all, CTA_BYTES, 0, 1, 8, 1};
-    probes[count] = {"gpu.cta_bandwidth", 0, &pieces[count], sample_gather};
+    probes[count] = {"gpu.cta_bandwidth", 0, &pieces[count], memory_speed_sample_gather};
     count++;
-    bool ok =
-        measure_probes(probes, count, effort, seed, findings, why) && note_all(&all, findings, why);
+    bool ok = measure_probes(probes, count, effort, seed, findings, why) &&
+              memory_speed_note_all(&all, findings, why);
     if (ok) {
         room_note(&all.room, findings, before);
     }

@@ -81,7 +81,7 @@ static bool put_product(const struct bench_work *work, struct error *why)
                              all->bench.stream.at, why);
 }
 
-static bool fits(const struct product_shape *shape, uint32_t rows)
+static bool product_speed_fits(const struct product_shape *shape, uint32_t rows)
 {
     const struct product_bench *all = shape->all;
     return weight_bytes(shape) <= all->bench.arena.memory.bytes &&
@@ -89,7 +89,7 @@ static bool fits(const struct product_shape *shape, uint32_t rows)
            (size_t)rows * shape->out * sizeof(uint16_t) <= all->out.bytes;
 }
 
-static double product_flops(const struct product_shape *shape, uint32_t rows)
+static double product_speed_product_flops(const struct product_shape *shape, uint32_t rows)
 {
     return 2.0 * rows * shape->in * shape->out;
 }
@@ -163,8 +163,9 @@ static bool read_clock_now(struct product_bench *all, const struct bench_work *w
 }
 
 /* Run products back to back until the clock is steady (peak.h). `each_ns`: of the last window. */
-static bool warm_up(struct product_bench *all, const struct bench_work *work, double flops,
-                    struct peak_warm_up *warm, double *each_ns, struct error *why)
+static bool product_speed_warm_up(struct product_bench *all, const struct bench_work *work,
+                                  double flops, struct peak_warm_up *warm, double *each_ns,
+                                  struct error *why)
 {
     const struct kernel_bench *bench = &all->bench;
     bool more = true;
@@ -187,7 +188,7 @@ static bool warm_up(struct product_bench *all, const struct bench_work *work, do
 static bool find_peak(struct product_bench *all, struct findings *findings, struct error *why)
 {
     struct product_shape large = {all, WIDTH, WIDTH};
-    double flops = product_flops(&large, PEAK_ROWS), ns = 0, each_ns;
+    double flops = product_speed_product_flops(&large, PEAK_ROWS), ns = 0, each_ns;
     struct bench_work work = {"", 0, put_product, &large, PEAK_ROWS, 0, 0, 1};
     struct peak_warm_up warm;
     struct gpu_facts facts;
@@ -195,7 +196,7 @@ static bool find_peak(struct product_bench *all, struct findings *findings, stru
     char note[256];
     if (!gpu_facts_read(&facts, why) || !read_clocks(&clocks, &facts, why) ||
         !put_product(&work, why) || !all->bench.stream.wait(why) ||
-        !warm_up(all, &work, flops, &warm, &each_ns, why) ||
+        !product_speed_warm_up(all, &work, flops, &warm, &each_ns, why) ||
         !read_clock_now(all, &work, each_ns, &facts, &clocks, why)) {
         return false;
     }
@@ -216,13 +217,14 @@ static bool find_peak(struct product_bench *all, struct findings *findings, stru
 
 /* ---- the models' projections ---- */
 
-static std::string figure_of(const struct projection *projection)
+static std::string product_speed_figure_of(const struct projection *projection)
 {
     return "product." + std::to_string(projection->in) + "x" + std::to_string(projection->out);
 }
 
-static bool note_absence(const struct product_bench *all, const struct projection *projection,
-                         const char *figure, struct findings *findings, struct error *why)
+static bool product_speed_note_absence(const struct product_bench *all,
+                                       const struct projection *projection, const char *figure,
+                                       struct findings *findings, struct error *why)
 {
     char needed[32], there[32], note[256];
     double bytes = (double)projection->in * projection->out * sizeof(uint16_t);
@@ -244,16 +246,16 @@ static bool measure_projections(struct product_bench *all, const struct projecti
         const struct projection *projection = &projections[i];
         char note[256];
         shapes[i] = {all, projection->in, projection->out};
-        figures[i] = figure_of(projection);
+        figures[i] = product_speed_figure_of(projection);
         snprintf(note, sizeof note, "cuBLAS, bf16, weights from HBM: %s", projection->of);
         if (!bench_observe(findings, figures[i].c_str(), "rows", UNIT_NS, note, why)) {
             return false;
         }
-        if (!fits(&shapes[i], 1) &&
-            !note_absence(all, projection, figures[i].c_str(), findings, why)) {
+        if (!product_speed_fits(&shapes[i], 1) &&
+            !product_speed_note_absence(all, projection, figures[i].c_str(), findings, why)) {
             return false;
         }
-        for (uint32_t rows = 1; rows <= 128 && fits(&shapes[i], rows); rows *= 2) {
+        for (uint32_t rows = 1; rows <= 128 && product_speed_fits(&shapes[i], rows); rows *= 2) {
             works.push_back(
                 {figures[i].c_str(), (double)rows, put_product, &shapes[i], rows, 0, 0, 1});
         }
@@ -269,7 +271,8 @@ static std::vector<kernel_time> few_rows(const struct projection *projections, s
     std::vector<kernel_time> times;
     for (size_t i = 0; i < count; i++) {
         double in = projections[i].in, out = projections[i].out;
-        const struct finding *finding = findings_get(findings, figure_of(&projections[i]).c_str());
+        const struct finding *finding =
+            findings_get(findings, product_speed_figure_of(&projections[i]).c_str());
         bool counts = finding != nullptr && in * out * sizeof(uint16_t) >= FIT_BYTES;
         for (uint32_t p = 0; counts && p < finding->count; p++) {
             double rows = finding->points[p].size;
@@ -310,7 +313,7 @@ static const uint32_t share_rows[] = {64,   128,  256,   512,   1024,     2048,
                                       4096, 8192, 16384, 32768, ROWS_MOST};
 #define SHARES (sizeof share_rows / sizeof share_rows[0])
 
-static bool sample_share(void *state, double *share, struct error *why)
+static bool product_speed_sample_share(void *state, double *share, struct error *why)
 {
     struct bench_work *work = (struct bench_work *)state;
     const struct product_shape *shape = (const struct product_shape *)work->group;
@@ -322,7 +325,8 @@ static bool sample_share(void *state, double *share, struct error *why)
         return error_set(why, NULL, 0, "a product of %u rows takes %.0f ns, its fixed time %.0f ns",
                          work->rows, ns, shape->all->fixed_ns);
     }
-    double rate = product_flops(shape, work->rows) * 1e9 / (ns - shape->all->fixed_ns);
+    double rate =
+        product_speed_product_flops(shape, work->rows) * 1e9 / (ns - shape->all->fixed_ns);
     return peak_share(rate, shape->all->flops_peak, share, why);
 }
 
@@ -345,12 +349,13 @@ static bool measure_shares(struct product_bench *all, const struct effort *effor
     struct bench_work works[SHARES];
     struct probe probes[SHARES];
     uint32_t count = 0;
-    for (; count < SHARES && fits(&large, share_rows[count]); count++) {
+    for (; count < SHARES && product_speed_fits(&large, share_rows[count]); count++) {
         works[count] = {"", 0, put_product, &large, share_rows[count], 0, 0, 1};
         if (!put_product(&works[count], why) || !all->bench.stream.wait(why)) {
             return false;
         }
-        probes[count] = {"gpu.flops_share", (double)share_rows[count], &works[count], sample_share};
+        probes[count] = {"gpu.flops_share", (double)share_rows[count], &works[count],
+                         product_speed_sample_share};
     }
     char note[256];
     snprintf(

@@ -14,7 +14,7 @@ struct shapes {
     size_t count;
 };
 
-static void add(struct shapes *shapes, const char *name, uint32_t in, uint32_t out)
+static void projections_add(struct shapes *shapes, const char *name, uint32_t in, uint32_t out)
 {
     struct projection *shape = &shapes->out[shapes->count++];
     *shape = (struct projection){.in = in, .out = out};
@@ -25,8 +25,9 @@ static void add_grouped(struct shapes *shapes, const struct model *model)
 {
     uint32_t query = model->query_heads * model->head_dim;
     uint32_t kv = model->kv_heads * model->head_dim;
-    add(shapes, "qkv", model->hidden, (model->gated_attention ? 2 : 1) * query + 2 * kv);
-    add(shapes, "o", query, model->hidden);
+    projections_add(shapes, "qkv", model->hidden,
+                    (model->gated_attention ? 2 : 1) * query + 2 * kv);
+    projections_add(shapes, "o", query, model->hidden);
 }
 
 static void add_linear(struct shapes *shapes, const struct model *model)
@@ -34,8 +35,9 @@ static void add_linear(struct shapes *shapes, const struct model *model)
     const struct model_linear *linear = &model->linear;
     uint32_t key = linear->key_heads * linear->key_dim;
     uint32_t value = linear->value_heads * linear->value_dim;
-    add(shapes, "linear_in", model->hidden, 2 * (key + value) + 2 * linear->value_heads);
-    add(shapes, "linear_out", value, model->hidden);
+    projections_add(shapes, "linear_in", model->hidden,
+                    2 * (key + value) + 2 * linear->value_heads);
+    projections_add(shapes, "linear_out", value, model->hidden);
 }
 
 static void add_latent(struct shapes *shapes, const struct model *model,
@@ -43,15 +45,16 @@ static void add_latent(struct shapes *shapes, const struct model *model,
 {
     uint32_t query = model->query_heads * (model->head_dim + model->rope_dim);
     uint32_t first = model->query_lora > 0 ? model->query_lora : query;
-    add(shapes, "qkv_down", model->hidden, first + model->kv_lora + model->rope_dim);
+    projections_add(shapes, "qkv_down", model->hidden, first + model->kv_lora + model->rope_dim);
     if (model->query_lora > 0) {
-        add(shapes, "query_up", model->query_lora, query);
+        projections_add(shapes, "query_up", model->query_lora, query);
     }
     if (model->index_heads > 0 && !layer->shares_index) {
-        add(shapes, "index_query", model->query_lora, model->index_heads * model->index_dim);
-        add(shapes, "index_key", model->hidden, model->index_dim + model->index_heads);
+        projections_add(shapes, "index_query", model->query_lora,
+                        model->index_heads * model->index_dim);
+        projections_add(shapes, "index_key", model->hidden, model->index_dim + model->index_heads);
     }
-    add(shapes, "o", model->query_heads * model->value_dim, model->hidden);
+    projections_add(shapes, "o", model->query_heads * model->value_dim, model->hidden);
 }
 
 static void add_ffn(struct shapes *shapes, const struct model *model,
@@ -59,17 +62,17 @@ static void add_ffn(struct shapes *shapes, const struct model *model,
 {
     uint32_t hidden = model->hidden, shared = layer->shared_experts * layer->ffn;
     if (layer->routed) {
-        add(shapes, "router", hidden, layer->experts + (model->shared_gate ? 1 : 0));
-        add(shapes, "experts_gate_up", hidden, 2 * layer->ffn);
-        add(shapes, "experts_down", layer->ffn, hidden);
+        projections_add(shapes, "router", hidden, layer->experts + (model->shared_gate ? 1 : 0));
+        projections_add(shapes, "experts_gate_up", hidden, 2 * layer->ffn);
+        projections_add(shapes, "experts_down", layer->ffn, hidden);
         if (shared > 0) {
-            add(shapes, "shared_gate_up", hidden, 2 * shared);
-            add(shapes, "shared_down", shared, hidden);
+            projections_add(shapes, "shared_gate_up", hidden, 2 * shared);
+            projections_add(shapes, "shared_down", shared, hidden);
         }
     } else {
-        add(shapes, model->gated_ffn ? "gate_up" : "up", hidden,
-            model->gated_ffn ? 2 * layer->ffn : layer->ffn);
-        add(shapes, "down", layer->ffn, hidden);
+        projections_add(shapes, model->gated_ffn ? "gate_up" : "up", hidden,
+                        model->gated_ffn ? 2 * layer->ffn : layer->ffn);
+        projections_add(shapes, "down", layer->ffn, hidden);
     }
 }
 
@@ -78,7 +81,7 @@ size_t projections_of(const struct model *model, uint32_t layer,
 {
     struct shapes shapes = {out, 0};
     if (layer == model->layer_count) {
-        add(&shapes, "head", model->hidden, model->vocabulary);
+        projections_add(&shapes, "head", model->hidden, model->vocabulary);
         return shapes.count;
     }
     const struct model_layer *own = &model->layers[layer];
@@ -100,7 +103,8 @@ struct collection {
     size_t count, capacity;
 };
 
-static struct projection *find(const struct collection *collection, const struct projection *shape)
+static struct projection *projections_find(const struct collection *collection,
+                                           const struct projection *shape)
 {
     for (size_t i = 0; i < collection->count; i++) {
         if (collection->all[i].in == shape->in && collection->all[i].out == shape->out) {
@@ -123,10 +127,10 @@ static void add_user(struct projection *to, const char *name, const char *model)
     }
 }
 
-static bool collect(struct collection *collection, const struct projection *shape,
-                    const char *model, struct error *why)
+static bool projections_collect(struct collection *collection, const struct projection *shape,
+                                const char *model, struct error *why)
 {
-    struct projection *known = find(collection, shape);
+    struct projection *known = projections_find(collection, shape);
     if (!known) {
         if (!array_reserve(&collection->all, &collection->capacity, collection->count + 1,
                            sizeof *collection->all, why)) {
@@ -151,7 +155,7 @@ static bool collect_model(struct collection *collection, const char *name, struc
         struct projection shapes[MOST_PROJECTIONS];
         size_t count = projections_of(&model, layer, shapes);
         for (size_t i = 0; ok && i < count; i++) {
-            ok = collect(collection, &shapes[i], name, why);
+            ok = projections_collect(collection, &shapes[i], name, why);
         }
     }
     model_release(&model);

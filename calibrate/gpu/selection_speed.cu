@@ -93,7 +93,7 @@ static bool put_topk(const struct bench_work *work, struct error *why)
                        all->bench.stream.at, why);
 }
 
-static bool put_index(const struct bench_work *work, struct error *why)
+static bool selection_speed_put_index(const struct bench_work *work, struct error *why)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;
     return kernel_topk((const float *)all->scores.data, work->rows, work->each, INDEXED,
@@ -107,7 +107,7 @@ static char *entries_of(const struct bench_work *work)
     return all->bench.arena.turn((size_t)work->amount);
 }
 
-static bool put_pages(const struct bench_work *work, struct error *why)
+static bool selection_speed_put_pages(const struct bench_work *work, struct error *why)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;
     return kernel_score_pages((const uint16_t *)all->queries.data,
@@ -152,7 +152,7 @@ static bool put_labels(const struct bench_work *work, struct error *why)
                                  (uint32_t *)(floats + 3 * heads), all->bench.stream.at, why);
 }
 
-static bool put_merge(const struct bench_work *work, struct error *why)
+static bool selection_speed_put_merge(const struct bench_work *work, struct error *why)
 {
     struct selection_bench *all = (struct selection_bench *)work->group;
     float *whole = (float *)all->whole.data;
@@ -204,8 +204,8 @@ static bool add_index(struct selection_bench *all, std::vector<bench_work> *work
         ok = ok && findings_note(findings, kind.figure, note, why);
         for (uint32_t length : index_lengths) {
             if ((size_t)kind.rows * length <= all->scores_most) {
-                works->push_back({kind.figure, (double)length, put_index, all, kind.rows, length, 0,
-                                  kind.shared});
+                works->push_back({kind.figure, (double)length, selection_speed_put_index, all,
+                                  kind.rows, length, 0, kind.shared});
             }
         }
     }
@@ -219,7 +219,8 @@ struct score_row {
 };
 
 static const score_row score_rows[] = {
-    {"scores.pages", "least and most of a page's keys", put_pages, 2 * DIM * sizeof(uint16_t)},
+    {"scores.pages", "least and most of a page's keys", selection_speed_put_pages,
+     2 * DIM * sizeof(uint16_t)},
     {"scores.centroids", "a centroid", put_centroids, DIM * sizeof(uint16_t)},
     {"scores.codes", "a product code of 16 bytes", put_codes, CODE_PARTS},
     {"scores.hashes", "a hash of 256 bits", put_hashes, HASH_WORDS * sizeof(uint32_t)},
@@ -257,8 +258,8 @@ static bool add_small(struct selection_bench *all, std::vector<bench_work> *work
         works->push_back({"labels", (double)pairs, put_labels, all, pairs, 0, 0, 1});
     }
     for (uint32_t parts : {2U, 8U, 32U, 128U}) {
-        works->push_back(
-            {"attention.merge", (double)parts, put_merge, all, HEADS * GROUP, parts, 0, 1});
+        works->push_back({"attention.merge", (double)parts, selection_speed_put_merge, all,
+                          HEADS * GROUP, parts, 0, 1});
     }
     return bench_observe(findings, "labels", "pairs", UNIT_NS,
                          "QSAC's comparison of 4 queries of 128 with their labels, and the update; "

@@ -48,7 +48,7 @@ static _Noreturn void become_task(const struct apart *apart, pid_t parent, struc
 }
 
 /* Wait until the process has ended, but not past `end_ns`, and not past an interrupt. */
-static bool await(pid_t task, double end_ns, bool interruptible, int *status)
+static bool apart_await(pid_t task, double end_ns, bool interruptible, int *status)
 {
     const struct timespec look = {.tv_nsec = LOOK_NS};
     while (waitpid(task, status, WNOHANG) == 0) {
@@ -60,13 +60,13 @@ static bool await(pid_t task, double end_ns, bool interruptible, int *status)
     return true;
 }
 
-static bool end(pid_t task, int how, int *status)
+static bool apart_end(pid_t task, int how, int *status)
 {
     kill(task, how);
-    return await(task, clock_ns() + END_SECONDS * 1e9, false, status);
+    return apart_await(task, clock_ns() + END_SECONDS * 1e9, false, status);
 }
 
-static bool judge(int status, const struct error *said, struct error *why)
+static bool apart_judge(int status, const struct error *said, struct error *why)
 {
     if (WIFSIGNALED(status)) {
         return error_set(why, NULL, 0, "ended by signal %d (%s)", WTERMSIG(status),
@@ -85,13 +85,13 @@ static bool watch(const struct apart *apart, pid_t task, const struct error *sai
                   struct error *why)
 {
     int status;
-    if (await(task, clock_ns() + apart->seconds * 1e9, true, &status)) {
-        return judge(status, said, why);
+    if (apart_await(task, clock_ns() + apart->seconds * 1e9, true, &status)) {
+        return apart_judge(status, said, why);
     }
-    if (measure_interrupted != 0 && end(task, SIGINT, &status)) {
+    if (measure_interrupted != 0 && apart_end(task, SIGINT, &status)) {
         return error_set(why, NULL, 0, "interrupted");
     }
-    const char *left = end(task, SIGKILL, &status) ? "" : ", but its process does not end";
+    const char *left = apart_end(task, SIGKILL, &status) ? "" : ", but its process does not end";
     return measure_interrupted != 0 ? error_set(why, NULL, 0, "interrupted, and killed%s", left)
                                     : error_set(why, NULL, 0, "not done after %.0f s, and killed%s",
                                                 apart->seconds, left);

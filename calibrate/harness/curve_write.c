@@ -27,7 +27,7 @@ struct summary {
     double low, high;     /* the worst p10 and p90, as shares of their median */
 };
 
-static struct summary sum_up(const struct finding *finding)
+static struct summary curve_write_sum_up(const struct finding *finding)
 {
     struct summary summary = {.least = UINT32_MAX, .low = 1, .high = 1};
     for (uint32_t i = 0; i < finding->count; i++) {
@@ -48,7 +48,7 @@ static struct summary sum_up(const struct finding *finding)
 }
 
 /* The range is cut to what curve_read() accepts. A single sample gives no range. */
-static void write_range(const struct summary *summary, FILE *out)
+static void curve_write_range(const struct summary *summary, FILE *out)
 {
     if (summary->most == 1) {
         return;
@@ -61,7 +61,7 @@ static void write_range(const struct summary *summary, FILE *out)
 
 static void write_source(const struct finding *finding, const struct thinned *thinned, FILE *out)
 {
-    struct summary summary = sum_up(finding);
+    struct summary summary = curve_write_sum_up(finding);
     char text[1024];
     int used = snprintf(text, sizeof text, "%s; %u", finding->note, summary.least);
     const char *of_each = finding->count > 1 ? " of each point" : "";
@@ -86,7 +86,7 @@ static void write_source(const struct finding *finding, const struct thinned *th
                  "; %u of %u points left out, at most %.2g %% off", finding->count - thinned->count,
                  finding->count, 100 * thinned->worst);
     }
-    write_range(&summary, out);
+    curve_write_range(&summary, out);
     fputs("    source: ", out);
     text_write(text, out);
     fputc('\n', out);

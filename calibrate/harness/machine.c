@@ -14,7 +14,7 @@
 #define DESCRIBE_SECONDS 60
 
 /* The value in a line "key   : value"; NULL if the line has another key. */
-static const char *value_of(char *line, const char *key)
+static const char *machine_value_of(char *line, const char *key)
 {
     char *colon = strchr(line, ':');
     if (strncmp(line, key, strlen(key)) != 0 || colon == NULL) {
@@ -24,23 +24,23 @@ static const char *value_of(char *line, const char *key)
     return colon + 1 + strspn(colon + 1, " \t");
 }
 
-struct processor {
+struct machine_processor {
     char model[256];
     double mhz_sum;
     uint32_t mhz_count;
 };
 
 /* Linux states model and clocks on x86, and neither on some other architectures. */
-static struct processor read_processor(void)
+static struct machine_processor read_processor(void)
 {
-    struct processor processor = {.model = ""};
+    struct machine_processor processor = {.model = ""};
     char line[1024];
     FILE *file = fopen("/proc/cpuinfo", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         const char *value;
-        if (processor.model[0] == '\0' && (value = value_of(line, "model name")) != NULL) {
+        if (processor.model[0] == '\0' && (value = machine_value_of(line, "model name")) != NULL) {
             snprintf(processor.model, sizeof processor.model, "%s", value);
-        } else if ((value = value_of(line, "cpu MHz")) != NULL) {
+        } else if ((value = machine_value_of(line, "cpu MHz")) != NULL) {
             processor.mhz_sum += strtod(value, NULL);
             processor.mhz_count++;
         }
@@ -62,7 +62,7 @@ static size_t numa_nodes(void)
     return count;
 }
 
-static void describe_host(const struct processor *processor, struct provenance *out)
+static void describe_host(const struct machine_processor *processor, struct provenance *out)
 {
     cpu_set_t usable;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -84,8 +84,8 @@ static void describe_gpu(const struct gpu_facts *facts, struct provenance *out)
                    pcie_format(facts->state.most, most, sizeof most));
 }
 
-static void describe_clocks(const struct processor *processor, const struct gpu_facts *facts,
-                            enum fact clocks, struct provenance *out)
+static void describe_clocks(const struct machine_processor *processor,
+                            const struct gpu_facts *facts, enum fact clocks, struct provenance *out)
 {
     char text[256] = "CPU not stated", reasons[160];
     if (processor->mhz_count > 0) {
@@ -110,11 +110,11 @@ struct description {
     struct provenance provenance;
 };
 
-static bool describe(void *state, struct error *why)
+static bool machine_write_provenance(void *state, struct error *why)
 {
     struct description *description = state;
     struct gpu_facts facts;
-    struct processor processor = read_processor();
+    struct machine_processor processor = read_processor();
     bool gpu = description->most == MACHINE_GPU;
     if (gpu && (!gpu_find(why) || !gpu_facts_read(&facts, why))) {
         return false;
@@ -140,8 +140,10 @@ bool machine_describe(enum machine_part most, enum fact clocks, struct provenanc
         return false;
     }
     *description = (struct description){most, clocks, *out};
-    const struct apart apart = {"describe", DESCRIBE_SECONDS, describe, description};
-    bool ok = most == MACHINE_GPU ? apart_run(&apart, why) : describe(description, why);
+    const struct apart apart = {"describe", DESCRIBE_SECONDS, machine_write_provenance,
+                                description};
+    bool ok =
+        most == MACHINE_GPU ? apart_run(&apart, why) : machine_write_provenance(description, why);
     if (ok) {
         *out = description->provenance;
     }

@@ -28,7 +28,7 @@ enum { SEED = 1, MOST_GROUPS = 64 };
 /* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. */
 #define PATIENCE 60
 
-static void interrupt(int number)
+static void harness_interrupt(int number)
 {
     (void)number;
     measure_interrupted = 1;
@@ -37,7 +37,7 @@ static void interrupt(int number)
 /* The first Ctrl-C lets groups clean up, the second ends the program at once. */
 static void catch_interrupts(void)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = harness_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
@@ -152,8 +152,9 @@ static bool choose_base(const struct arguments *arguments, struct calibration *c
     return profile_check(calibration->base, "--base", why);
 }
 
-static bool prepare(const struct arguments *arguments, const struct effort *effort,
-                    enum machine_part machine, struct calibration *calibration, struct error *why)
+static bool harness_prepare(const struct arguments *arguments, const struct effort *effort,
+                            enum machine_part machine, struct calibration *calibration,
+                            struct error *why)
 {
     state_how(effort, machine, &calibration->provenance);
     return import_files(arguments, calibration, why) &&
@@ -186,7 +187,7 @@ static void report_restless(const struct findings *findings)
     }
 }
 
-static void report(const struct calibration *calibration, const char *path)
+static void harness_report(const struct calibration *calibration, const char *path)
 {
     uint32_t curves = 0, others = 0;
     for (uint32_t i = 0; i < calibration->findings.count; i++) {
@@ -213,8 +214,8 @@ static bool say_failed(uint32_t failed, uint32_t count, const char *path, struct
     return error_expect(why, "the same command again: it measures those alone and adds them");
 }
 
-static bool measure(const struct arguments *arguments, struct calibration *calibration,
-                    struct error *why)
+static bool harness_measure(const struct arguments *arguments, struct calibration *calibration,
+                            struct error *why)
 {
     static const struct group *const tables_of[][3] = {
         [MACHINE_NOTHING] = {NULL},
@@ -227,7 +228,7 @@ static bool measure(const struct arguments *arguments, struct calibration *calib
         arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
     struct choice choice = {.count = 0};
     if (!check_names(arguments, tables, why) ||
-        !prepare(arguments, effort, machine, calibration, why)) {
+        !harness_prepare(arguments, effort, machine, calibration, why)) {
         return false;
     }
     for (size_t i = 0; tables[i] != NULL; i++) {
@@ -248,15 +249,15 @@ static bool measure(const struct arguments *arguments, struct calibration *calib
     if (!session_run(&session, calibration, &failed, why)) {
         return false;
     }
-    report(calibration, session.path);
+    harness_report(calibration, session.path);
     return failed == 0 || say_failed(failed, choice.count, session.path, why);
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool harness_run(const struct arguments *arguments, struct error *why)
 {
     struct calibration calibration = {.base = ""};
     catch_interrupts();
-    bool ok = measure(arguments, &calibration, why);
+    bool ok = harness_measure(arguments, &calibration, why);
     calibration_release(&calibration);
     return ok;
 }
@@ -315,7 +316,7 @@ int main(int argc, char **argv)
     static struct command calibrate;
     static const struct command *const commands[] = {&calibrate, &command_mini, NULL};
     calibrate = command_calibrate;
-    calibrate.run = run;
+    calibrate.run = harness_run;
     const struct program program = {commands, SPILLWAY_COMMIT};
     return program_run(&program, argc, argv);
 }

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void write_point(const struct finding *finding, const struct found_point *point, FILE *out)
+static void profile_write_point(const struct finding *finding, const struct found_point *point,
+                                FILE *out)
 {
     char size[OBSERVED_FIGURE], drift[OBSERVED_FIGURE], figures[3][OBSERVED_FIGURE];
     fprintf(out, "      - [%s, %s, %s, %s, %u, %s, %s, %u]\n",
@@ -39,11 +40,11 @@ static void write_finding(const struct finding *finding, FILE *out)
         fputs("    points:\n", out);
     }
     for (uint32_t i = 0; i < finding->count; i++) {
-        write_point(finding, &finding->points[i], out);
+        profile_write_point(finding, &finding->points[i], out);
     }
 }
 
-static int compare_names(const void *a, const void *b)
+static int profile_write_compare_names(const void *a, const void *b)
 {
     const struct finding *const *left = a, *const *right = b;
     return strcmp((*left)->name, (*right)->name);
@@ -59,7 +60,7 @@ static bool write_observed(const struct findings *findings, FILE *out, struct er
     for (uint32_t i = 0; i < findings->count; i++) {
         order[i] = &findings->all[i];
     }
-    qsort(order, findings->count, sizeof *order, compare_names);
+    qsort(order, findings->count, sizeof *order, profile_write_compare_names);
     fputs(findings->count > 0 ? "observed:\n" : "observed: {}\n", out);
     for (uint32_t i = 0; i < findings->count; i++) {
         write_finding(order[i], out);
@@ -106,7 +107,7 @@ static bool read_observed(const struct node *observed, struct findings *out, str
 }
 
 /* The findings, rounded as the profile states them. */
-static bool read_back(const char *text, struct findings *out, struct error *why)
+static bool profile_write_read_back(const char *text, struct findings *out, struct error *why)
 {
     struct node *root = node_parse(text, strlen(text), "observed", why);
     bool ok = root != NULL && read_observed(node_get(root, "observed"), out, why);
@@ -144,7 +145,7 @@ static char *body_text(const struct calibration *calibration, size_t *size, stru
     struct findings rounded = {.all = NULL};
     char *observed = observed_text(&calibration->findings, why);
     FILE *out = observed == NULL ? NULL : open_memstream(&body, size);
-    bool ok = out != NULL && read_back(observed, &rounded, why) &&
+    bool ok = out != NULL && profile_write_read_back(observed, &rounded, why) &&
               write_body(calibration, observed, &rounded, out, why);
     if (out != NULL && fclose(out) != 0) {
         ok = error_set(why, NULL, 0, "out of memory");

@@ -36,7 +36,7 @@ static uint32_t count_groups(const struct session *session)
 /* ---- measuring ---- */
 
 /* A group that is measured in a process of its own, which leaves its findings in a file. */
-struct task {
+struct session_task {
     const struct session *session;
     const struct group *group;
     const char *path;
@@ -44,7 +44,7 @@ struct task {
 };
 
 /* Saving finds figures that no machine can have; the name of the file then says nothing. */
-static bool save_task(const struct task *task, struct error *why)
+static bool save_task(const struct session_task *task, struct error *why)
 {
     bool ok = profile_save(task->found, task->path, why);
     if (!ok) {
@@ -56,7 +56,7 @@ static bool save_task(const struct task *task, struct error *why)
 
 static bool run_task(void *state, struct error *why)
 {
-    const struct task *task = state;
+    const struct session_task *task = state;
     const struct group *group = task->group;
     struct effort effort = *task->session->effort;
     effort.seconds = task->session->seconds * group->share;
@@ -68,7 +68,7 @@ static bool measure_group(const struct session *session, const struct group *gro
                           const struct session_files *files, struct calibration *found,
                           struct error *why)
 {
-    struct task task = {session, group, files->fresh, found};
+    struct session_task task = {session, group, files->fresh, found};
     const struct apart apart = {.name = group->name,
                                 .seconds = 2 * session->seconds * group->share + session->patience,
                                 .run = run_task,
@@ -90,9 +90,9 @@ static struct absence absence_of(const struct group *group)
     return absence;
 }
 
-static bool note_absence(const struct session *session, const struct group *group,
-                         struct calibration *calibration, const struct error *reason,
-                         struct error *why)
+static bool session_note_absence(const struct session *session, const struct group *group,
+                                 struct calibration *calibration, const struct error *reason,
+                                 struct error *why)
 {
     char text[ERROR_TEXT];
     error_format(reason, text, sizeof text);
@@ -121,7 +121,7 @@ static bool try_group(const struct session *session, const struct group *group,
         *why = reason;
         ok = false;
     } else {
-        ok = note_absence(session, group, calibration, &reason, why);
+        ok = session_note_absence(session, group, calibration, &reason, why);
     }
     calibration_release(&found);
     return ok && session_files_save(files, calibration, why);
@@ -166,7 +166,7 @@ static bool measure_groups(const struct session *session, const struct session_f
 
 /* ---- the profile ---- */
 
-static bool is_measured(const struct calibration *calibration, const char *curve)
+static bool session_is_measured(const struct calibration *calibration, const char *curve)
 {
     const struct finding *finding = findings_get(&calibration->findings, curve);
     return finding != NULL && finding->count > 0;
@@ -176,7 +176,7 @@ static bool is_any_measured(const struct calibration *calibration, const char *p
 {
     for (size_t id = 0; id < CURVE_COUNT; id++) {
         if (strncmp(curve_kinds[id].name, part, strlen(part)) == 0 &&
-            is_measured(calibration, curve_kinds[id].name)) {
+            session_is_measured(calibration, curve_kinds[id].name)) {
             return true;
         }
     }
@@ -193,7 +193,7 @@ static void state_unmeasured(struct calibration *calibration)
         const char *name = curve_kinds[id].name;
         for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++) {
             if (strncmp(name, parts[part], strlen(parts[part])) == 0 &&
-                !is_measured(calibration, name)) {
+                !session_is_measured(calibration, name)) {
                 bool any = is_any_measured(calibration, parts[part]);
                 provenance_add(provenance, FACT_NOT_MEASURED, any ? name : parts[part]);
             }
@@ -210,15 +210,15 @@ static void describe_end(const struct session *session, struct calibration *cali
     }
 }
 
-static bool finish(const struct session *session, const struct session_files *files,
-                   struct calibration *calibration, struct error *why)
+static bool session_finish(const struct session *session, const struct session_files *files,
+                           struct calibration *calibration, struct error *why)
 {
     state_unmeasured(calibration);
     describe_end(session, calibration);
     return session_files_save(files, calibration, why) && session_files_finish(files, why);
 }
 
-static bool is_empty(const struct calibration *calibration)
+static bool session_is_empty(const struct calibration *calibration)
 {
     const struct provenance *provenance = &calibration->provenance;
     return provenance->facts[FACT_GROUPS][0] == '\0' && provenance->facts[FACT_FROM][0] == '\0';
@@ -243,8 +243,9 @@ static bool run_groups(const struct session *session, const struct session_files
         fprintf(session->log, "%s lacks nothing; --group measures a group again\n", session->path);
         return true;
     }
-    return *failed > 0 && is_empty(calibration) ? refuse_empty(files, why)
-                                                : finish(session, files, calibration, why);
+    return *failed > 0 && session_is_empty(calibration)
+               ? refuse_empty(files, why)
+               : session_finish(session, files, calibration, why);
 }
 
 bool session_run(const struct session *session, struct calibration *calibration, uint32_t *failed,

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 /* The fact that keeps this session from adding to what was measured; NULL if it can. */
-static const char *difference(const struct calibration *left, const struct calibration *now)
+static const char *session_adopt_difference(const struct calibration *left,
+                                            const struct calibration *now)
 {
     enum fact differs;
     if (strcmp(left->base, now->base) != 0) {
@@ -36,7 +37,7 @@ static bool resume(const struct session *session, const char *part, struct calib
         fprintf(session->log, "%s is not a complete profile: starting again\n", part);
         return true;
     }
-    const char *differs = difference(&left, calibration);
+    const char *differs = session_adopt_difference(&left, calibration);
     bool ok = true;
     if (differs != NULL) {
         fprintf(session->log, "%s is of another measurement (%s differs): starting again\n", part,
@@ -66,8 +67,8 @@ static bool is_there(const char *path)
 
 /* Add to a profile of the same machine. A profile of another measurement, or one that a person
  * changed, is not replaced. */
-static bool extend(const struct session *session, struct calibration *calibration,
-                   struct error *why)
+static bool session_adopt_extend(const struct session *session, struct calibration *calibration,
+                                 struct error *why)
 {
     struct calibration profile;
     if (!is_there(session->path)) {
@@ -76,7 +77,7 @@ static bool extend(const struct session *session, struct calibration *calibratio
     if (!profile_read(session->path, &profile, why)) {
         return error_expect(why, "another file; or remove this one");
     }
-    const char *differs = difference(&profile, calibration);
+    const char *differs = session_adopt_difference(&profile, calibration);
     bool ok = differs == NULL;
     if (!ok) {
         error_set(why, session->path, 0, "of another measurement: its '%s' differs", differs);
@@ -97,5 +98,5 @@ bool session_adopt(const struct session *session, const char *part, struct calib
 {
     bool resumed = false;
     return (access(part, F_OK) != 0 || resume(session, part, calibration, &resumed, why)) &&
-           (resumed || extend(session, calibration, why));
+           (resumed || session_adopt_extend(session, calibration, why));
 }

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool write_error(const char *path, struct error *why)
+static bool session_files_write_error(const char *path, struct error *why)
 {
     return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
 }
@@ -41,7 +41,7 @@ static bool may_replace(const char *path, struct error *why)
 
 /* Find out before measuring, not minutes later, that a file cannot be written. What a killed
  * session left under the fresh file's name goes; anything else there is refused. */
-static bool check_place(const struct session_files *files, struct error *why)
+static bool session_files_check_place(const struct session_files *files, struct error *why)
 {
     struct unfinished fresh;
     if (!may_replace(files->profile, why) || !may_replace(files->part, why) ||
@@ -73,7 +73,7 @@ bool session_files_init(const char *profile, struct session_files *files, struct
         asprintf(&files->fresh, "%s%s.part" UNFINISHED_SUFFIX, here, profile) < 0) {
         return error_set(why, profile, 0, "out of memory");
     }
-    return check_place(files, why);
+    return session_files_check_place(files, why);
 }
 
 void session_files_release(struct session_files *files)
@@ -87,10 +87,11 @@ bool session_files_save(const struct session_files *files, const struct calibrat
                         struct error *why)
 {
     return profile_save(calibration, files->fresh, why) &&
-           (rename(files->fresh, files->part) == 0 || write_error(files->part, why));
+           (rename(files->fresh, files->part) == 0 || session_files_write_error(files->part, why));
 }
 
 bool session_files_finish(const struct session_files *files, struct error *why)
 {
-    return rename(files->part, files->profile) == 0 || write_error(files->profile, why);
+    return rename(files->part, files->profile) == 0 ||
+           session_files_write_error(files->profile, why);
 }

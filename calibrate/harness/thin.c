@@ -12,7 +12,8 @@ struct step {
     uint32_t culprit; /* the point that was too far from the last line that began here */
 };
 
-static double line_at(const struct found_point *left, const struct found_point *right, double size)
+static double thin_line_at(const struct found_point *left, const struct found_point *right,
+                           double size)
 {
     double share = (size - left->size) / (right->size - left->size);
     return left->median + share * (right->median - left->median);
@@ -20,7 +21,7 @@ static double line_at(const struct found_point *left, const struct found_point *
 
 static double distance_at(const struct found_point *points, uint32_t from, uint32_t to, uint32_t i)
 {
-    double off = fabs(line_at(&points[from], &points[to], points[i].size) - points[i].median);
+    double off = fabs(thin_line_at(&points[from], &points[to], points[i].size) - points[i].median);
     return off > 0 ? off / points[i].median : 0;
 }
 
@@ -46,7 +47,7 @@ static double distance_of_line(const struct found_point *points, uint32_t from, 
     return worst;
 }
 
-static bool is_better(uint32_t points, double worst, const struct step *step)
+static bool thin_is_better(uint32_t points, double worst, const struct step *step)
 {
     return points < step->points || (points == step->points && worst < step->worst);
 }
@@ -63,7 +64,7 @@ static void try_step(const struct found_point *points, uint32_t from, uint32_t t
     double most = ties ? fmin(share, steps[to].worst) : share;
     double here = distance_of_line(points, from, to, most, &steps[from].culprit);
     double worst = fmax(here, steps[from].worst);
-    if (here <= share && is_better(count, worst, &steps[to])) {
+    if (here <= share && thin_is_better(count, worst, &steps[to])) {
         steps[to].from = from;
         steps[to].points = count;
         steps[to].worst = worst;

@@ -77,15 +77,15 @@ static inline uint32_t pair_place(uint32_t index, uint32_t lanes)
 #define TARGET __attribute__((CONTRACTED, target("avx512f,avx512bw,avx512vl,avx2,fma")))
 #include "calibrate/host/attention_kernel.h"
 
-static bool has_avx2(void)
+static bool host_attention_has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-static bool has_avx512(void)
+static bool host_attention_has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl");
+    return host_attention_has_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
 #else
@@ -95,8 +95,8 @@ static bool has_none(void)
     return false;
 }
 
-#define has_avx2 has_none
-#define has_avx512 has_none
+#define host_attention_has_avx2 has_none
+#define host_attention_has_avx512 has_none
 #define attend_avx2 NULL
 #define attend_avx512 NULL
 
@@ -114,8 +114,8 @@ static const struct {
                    struct softmax *softmax);
 } paths[ATTENTION_PATHS] = {
     [ATTENTION_PORTABLE] = {"portable", has_portable, attend_portable},
-    [ATTENTION_AVX2] = {"AVX2", has_avx2, attend_avx2},
-    [ATTENTION_AVX512] = {"AVX-512", has_avx512, attend_avx512},
+    [ATTENTION_AVX2] = {"AVX2", host_attention_has_avx2, attend_avx2},
+    [ATTENTION_AVX512] = {"AVX-512", host_attention_has_avx512, attend_avx512},
 };
 
 bool attention_has(enum attention_path path)
@@ -160,7 +160,7 @@ void attention_attend(enum attention_path path, const struct attention_shape *sh
     }
 }
 
-struct heads {
+struct host_attention_heads {
     enum attention_path path;
     const struct attention_shape *shape;
     const struct attention_head *heads;
@@ -169,14 +169,14 @@ struct heads {
 static void attend_head(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
-    const struct heads *heads = context;
+    const struct host_attention_heads *heads = context;
     attention_attend(heads->path, heads->shape, &heads->heads[job]);
 }
 
 void attention_run(struct pool *pool, const struct attention_shape *shape,
                    const struct attention_head *heads, uint32_t count)
 {
-    struct heads all = {attention_best(), shape, heads};
+    struct host_attention_heads all = {attention_best(), shape, heads};
     pool_run(pool, count, attend_head, &all);
 }
 

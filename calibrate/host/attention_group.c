@@ -54,7 +54,7 @@ static const char *const path_figures[ATTENTION_PATHS] = {
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
 /* The data of all samples. */
-struct ground {
+struct attention_ground {
     struct bench bench;      /* first */
     uint32_t *lists[LISTS];  /* [2 * tokens] each, owned */
     uint32_t tokens;         /* attended to by a head */
@@ -65,7 +65,7 @@ struct ground {
     size_t next;                  /* token at which the next head begins */
     uint32_t heads_so_far;
     struct attending {
-        struct ground *ground;
+        struct attention_ground *ground;
         const struct variant *variant;
         struct pool *pool; /* NULL: the caller attends, on the path */
         enum attention_path path;
@@ -78,7 +78,7 @@ struct ground {
 enum { APART = (4096 + 64) / sizeof(uint16_t) };
 
 /* The next head: keys are in the first half of the memory, values in the second. */
-static size_t take_head(struct ground *ground, const struct variant *variant,
+static size_t take_head(struct attention_ground *ground, const struct variant *variant,
                         struct attention_head *head, uint32_t index)
 {
     const struct buffer *data = &ground->bench.data;
@@ -109,7 +109,7 @@ static bool sample_attention(void *state, double *value, struct error *why)
 {
     (void)why;
     const struct attending *attending = state;
-    struct ground *ground = attending->ground;
+    struct attention_ground *ground = attending->ground;
     uint32_t threads = attending->pool != NULL ? pool_threads(attending->pool) : 1;
     uint32_t count = HEADS_PER_THREAD * threads;
     size_t bytes = 0;
@@ -128,7 +128,7 @@ static bool sample_attention(void *state, double *value, struct error *why)
     return true;
 }
 
-static bool read_lists(struct ground *ground, struct error *why)
+static bool read_lists(struct attention_ground *ground, struct error *why)
 {
     struct recording recording;
     bool ok = recording_init(&recording, CONTEXT, why);
@@ -148,7 +148,8 @@ static bool read_lists(struct ground *ground, struct error *why)
     return ok;
 }
 
-static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
+static bool attention_group_ground_init(struct attention_ground *ground, uint64_t seed,
+                                        struct error *why)
 {
     gsl_rng *random = random_stream(seed, "calibrate.attention", 0, why);
     bool ok =
@@ -166,9 +167,9 @@ static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
            (ground->lse = array_zeroed(heads, ATTENTION_MOST_GROUP * sizeof(float), why)) != NULL;
 }
 
-static void destroy(struct bench *bench)
+static void attention_group_destroy(struct bench *bench)
 {
-    struct ground *ground = (struct ground *)bench;
+    struct attention_ground *ground = (struct attention_ground *)bench;
     for (uint32_t i = 0; i < LISTS; i++) {
         free(ground->lists[i]);
     }
@@ -179,7 +180,7 @@ static void destroy(struct bench *bench)
     free(ground);
 }
 
-static bool add_variant(struct ground *ground, const struct variant *variant,
+static bool add_variant(struct attention_ground *ground, const struct variant *variant,
                         struct findings *findings, struct error *why)
 {
     struct bench *bench = &ground->bench;
@@ -194,8 +195,8 @@ static bool add_variant(struct ground *ground, const struct variant *variant,
     return ok;
 }
 
-static bool add_path(struct ground *ground, enum attention_path path, struct findings *findings,
-                     struct error *why)
+static bool add_path(struct attention_ground *ground, enum attention_path path,
+                     struct findings *findings, struct error *why)
 {
     const char *figure = path_figures[path];
     if (findings_add(findings, figure, "", UNIT_BYTES_PER_S, why) == NULL) {
@@ -211,11 +212,11 @@ static bool add_path(struct ground *ground, enum attention_path path, struct fin
            bench_add(&ground->bench, figure, 0, sample_attention, attending, why);
 }
 
-static struct bench *create(const struct host_scope *scope, struct findings *findings,
-                            struct error *why)
+static struct bench *attention_group_create(const struct host_scope *scope,
+                                            struct findings *findings, struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
-    bool ok = ground != NULL && ground_init(ground, scope->seed, why);
+    struct attention_ground *ground = array_zeroed(1, sizeof *ground, why);
+    bool ok = ground != NULL && attention_group_ground_init(ground, scope->seed, why);
     for (uint32_t i = 0; ok && i < (scope->curves_alone ? 1 : VARIANTS); i++) {
         ok = add_variant(ground, &variants[i], findings, why);
     }
@@ -223,12 +224,13 @@ static struct bench *create(const struct host_scope *scope, struct findings *fin
         ok = add_path(ground, (enum attention_path)i, findings, why);
     }
     if (!ok && ground != NULL) {
-        destroy(&ground->bench);
+        attention_group_destroy(&ground->bench);
     }
     return ok ? &ground->bench : NULL;
 }
 
-const struct host_curves host_attention_curves = {create, NULL, destroy};
+const struct host_curves host_attention_curves = {attention_group_create, NULL,
+                                                  attention_group_destroy};
 
 bool host_attention_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                         struct error *why)

@@ -16,7 +16,8 @@ static const struct miniature standard = {
     .steps = 4,
 };
 
-static bool read_heads(struct recording *recording, const struct trace *trace, struct error *why)
+static bool host_demand_read_heads(struct recording *recording, const struct trace *trace,
+                                   struct error *why)
 {
     bool good = true;
     for (uint32_t layer = 0; good && layer < DEMAND_LAYERS; layer++) {
@@ -41,7 +42,7 @@ bool recording_init(struct recording *recording, uint32_t units, struct error *w
     recording->shape.context = (uint64_t)recording->shape.repeat * recorded;
     recording->env = mini_env(&recording->shape, trace);
     recording->heads = array_zeroed(HEADS, sizeof *recording->heads, why);
-    bool good = recording->heads != NULL && read_heads(recording, trace, why);
+    bool good = recording->heads != NULL && host_demand_read_heads(recording, trace, why);
     if (good) {
         recording->wanted = mini_head_demand(&recording->heads[0], 0)->count;
     }

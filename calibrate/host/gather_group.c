@@ -37,7 +37,7 @@ struct deck {
     size_t count, next;
 };
 
-struct gathering {
+struct gather_group_buffers {
     struct deck *deck;
     struct pool *pool;
     const struct buffer *data;
@@ -48,20 +48,20 @@ struct gathering {
 /* Rows of one span beside those of RANGE. */
 struct spanning {
     struct deck deck;
-    struct gathering scattered, usual;
+    struct gather_group_buffers scattered, usual;
 };
 
-struct ground {
+struct gather_ground {
     struct bench bench; /* first */
     struct deck decks[ROW_SIZES];
     struct buffer to, between;
-    struct gathering samples[ROW_SIZES * PASSES * TOPOLOGY_MOST_COUNTS];
+    struct gather_group_buffers samples[ROW_SIZES * PASSES * TOPOLOGY_MOST_COUNTS];
     struct spanning spans[SPANS];
 };
 
 /* Shuffle the rows of each range. The deck is the first eighth of every range, then the second
  * eighth of every range, and so on. */
-static void deal(struct deck *deck, size_t range, const uint32_t *shuffled)
+static void gather_group_deal(struct deck *deck, size_t range, const uint32_t *shuffled)
 {
     size_t share = range / SHARES, ranges = deck->count / range;
     for (size_t i = 0; i < ranges * range; i++) {
@@ -87,15 +87,15 @@ static bool deck_shuffle(struct deck *deck, uint32_t row_bytes, size_t span, siz
     for (size_t first = 0; first + range <= deck->count; first += range) {
         gsl_ran_shuffle(random, shuffled + first, range, sizeof *shuffled);
     }
-    deal(deck, range, shuffled);
+    gather_group_deal(deck, range, shuffled);
     free(shuffled);
     return true;
 }
 
-static bool sample_gather(void *state, double *value, struct error *why)
+static bool gather_group_sample_gather(void *state, double *value, struct error *why)
 {
     (void)why;
-    struct gathering *gathering = state;
+    struct gather_group_buffers *gathering = state;
     struct deck *deck = gathering->deck;
     uint32_t rows = PAYLOAD / deck->row_bytes;
     if (deck->next + rows > deck->count) {
@@ -122,13 +122,13 @@ static bool sample_span(void *state, double *value, struct error *why)
 {
     struct spanning *spanning = state;
     double scattered, usual;
-    bool ok = sample_gather(&spanning->scattered, &scattered, why) &&
-              sample_gather(&spanning->usual, &usual, why);
+    bool ok = gather_group_sample_gather(&spanning->scattered, &scattered, why) &&
+              gather_group_sample_gather(&spanning->usual, &usual, why);
     *value = ok ? scattered / usual : 0;
     return ok;
 }
 
-static bool shuffle_decks(struct ground *ground, uint64_t seed, struct error *why)
+static bool shuffle_decks(struct gather_ground *ground, uint64_t seed, struct error *why)
 {
     size_t bytes = ground->bench.data.size;
     gsl_rng *random = random_stream(seed, "calibrate.gather", 0, why);
@@ -143,7 +143,7 @@ static bool shuffle_decks(struct ground *ground, uint64_t seed, struct error *wh
     return ok;
 }
 
-static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
+static bool gather_group_ground_init(struct gather_ground *ground, uint64_t seed, struct error *why)
 {
     struct bench *bench = &ground->bench;
     if (!bench_init(bench, CACHES, seed, why)) {
@@ -158,9 +158,9 @@ static bool ground_init(struct ground *ground, uint64_t seed, struct error *why)
            shuffle_decks(ground, seed, why);
 }
 
-static void destroy(struct bench *bench)
+static void gather_group_destroy(struct bench *bench)
 {
-    struct ground *ground = (struct ground *)bench;
+    struct gather_ground *ground = (struct gather_ground *)bench;
     for (uint32_t i = 0; i < ROW_SIZES; i++) {
         free(ground->decks[i].rows);
     }
@@ -173,10 +173,10 @@ static void destroy(struct bench *bench)
     free(ground);
 }
 
-static struct gathering gathering_of(struct ground *ground, struct deck *deck, uint32_t pool,
-                                     uint32_t passes)
+static struct gather_group_buffers gathering_of(struct gather_ground *ground, struct deck *deck,
+                                                uint32_t pool, uint32_t passes)
 {
-    return (struct gathering){
+    return (struct gather_group_buffers){
         .deck = deck,
         .pool = ground->bench.pools[pool],
         .data = &ground->bench.data,
@@ -186,7 +186,7 @@ static struct gathering gathering_of(struct ground *ground, struct deck *deck, u
 }
 
 /* A row size and a number of passes, at each number of threads. */
-static bool add_gathers(struct ground *ground, uint32_t row, uint32_t passes,
+static bool add_gathers(struct gather_ground *ground, uint32_t row, uint32_t passes,
                         struct findings *findings, struct error *why)
 {
     struct bench *bench = &ground->bench;
@@ -203,15 +203,16 @@ static bool add_gathers(struct ground *ground, uint32_t row, uint32_t passes,
             row_sizes[row], bench->data.size >> 20, PAYLOAD >> 20,
             passes == 1 ? "one pass" : "two passes");
     for (uint32_t i = 0; ok && i < bench->sizes; i++) {
-        struct gathering *gathering = &ground->samples[bench->count];
+        struct gather_group_buffers *gathering = &ground->samples[bench->count];
         *gathering = gathering_of(ground, &ground->decks[row], i, passes);
         snprintf(gathering->figure, sizeof gathering->figure, "%s", figure);
-        ok = bench_add(bench, gathering->figure, bench->threads[i], sample_gather, gathering, why);
+        ok = bench_add(bench, gathering->figure, bench->threads[i], gather_group_sample_gather,
+                       gathering, why);
     }
     return ok;
 }
 
-static bool add_spans(struct ground *ground, struct findings *findings, struct error *why)
+static bool add_spans(struct gather_ground *ground, struct findings *findings, struct error *why)
 {
     struct bench *bench = &ground->bench;
     uint32_t row = 0, most = bench->sizes - 1;
@@ -231,11 +232,11 @@ static bool add_spans(struct ground *ground, struct findings *findings, struct e
     return ok;
 }
 
-static struct bench *create(const struct host_scope *scope, struct findings *findings,
-                            struct error *why)
+static struct bench *gather_group_create(const struct host_scope *scope, struct findings *findings,
+                                         struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
-    bool ok = ground != NULL && ground_init(ground, scope->seed, why);
+    struct gather_ground *ground = array_zeroed(1, sizeof *ground, why);
+    bool ok = ground != NULL && gather_group_ground_init(ground, scope->seed, why);
     for (uint32_t i = 0; ok && i < ROW_SIZES * PASSES; i++) {
         bool is_curve = row_sizes[i / PASSES] == CURVE_ROW && i % PASSES == 0;
         ok = (scope->curves_alone && !is_curve) ||
@@ -243,12 +244,12 @@ static struct bench *create(const struct host_scope *scope, struct findings *fin
     }
     ok = ok && add_spans(ground, findings, why);
     if (!ok && ground != NULL) {
-        destroy(&ground->bench);
+        gather_group_destroy(&ground->bench);
     }
     return ok ? &ground->bench : NULL;
 }
 
-const struct host_curves host_gather_curves = {create, NULL, destroy};
+const struct host_curves host_gather_curves = {gather_group_create, NULL, gather_group_destroy};
 
 bool host_gather_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                      struct error *why)

@@ -25,7 +25,7 @@ static uint32_t position_of(const struct mini_head *head, uint32_t token)
     return unit * head->copies + copy;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int head_compare_rows(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -47,7 +47,7 @@ static bool take_demand(const struct mini_head *head, const struct demand *deman
             out->ordered[out->count++] = head->first + token;
         }
     }
-    qsort(out->ordered, out->count, sizeof *out->ordered, compare_rows);
+    qsort(out->ordered, out->count, sizeof *out->ordered, head_compare_rows);
     if (demand->query == NULL) {
         return true;
     }
@@ -262,7 +262,7 @@ void mini_head_held(const struct mini_head *head, mini_visit visit, void *contex
 
 /* ---- a step ---- */
 
-static void attend_to_wanted(struct mini_head *head, const struct mini_demand *demand)
+static void head_attend_to_wanted(struct mini_head *head, const struct mini_demand *demand)
 {
     head->attended = demand->ordered;
     head->attended_count = demand->count;
@@ -275,7 +275,7 @@ static void miss_all(struct mini_head *head, const struct mini_demand *demand)
     for (uint32_t i = 0; i < demand->count; i++) {
         head->misses[i] = head->first + demand->units[i];
     }
-    attend_to_wanted(head, demand);
+    head_attend_to_wanted(head, demand);
 }
 
 void mini_head_tell_apart(struct mini_head *head, uint32_t step)
@@ -295,7 +295,7 @@ void mini_head_tell_apart(struct mini_head *head, uint32_t step)
             head->misses[head->miss_count++] = row;
         }
     }
-    attend_to_wanted(head, demand);
+    head_attend_to_wanted(head, demand);
 }
 
 /* Attend to the set that is reused, or to all wanted tokens. */
@@ -334,7 +334,7 @@ void mini_head_look_up(struct mini_head *head, uint32_t step)
     }
     head->hit_count = hits;
     head->miss_count = misses;
-    attend_to_wanted(head, demand);
+    head_attend_to_wanted(head, demand);
 }
 
 void mini_head_update(struct mini_head *head, uint32_t step)

@@ -52,8 +52,8 @@ static inline __attribute__((always_inline)) uint32_t largest_of(const float *sc
     return best;
 }
 
-static inline __attribute__((always_inline)) void take(const struct kmeans *kmeans, uint32_t key,
-                                                       const float *scores)
+static inline __attribute__((always_inline)) void kmeans_take(const struct kmeans *kmeans,
+                                                              uint32_t key, const float *scores)
 {
     uint32_t nearest = largest_of(scores);
     float *sum = kmeans->sums + (size_t)nearest * kmeans->dim;
@@ -75,7 +75,7 @@ WIDEST void kmeans_iterate(const struct kmeans *kmeans)
             multiply_tile(kmeans, kmeans->keys + (size_t)key * kmeans->dim, first, scores);
         }
         for (uint32_t k = 0; k < KMEANS_TOGETHER; k++) {
-            take(kmeans, key + k, scores[k]);
+            kmeans_take(kmeans, key + k, scores[k]);
         }
     }
 }

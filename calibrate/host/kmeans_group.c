@@ -11,7 +11,7 @@
 enum { CACHES = 2, DIM = 64, KEYS = 1 << 14 };
 
 /* The data of a thread, besides its keys. */
-struct worker {
+struct kmeans_worker {
     uint8_t nearest[KEYS];
     float sums[KMEANS_CENTROIDS * DIM];
     uint32_t members[KMEANS_CENTROIDS];
@@ -20,7 +20,7 @@ struct worker {
 struct training {
     struct bench *bench;
     struct pool *pool;
-    struct worker *workers; /* [threads] */
+    struct kmeans_worker *workers; /* [threads] */
     const float *centroids, *halves;
     size_t *next; /* key */
 };
@@ -31,7 +31,7 @@ static void iterate(uint32_t job, uint32_t thread, void *context)
     const struct training *training = context;
     size_t keys = training->bench->data.size / sizeof(float) / DIM / KEYS * KEYS;
     size_t first = (*training->next + (size_t)job * KEYS) % keys;
-    struct worker *worker = &training->workers[job];
+    struct kmeans_worker *worker = &training->workers[job];
     const struct kmeans kmeans = {
         .dim = DIM,
         .count = KEYS,
@@ -81,7 +81,7 @@ bool host_kmeans_run(const struct effort *effort, uint64_t seed, struct findings
     if (!bench_init(&bench, CACHES, seed, why)) {
         return false;
     }
-    struct worker *workers = array_zeroed(bench.topology.count, sizeof *workers, why);
+    struct kmeans_worker *workers = array_zeroed(bench.topology.count, sizeof *workers, why);
     choose_centroids(&bench, centroids, halves);
     bool ok = workers != NULL &&
               findings_add(findings, "host.kmeans", "threads", UNIT_FLOP_PER_S, why) != NULL &&

@@ -14,7 +14,7 @@
 
 enum { CHILL_CACHES = 2 }; /* reads this multiple of the caches' size to flush them */
 
-struct manager {
+struct host_manager {
     struct recording recording;
     const struct policy_kind *kind;
     const struct bench *bench;
@@ -27,20 +27,20 @@ struct manager {
 };
 
 /* `bench` outlives it, and has memory. The caller releases it, on failure too. */
-static bool manager_init(struct manager *manager, const struct policy_kind *kind, uint32_t units,
-                         const struct bench *bench, struct error *why)
+static bool manager_init(struct host_manager *manager, const struct policy_kind *kind,
+                         uint32_t units, const struct bench *bench, struct error *why)
 {
-    *manager = (struct manager){.kind = kind, .bench = bench};
+    *manager = (struct host_manager){.kind = kind, .bench = bench};
     return recording_init(&manager->recording, units, why);
 }
 
-static void manager_release(struct manager *manager)
+static void manager_release(struct host_manager *manager)
 {
     recording_release(&manager->recording);
 }
 
 /* After the last step, the caches are created and warmed again. */
-static bool next_layer(struct manager *manager, struct error *why)
+static bool host_manager_next_layer(struct host_manager *manager, struct error *why)
 {
     struct recording *recording = &manager->recording;
     uint32_t turn = manager->turn++ % (DEMAND_LAYERS * recording->shape.steps);
@@ -49,25 +49,25 @@ static bool next_layer(struct manager *manager, struct error *why)
     return turn > 0 || recording_start(recording, manager->kind, why);
 }
 
-static void look_up_job(uint32_t job, uint32_t thread, void *context)
+static void host_manager_look_up_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
-    struct manager *manager = context;
+    struct host_manager *manager = context;
     double start = clock_ns();
     mini_head_look_up(&manager->heads[job], manager->step);
     manager->look_up_ns[job] = clock_ns() - start;
 }
 
-static void update_job(uint32_t job, uint32_t thread, void *context)
+static void host_manager_update_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
-    struct manager *manager = context;
+    struct host_manager *manager = context;
     double start = clock_ns();
     mini_head_update(&manager->heads[job], manager->step);
     manager->update_ns[job] = clock_ns() - start;
 }
 
-static double unit_ns(const struct manager *manager, const double *job_ns)
+static double host_manager_unit_ns(const struct host_manager *manager, const double *job_ns)
 {
     double sum = 0;
     for (uint32_t h = 0; h < DEMAND_HEADS; h++) {
@@ -76,19 +76,20 @@ static double unit_ns(const struct manager *manager, const double *job_ns)
     return sum / ((double)manager->recording.wanted * DEMAND_HEADS);
 }
 
-static bool serve(struct manager *manager, double *look_up_ns, double *update_ns, struct error *why)
+static bool host_manager_serve(struct host_manager *manager, double *look_up_ns, double *update_ns,
+                               struct error *why)
 {
     const struct bench *bench = manager->bench;
     struct pool *pool = bench->pools[bench->sizes - 1];
-    if (!next_layer(manager, why)) {
+    if (!host_manager_next_layer(manager, why)) {
         return false;
     }
     buffer_sum(&bench->data, 0, bench->data.size, pool);
-    pool_run(pool, DEMAND_HEADS, look_up_job, manager);
-    pool_delegate(pool, DEMAND_HEADS, update_job, manager);
+    pool_run(pool, DEMAND_HEADS, host_manager_look_up_job, manager);
+    pool_delegate(pool, DEMAND_HEADS, host_manager_update_job, manager);
     pool_wait(pool);
-    *look_up_ns = unit_ns(manager, manager->look_up_ns);
-    *update_ns = unit_ns(manager, manager->update_ns);
+    *look_up_ns = host_manager_unit_ns(manager, manager->look_up_ns);
+    *update_ns = host_manager_unit_ns(manager, manager->update_ns);
     return true;
 }
 
@@ -97,13 +98,13 @@ static bool serve(struct manager *manager, double *look_up_ns, double *update_ns
 static bool manager_sample_lookup(void *state, double *value, struct error *why)
 {
     double other;
-    return serve(state, value, &other, why);
+    return host_manager_serve(state, value, &other, why);
 }
 
 static bool manager_sample_update(void *state, double *value, struct error *why)
 {
     double other;
-    return serve(state, &other, value, why);
+    return host_manager_serve(state, &other, value, why);
 }
 
 /* ---- the curves ---- */
@@ -113,9 +114,9 @@ static bool manager_sample_update(void *state, double *value, struct error *why)
 static const uint32_t curve_units[] = {3840, 7680, 30720, 126720};
 enum { CURVE_SIZES = sizeof curve_units / sizeof curve_units[0] };
 
-struct ground {
+struct manager_ground {
     struct bench bench; /* first */
-    struct manager managers[CURVE_SIZES];
+    struct host_manager managers[CURVE_SIZES];
 };
 
 static bool note_curve(struct findings *findings, const char *curve, const char *what,
@@ -128,10 +129,11 @@ static bool note_curve(struct findings *findings, const char *curve, const char 
                       what, DEMAND_HEADS, threads, DEMAND_TRACE);
 }
 
-static bool add_manager(struct ground *ground, uint32_t size, uint32_t units, struct error *why)
+static bool add_manager(struct manager_ground *ground, uint32_t size, uint32_t units,
+                        struct error *why)
 {
     struct bench *bench = &ground->bench;
-    struct manager *manager = &ground->managers[size];
+    struct host_manager *manager = &ground->managers[size];
     return manager_init(manager, policy_find("lru", NULL, 0, why), units, bench, why) &&
            bench_add(bench, "host.lookup", manager->recording.wanted, manager_sample_lookup,
                      manager, why) &&
@@ -139,9 +141,9 @@ static bool add_manager(struct ground *ground, uint32_t size, uint32_t units, st
                      manager, why);
 }
 
-static void destroy_curves(struct bench *bench)
+static void host_manager_destroy_curves(struct bench *bench)
 {
-    struct ground *ground = (struct ground *)bench;
+    struct manager_ground *ground = (struct manager_ground *)bench;
     for (uint32_t i = 0; i < CURVE_SIZES; i++) {
         manager_release(&ground->managers[i]);
     }
@@ -149,10 +151,10 @@ static void destroy_curves(struct bench *bench)
     free(ground);
 }
 
-static struct bench *create_curves(const struct host_scope *scope, struct findings *findings,
-                                   struct error *why)
+static struct bench *host_manager_create_curves(const struct host_scope *scope,
+                                                struct findings *findings, struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    struct manager_ground *ground = array_zeroed(1, sizeof *ground, why);
     bool ok = ground != NULL && bench_init(&ground->bench, CHILL_CACHES, scope->seed, why);
     uint32_t threads = ok ? ground->bench.topology.count : 0;
     ok = ok && note_curve(findings, "host.lookup", "looked up", threads, why) &&
@@ -162,9 +164,10 @@ static struct bench *create_curves(const struct host_scope *scope, struct findin
         ok = add_manager(ground, i, scope->units > 0 ? scope->units : curve_units[i], why);
     }
     if (!ok && ground != NULL) {
-        destroy_curves(&ground->bench);
+        host_manager_destroy_curves(&ground->bench);
     }
     return ok ? &ground->bench : NULL;
 }
 
-const struct host_curves host_manager_curves = {create_curves, NULL, destroy_curves};
+const struct host_curves host_manager_curves = {host_manager_create_curves, NULL,
+                                                host_manager_destroy_curves};

@@ -30,7 +30,7 @@ struct copying {
     uint32_t shares;
 };
 
-static void copy_share(uint32_t share, uint32_t thread, void *context)
+static void memory_group_copy_share(uint32_t share, uint32_t thread, void *context)
 {
     (void)thread;
     const struct copying *copying = context;
@@ -49,7 +49,7 @@ static bool sample_stream(void *state, double *value, struct error *why)
                               pool_threads(stream->pool) * SHARES_PER_THREAD};
     double start = clock_ns();
     if (stream->copies) {
-        pool_run(stream->pool, copying.shares, copy_share, &copying);
+        pool_run(stream->pool, copying.shares, memory_group_copy_share, &copying);
     } else {
         buffer_sum(stream->data, first, size, stream->pool);
     }
@@ -67,13 +67,13 @@ static bool add_stream(struct bench *bench, struct stream *stream, double size,
 
 /* ---- threads ---- */
 
-struct ground {
+struct memory_ground {
     struct bench bench; /* first */
     struct stream streams[2 * TOPOLOGY_MOST_COUNTS];
     size_t next;
 };
 
-static void destroy_curves(struct bench *bench)
+static void memory_group_destroy_curves(struct bench *bench)
 {
     bench_release(bench);
     free(bench);
@@ -92,10 +92,10 @@ static bool note_streams(const struct bench *bench, bool copies, struct findings
                        mib));
 }
 
-static struct bench *create_curves(const struct host_scope *scope, struct findings *findings,
-                                   struct error *why)
+static struct bench *memory_group_create_curves(const struct host_scope *scope,
+                                                struct findings *findings, struct error *why)
 {
-    struct ground *ground = array_zeroed(1, sizeof *ground, why);
+    struct memory_ground *ground = array_zeroed(1, sizeof *ground, why);
     if (ground == NULL) {
         return NULL;
     }
@@ -113,7 +113,7 @@ static struct bench *create_curves(const struct host_scope *scope, struct findin
     }
     ok = ok && note_streams(bench, copies, findings, why);
     if (!ok) {
-        destroy_curves(bench);
+        memory_group_destroy_curves(bench);
     }
     return ok ? bench : NULL;
 }
@@ -132,7 +132,8 @@ static bool put_most(struct findings *findings, struct error *why)
                       "the most that threads read from the first NUMA node: %.0f of them", threads);
 }
 
-const struct host_curves host_memory_curves = {create_curves, put_most, destroy_curves};
+const struct host_curves host_memory_curves = {memory_group_create_curves, put_most,
+                                               memory_group_destroy_curves};
 
 /* ---- nodes ---- */
 

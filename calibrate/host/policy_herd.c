@@ -26,7 +26,7 @@ struct instance {
 
 /* ---- serving ---- */
 
-static void look_up(const struct herd *herd, struct instance *instance)
+static void policy_herd_look_up(const struct herd *herd, struct instance *instance)
 {
     const struct policy *policy = instance->policy;
     const uint32_t *units = instance->order + instance->start;
@@ -51,7 +51,7 @@ static void update(const struct herd *herd, struct instance *instance, uint32_t 
     policy_access(instance->policy, &demand, &outcome);
 }
 
-static void serve(uint32_t job, uint32_t thread, void *context)
+static void policy_herd_serve(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct herd_turn *turn = context;
@@ -61,7 +61,7 @@ static void serve(uint32_t job, uint32_t thread, void *context)
     double start = clock_ns();
     for (uint32_t i = 0; i < herd->each; i++) {
         if (turn->looks_up) {
-            look_up(herd, &mine[i]);
+            policy_herd_look_up(herd, &mine[i]);
         } else {
             update(herd, &mine[i], step);
         }
@@ -76,7 +76,7 @@ bool herd_sample(void *state, double *value, struct error *why)
     const struct bench *bench = turn->herd->bench;
     uint32_t threads = pool_threads(turn->pool);
     buffer_sum(&bench->data, 0, bench->data.size, bench->pools[bench->sizes - 1]);
-    pool_run(turn->pool, threads, serve, turn);
+    pool_run(turn->pool, threads, policy_herd_serve, turn);
     double sum = 0;
     for (uint32_t i = 0; i < threads; i++) {
         sum += turn->herd->ns[i];
@@ -88,7 +88,7 @@ bool herd_sample(void *state, double *value, struct error *why)
 /* ---- the instances ---- */
 
 /* Fill an instance, and leave instances in different phases of their periodic clean-ups. */
-static void warm_up(uint32_t job, uint32_t thread, void *context)
+static void policy_herd_warm_up(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct herd *herd = context;
@@ -153,7 +153,7 @@ bool herd_init(struct herd *herd, const struct policy_kind *kind, uint32_t units
         ok = add_instance(herd, kind, why);
     }
     if (ok) {
-        pool_run(bench->pools[bench->sizes - 1], count, warm_up, herd);
+        pool_run(bench->pools[bench->sizes - 1], count, policy_herd_warm_up, herd);
     }
     return ok;
 }

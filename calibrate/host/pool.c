@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-struct worker {
+struct pool_worker {
     struct pool *pool;
     pthread_t id;
     uint32_t thread;
@@ -31,7 +31,7 @@ struct pool {
     pthread_cond_t done; /* the caller sleeps on it */
 
     uint32_t threads, pinned;
-    struct worker *workers;
+    struct pool_worker *workers;
 };
 
 /* ---- threads ---- */
@@ -57,7 +57,7 @@ static void queue_delegated(struct pool *pool)
 }
 
 /* Wait for work, and do one piece of it. Returns false when the pool ends. */
-static bool work_once(struct pool *pool, uint32_t thread)
+static bool pool_work_once(struct pool *pool, uint32_t thread)
 {
     pthread_mutex_lock(&pool->queue);
     while (!pool->delegates && !pool->ends && pool->next == pool->jobs) {
@@ -81,10 +81,10 @@ static bool work_once(struct pool *pool, uint32_t thread)
     return true;
 }
 
-static void *work(void *argument)
+static void *pool_work(void *argument)
 {
-    struct worker *worker = argument;
-    while (work_once(worker->pool, worker->thread)) {
+    struct pool_worker *worker = argument;
+    while (pool_work_once(worker->pool, worker->thread)) {
     }
     return NULL;
 }
@@ -92,8 +92,8 @@ static void *work(void *argument)
 /* Start a thread on its processor, so that it never touches memory of another node first. */
 static bool start_worker(struct pool *pool, uint32_t thread, const uint32_t *cpus)
 {
-    struct worker *worker = &pool->workers[thread];
-    *worker = (struct worker){.pool = pool, .thread = thread};
+    struct pool_worker *worker = &pool->workers[thread];
+    *worker = (struct pool_worker){.pool = pool, .thread = thread};
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     bool can_pin = cpus != NULL && cpus[thread] < CPU_SETSIZE;
@@ -103,8 +103,8 @@ static bool start_worker(struct pool *pool, uint32_t thread, const uint32_t *cpu
         CPU_SET(cpus[thread], &set);
         pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
     }
-    bool pinned = can_pin && pthread_create(&worker->id, &attributes, work, worker) == 0;
-    bool started = pinned || pthread_create(&worker->id, NULL, work, worker) == 0;
+    bool pinned = can_pin && pthread_create(&worker->id, &attributes, pool_work, worker) == 0;
+    bool started = pinned || pthread_create(&worker->id, NULL, pool_work, worker) == 0;
     pthread_attr_destroy(&attributes);
     pool->pinned += pinned;
     return started;
@@ -146,7 +146,7 @@ struct pool *pool_create(uint32_t threads, const uint32_t *cpus, struct error *w
 }
 
 /* Describe a batch; with the queue's mutex held. */
-static void set_batch(struct pool *pool, pool_job job, void *context)
+static void pool_set_batch(struct pool *pool, pool_job job, void *context)
 {
     pool->job = job;
     pool->context = context;
@@ -155,7 +155,7 @@ static void set_batch(struct pool *pool, pool_job job, void *context)
 void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context)
 {
     pthread_mutex_lock(&pool->queue);
-    set_batch(pool, job, context);
+    pool_set_batch(pool, job, context);
     pool->next = 0;
     pool->jobs = jobs;
     atomic_store_explicit(&pool->left, jobs, memory_order_relaxed);
@@ -166,7 +166,7 @@ void pool_start(struct pool *pool, uint32_t jobs, pool_job job, void *context)
 void pool_delegate(struct pool *pool, uint32_t jobs, pool_job job, void *context)
 {
     pthread_mutex_lock(&pool->queue);
-    set_batch(pool, job, context);
+    pool_set_batch(pool, job, context);
     pool->delegated = jobs;
     pool->delegates = true;
     atomic_store_explicit(&pool->left, 1, memory_order_relaxed);

@@ -34,7 +34,7 @@ struct job {
     uint32_t shares;
 };
 
-static uint32_t share_start(const struct job *job, uint32_t share)
+static uint32_t store_rows_share_start(const struct job *job, uint32_t share)
 {
     return (uint32_t)((uint64_t)job->store->count * share / job->shares);
 }
@@ -44,8 +44,8 @@ static void store_share(uint32_t share, uint32_t thread, void *context)
     (void)thread;
     const struct job *job = context;
     const struct store_rows *store = job->store;
-    uint32_t end = share_start(job, share + 1);
-    for (uint32_t i = share_start(job, share); i < end; i++) {
+    uint32_t end = store_rows_share_start(job, share + 1);
+    for (uint32_t i = store_rows_share_start(job, share); i < end; i++) {
         size_t place = store->places != NULL ? store->places[i] : i % store->to_rows;
         store_row(store->to + place * store->row_bytes,
                   store->from + (size_t)store->rows[i] * store->row_bytes, store->row_bytes);

@@ -13,7 +13,7 @@ enum { MOST_CPUS = 4096, MOST_NODES = 256, MOST_CACHES = 8 };
 #define ASSUMED_CACHE (UINT64_C(256) << 20)
 
 /* Set the flags of a list such as "0-3,8"; numbers from `most` on are ignored. */
-static void read_list(const char *at, bool *flags, uint32_t most)
+static void topology_read_list(const char *at, bool *flags, uint32_t most)
 {
     char *end;
     for (;; at = end + 1) {
@@ -35,13 +35,14 @@ static void read_list(const char *at, bool *flags, uint32_t most)
 
 /* ---- processors ---- */
 
-struct processor {
+struct topology_processor {
     uint32_t cpu, node;
     uint64_t package_and_core;
     uint32_t rank; /* among the logical CPUs of its core */
 };
 
-static uint32_t find_processors(const char *root, const bool *allowed, struct processor *found)
+static uint32_t find_processors(const char *root, const bool *allowed,
+                                struct topology_processor *found)
 {
     uint32_t count = 0;
     struct system_text package, core;
@@ -52,8 +53,8 @@ static uint32_t find_processors(const char *root, const bool *allowed, struct pr
         }
         system_read(&package, root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id",
                     cpu);
-        struct processor *processor = &found[count++];
-        *processor = (struct processor){.cpu = cpu};
+        struct topology_processor *processor = &found[count++];
+        *processor = (struct topology_processor){.cpu = cpu};
         processor->package_and_core =
             system_number(&package, "") << 32 | (system_number(&core, "") & UINT32_MAX);
         for (uint32_t i = 0; i + 1 < count; i++) {
@@ -63,14 +64,14 @@ static uint32_t find_processors(const char *root, const bool *allowed, struct pr
     return count;
 }
 
-static void find_nodes(const char *root, struct processor *processors, uint32_t count)
+static void find_nodes(const char *root, struct topology_processor *processors, uint32_t count)
 {
     struct system_text text;
     bool on_node[MOST_CPUS];
     for (uint32_t node = 0; node < MOST_NODES; node++) {
         if (system_read(&text, root, "/sys/devices/system/node/node%u/cpulist", node)) {
             memset(on_node, 0, sizeof on_node);
-            read_list(text.bytes, on_node, MOST_CPUS);
+            topology_read_list(text.bytes, on_node, MOST_CPUS);
             for (uint32_t i = 0; i < count; i++) {
                 processors[i].node = on_node[processors[i].cpu] ? node : processors[i].node;
             }
@@ -78,16 +79,16 @@ static void find_nodes(const char *root, struct processor *processors, uint32_t 
     }
 }
 
-static int compare(uint64_t a, uint64_t b)
+static int topology_compare(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
 static int compare_processors(const void *left, const void *right)
 {
-    const struct processor *a = left, *b = right;
-    int by_node = compare(a->node, b->node), by_rank = compare(a->rank, b->rank);
-    return by_node != 0 ? by_node : by_rank != 0 ? by_rank : compare(a->cpu, b->cpu);
+    const struct topology_processor *a = left, *b = right;
+    int by_node = topology_compare(a->node, b->node), by_rank = topology_compare(a->rank, b->rank);
+    return by_node != 0 ? by_node : by_rank != 0 ? by_rank : topology_compare(a->cpu, b->cpu);
 }
 
 /* The number of CPUs that a quota of CPU time allows: "200000 100000" is two, "max 100000" means no
@@ -106,7 +107,7 @@ static uint32_t quota(const char *root, uint32_t count)
 
 /* ---- caches ---- */
 
-static uint64_t bytes_of(const char *text)
+static uint64_t topology_bytes_of(const char *text)
 {
     char *unit;
     uint64_t number = strtoull(text, &unit, 10);
@@ -126,11 +127,11 @@ static uint64_t cache_share(const char *root, uint32_t cpu)
         }
         last = system_number(&text, "");
         system_read(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/size", cpu, index);
-        uint64_t size = bytes_of(text.bytes), sharers = 0;
+        uint64_t size = topology_bytes_of(text.bytes), sharers = 0;
         bool shares[MOST_CPUS] = {false};
         system_read(&text, root, "/sys/devices/system/cpu/cpu%u/cache/index%u/shared_cpu_list", cpu,
                     index);
-        read_list(text.bytes, shares, MOST_CPUS);
+        topology_read_list(text.bytes, shares, MOST_CPUS);
         for (uint32_t i = 0; i < MOST_CPUS; i++) {
             sharers += shares[i];
         }
@@ -142,7 +143,8 @@ static uint64_t cache_share(const char *root, uint32_t cpu)
 /* ---- the whole ---- */
 
 static bool put_processors(struct topology *topology, const char *root,
-                           const struct processor *processors, uint32_t count, struct error *why)
+                           const struct topology_processor *processors, uint32_t count,
+                           struct error *why)
 {
     topology->cpus = array_zeroed(count, sizeof *topology->cpus, why);
     topology->nodes = topology->cpus ? array_zeroed(count, sizeof *topology->nodes, why) : NULL;
@@ -168,8 +170,8 @@ bool topology_init(struct topology *topology, const char *root, struct error *wh
     bool allowed[MOST_CPUS] = {false};
     system_read(&text, root, "/proc/self/status");
     const char *list = strstr(text.bytes, "Cpus_allowed_list:");
-    read_list(list == NULL ? "" : list + strlen("Cpus_allowed_list:"), allowed, MOST_CPUS);
-    struct processor *processors = array_zeroed(MOST_CPUS, sizeof *processors, why);
+    topology_read_list(list == NULL ? "" : list + strlen("Cpus_allowed_list:"), allowed, MOST_CPUS);
+    struct topology_processor *processors = array_zeroed(MOST_CPUS, sizeof *processors, why);
     if (processors == NULL) {
         return false;
     }

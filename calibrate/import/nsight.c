@@ -82,20 +82,20 @@ static const struct question questions[] = {
 };
 enum { QUESTIONS = sizeof questions / sizeof questions[0] };
 
-struct report {
+struct nsight_report {
     sqlite3 *database;
     const char *path;
 };
 
-static bool complain(const struct report *report, struct error *why)
+static bool nsight_complain(const struct nsight_report *report, struct error *why)
 {
     error_set(why, report->path, 0, "not a supported export: %s", sqlite3_errmsg(report->database));
     return error_expect(why, "what 'nsys export --type sqlite' makes of a report");
 }
 
 /* The first column of a statement's rows, all of them positive numbers. */
-static bool read_column(const struct report *report, const char *sql, double **values,
-                        uint32_t *count, struct error *why)
+static bool nsight_read_column(const struct nsight_report *report, const char *sql, double **values,
+                               uint32_t *count, struct error *why)
 {
     enum { MOST = 1 << 22 };
     sqlite3_stmt *statement = NULL;
@@ -103,14 +103,14 @@ static bool read_column(const struct report *report, const char *sql, double **v
     *values = NULL;
     *count = 0;
     if (sqlite3_prepare_v2(report->database, sql, -1, &statement, NULL) != SQLITE_OK) {
-        return complain(report, why);
+        return nsight_complain(report, why);
     }
     int code;
     bool ok = true;
     while (ok && *count < MOST && (code = sqlite3_step(statement)) != SQLITE_DONE) {
         ok = code == SQLITE_ROW
                  ? array_reserve(values, &capacity, *count + 1u, sizeof **values, why)
-                 : complain(report, why);
+                 : nsight_complain(report, why);
         if (ok && sqlite3_column_double(statement, 0) > 0) {
             (*values)[(*count)++] = sqlite3_column_double(statement, 0);
         }
@@ -122,7 +122,8 @@ static bool read_column(const struct report *report, const char *sql, double **v
     return ok;
 }
 
-static bool has_table(const struct report *report, const char *name, bool *there, struct error *why)
+static bool has_table(const struct nsight_report *report, const char *name, bool *there,
+                      struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool ok = sqlite3_prepare_v2(report->database,
@@ -132,11 +133,11 @@ static bool has_table(const struct report *report, const char *name, bool *there
     int code = ok ? sqlite3_step(statement) : SQLITE_ERROR;
     *there = code == SQLITE_ROW;
     sqlite3_finalize(statement);
-    return code == SQLITE_ROW || code == SQLITE_DONE || complain(report, why);
+    return code == SQLITE_ROW || code == SQLITE_DONE || nsight_complain(report, why);
 }
 
-static bool ask(const struct report *report, const struct question *question,
-                struct findings *findings, bool *found, struct error *why)
+static bool nsight_ask(const struct nsight_report *report, const struct question *question,
+                       struct findings *findings, bool *found, struct error *why)
 {
     double *samples;
     uint32_t count;
@@ -149,7 +150,7 @@ static bool ask(const struct report *report, const struct question *question,
             return true;
         }
     }
-    if (!read_column(report, question->sql, &samples, &count, why)) {
+    if (!nsight_read_column(report, question->sql, &samples, &count, why)) {
         return false;
     }
     bool ok = true;
@@ -165,7 +166,7 @@ static bool ask(const struct report *report, const struct question *question,
 }
 
 /* The ends of all work on the GPU, in order, to look up what a synchronisation waited for. */
-static bool prepare(const struct report *report, struct error *why)
+static bool nsight_prepare(const struct nsight_report *report, struct error *why)
 {
     static const char create[] = "CREATE TEMP TABLE gpu (end INTEGER);"
                                  "CREATE INDEX temp.gpu_end ON gpu (end)";
@@ -174,7 +175,7 @@ static bool prepare(const struct report *report, struct error *why)
     } sources[] = {{COPIES, "INSERT INTO temp.gpu SELECT end FROM " COPIES},
                    {KERNELS, "INSERT INTO temp.gpu SELECT end FROM " KERNELS}};
     if (sqlite3_exec(report->database, create, NULL, NULL, NULL) != SQLITE_OK) {
-        return complain(report, why);
+        return nsight_complain(report, why);
     }
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         bool there;
@@ -183,14 +184,15 @@ static bool prepare(const struct report *report, struct error *why)
         }
         if (there &&
             sqlite3_exec(report->database, sources[i].sql, NULL, NULL, NULL) != SQLITE_OK) {
-            return complain(report, why);
+            return nsight_complain(report, why);
         }
     }
     return true;
 }
 
 /* The first GPU of the report; the report may lack the table. */
-static bool name_gpu(const struct report *report, struct provenance *provenance, struct error *why)
+static bool nsight_name_gpu(const struct nsight_report *report, struct provenance *provenance,
+                            struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool there;
@@ -199,7 +201,7 @@ static bool name_gpu(const struct report *report, struct provenance *provenance,
     }
     if (sqlite3_prepare_v2(report->database, "SELECT name FROM TARGET_INFO_GPU ORDER BY id LIMIT 1",
                            -1, &statement, NULL) != SQLITE_OK) {
-        return complain(report, why);
+        return nsight_complain(report, why);
     }
     if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != NULL) {
         provenance_set(provenance, FACT_GPU, "%s", (const char *)sqlite3_column_text(statement, 0));
@@ -215,16 +217,16 @@ static void trust_nothing(sqlite3 *database)
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
 
-static bool import_all(const struct report *report, struct findings *findings,
+static bool import_all(const struct nsight_report *report, struct findings *findings,
                        struct provenance *provenance, struct error *why)
 {
     bool found = false;
     trust_nothing(report->database);
-    if (!prepare(report, why)) {
+    if (!nsight_prepare(report, why)) {
         return false;
     }
     for (size_t i = 0; i < QUESTIONS; i++) {
-        if (!ask(report, &questions[i], findings, &found, why)) {
+        if (!nsight_ask(report, &questions[i], findings, &found, why)) {
             return false;
         }
     }
@@ -234,13 +236,13 @@ static bool import_all(const struct report *report, struct findings *findings,
                                  "--trace=cuda");
     }
     provenance_add(provenance, FACT_FROM, basename(report->path));
-    return name_gpu(report, provenance, why);
+    return nsight_name_gpu(report, provenance, why);
 }
 
 bool nsight_import(const char *path, struct findings *findings, struct provenance *provenance,
                    struct error *why)
 {
-    struct report report = {.path = path};
+    struct nsight_report report = {.path = path};
     bool ok = sqlite3_open_v2(path, &report.database, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK
                   ? import_all(&report, findings, provenance, why)
                   : error_set(why, path, 0, "cannot be opened: %s",

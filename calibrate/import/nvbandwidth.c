@@ -63,7 +63,7 @@ static bool read_result(const json_t *test, const char *name, double *out, struc
     return true;
 }
 
-static const char *text_of(const json_t *root, const char *key)
+static const char *nvbandwidth_text_of(const json_t *root, const char *key)
 {
     const char *text = json_string_value(json_object_get(root, key));
     return text != NULL ? text : "of unknown version";
@@ -87,12 +87,13 @@ static bool import_test(const json_t *root, const struct test *test, const char 
     *found = true;
     return import_figure(findings, test->curve, &value, 1, name, why,
                          "nvbandwidth %s, %s%s%s, first GPU, median of its samples (%s)",
-                         text_of(root, "version"), test->name, second != NULL ? " and " : "",
-                         second != NULL ? test->second : "", basename(name));
+                         nvbandwidth_text_of(root, "version"), test->name,
+                         second != NULL ? " and " : "", second != NULL ? test->second : "",
+                         basename(name));
 }
 
 /* "0: NVIDIA H100 80GB HBM3 (00000000:07:00.0): (host)" names the GPU between ": " and " (". */
-static void name_gpu(const json_t *root, struct provenance *provenance)
+static void nvbandwidth_name_gpu(const json_t *root, struct provenance *provenance)
 {
     const char *text =
         json_string_value(json_array_get(json_object_get(root, "GPU Device list"), 0));
@@ -125,7 +126,7 @@ static bool import_root(const json_t *root, const char *name, struct findings *f
         error_set(why, name, 0, "no test between host and GPU passed");
         return error_expect(why, "a result of %s, %s, ...", tests[0].name, tests[1].name);
     }
-    name_gpu(root, provenance);
+    nvbandwidth_name_gpu(root, provenance);
     provenance_add(provenance, FACT_FROM, basename(name));
     return true;
 }

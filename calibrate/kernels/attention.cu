@@ -57,8 +57,8 @@ static __device__ tile_tokens<ROWS> find_tokens(const struct stretch &stretch, u
 
 /* Start to copy a tile's keys, then its values; rows after the last are zeros. */
 template <class rows, int ROWS>
-static __device__ void copy_tile(uint4 *stage, const struct stretch &stretch, uint32_t tile,
-                                 const tile_tokens<ROWS> &tokens)
+static __device__ void attention_copy_tile(uint4 *stage, const struct stretch &stretch,
+                                           uint32_t tile, const tile_tokens<ROWS> &tokens)
 {
     int lane = (int)(threadIdx.x % WARP), chunk = lane % rows::CHUNKS;
 #pragma unroll
@@ -103,8 +103,8 @@ template <int DIM, int HALVES> struct running {
 
 /* Replace the products of a tile by weights, and scale the sums so far to the new maximum. */
 template <int DIM, int HALVES, int ROWS>
-static __device__ void weigh(struct running<DIM, HALVES> &state, float (&products)[ROWS / 8][4],
-                             float scale)
+static __device__ void attention_weigh(struct running<DIM, HALVES> &state,
+                                       float (&products)[ROWS / 8][4], float scale)
 {
     float most[HALVES];
     bool higher = false;
@@ -159,7 +159,7 @@ static __device__ void attend_tile(struct running<DIM, HALVES> &state,
             }
         }
     }
-    weigh<DIM, HALVES, ROWS>(state, products, scale);
+    attention_weigh<DIM, HALVES, ROWS>(state, products, scale);
 #pragma unroll
     for (int first = 0; first < ROWS; first += 16) {
         float(&low)[4] = products[first / 8], (&high)[4] = products[first / 8 + 1];
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(WARPS *WARP, 2) attend(const struct att
     tile_tokens<ROWS> tokens = find_tokens<ROWS>(stretch, ahead);
     for (int stage = 0; stage < STAGES - 1; stage++) {
         tile_tokens<ROWS> next = find_tokens<ROWS>(stretch, ahead + WARPS);
-        copy_tile<rows, ROWS>(stages + stage * 2 * TILE_CHUNKS, stretch, ahead, tokens);
+        attention_copy_tile<rows, ROWS>(stages + stage * 2 * TILE_CHUNKS, stretch, ahead, tokens);
         tokens = next;
         ahead += WARPS;
     }
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(WARPS *WARP, 2) attend(const struct att
     for (int stage = 0; tile < stretch.last; tile += WARPS) {
         tile_tokens<ROWS> next = find_tokens<ROWS>(stretch, ahead + WARPS);
         int free = stage == 0 ? STAGES - 1 : stage - 1;
-        copy_tile<rows, ROWS>(stages + free * 2 * TILE_CHUNKS, stretch, ahead, tokens);
+        attention_copy_tile<rows, ROWS>(stages + free * 2 * TILE_CHUNKS, stretch, ahead, tokens);
         tokens = next;
         ahead += WARPS;
         ptx_copy_wait<STAGES - 1>();

@@ -64,7 +64,7 @@ template <int PARTS> static __device__ void load_code(uint8_t (&code)[PARTS], co
     }
 }
 
-template <int PARTS> static __device__ float look_up(const float4 *table, const uint8_t *from)
+template <int PARTS> static __device__ float codes_look_up(const float4 *table, const uint8_t *from)
 {
     alignas(16) uint8_t code[PARTS];
     load_code<PARTS>(code, from);
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(THREADS) score_codes(const struct code_
         make_table(table, task, first);
         __syncthreads();
         for (uint32_t i = begin + threadIdx.x; i < end; i += THREADS) {
-            float score = look_up<PARTS>(table, task.codes + (row + i) * PARTS);
+            float score = codes_look_up<PARTS>(table, task.codes + (row + i) * PARTS);
             task.scores[row + i] = first == 0 ? score : fmaxf(score, task.scores[row + i]);
         }
         __syncthreads(); /* all look-ups are done before the table is made again */

@@ -14,7 +14,7 @@ struct label_task {
 };
 
 /* The cosine, with two values for each lane and step. It is 0 for a null vector. */
-static __device__ float cosine(const uint32_t *query, const uint32_t *label, uint32_t pairs)
+static __device__ float labels_cosine(const uint32_t *query, const uint32_t *label, uint32_t pairs)
 {
     float product = 0, query_squared = 0, label_squared = 0;
     for (uint32_t i = threadIdx.x % WARP; i < pairs; i += WARP) {
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(KERNEL_MOST_GROUP *WARP)
     uint64_t at = ((uint64_t)blockIdx.x * group + head) * words;
     const uint32_t *query = (const uint32_t *)task.queries + at;
     uint32_t *label = (uint32_t *)task.labels + at;
-    float like = cosine(query, label, words);
+    float like = labels_cosine(query, label, words);
     if (threadIdx.x % WARP == 0) {
         cosines[head] = like;
     }

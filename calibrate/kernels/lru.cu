@@ -61,7 +61,7 @@ static __device__ void forget_touches(const struct lru_cache &cache)
 
 /* Find the slots of the wanted tokens, and list the misses as indices into `wanted`. Returns the
  * number of misses. */
-static __device__ uint32_t look_up(const struct lru_cache &cache)
+static __device__ uint32_t lru_look_up(const struct lru_cache &cache)
 {
     uint32_t misses = 0, all;
     for (uint32_t begin = 0; begin < cache.count; begin += LRU_ROUND) {
@@ -135,7 +135,7 @@ static __global__ void __launch_bounds__(LRU_THREADS) touch_lru(const struct ker
 {
     const struct lru_cache cache = cache_of(lru);
     forget_touches(cache);
-    uint32_t misses = look_up(cache);
+    uint32_t misses = lru_look_up(cache);
     turn_order(cache, misses);
     if (threadIdx.x == 0) {
         lru.miss_counts[blockIdx.x] = misses;

@@ -52,7 +52,7 @@ static __device__ void load_parts(const struct merge_task &task, uint32_t parts,
     }
 }
 
-static __device__ void add_parts(const struct merge_task &task, struct warp_parts &sum)
+static __device__ void merge_kernel_add_parts(const struct merge_task &task, struct warp_parts &sum)
 {
     uint32_t warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     uint32_t parts = task.parts > warp ? divide_up(task.parts - warp, (uint32_t)WARPS) : 0;
@@ -84,7 +84,7 @@ static __device__ void add_parts(const struct merge_task &task, struct warp_part
 static __global__ void __launch_bounds__(WARPS *WARP) merge(const struct merge_task task)
 {
     struct warp_parts *sums = (struct warp_parts *)launch_shared;
-    add_parts(task, sums[threadIdx.x / WARP]);
+    merge_kernel_add_parts(task, sums[threadIdx.x / WARP]);
     __syncthreads();
     float most = -INFINITY, weight = 0, share[WARPS];
     for (int warp = 0; warp < WARPS; warp++) {

@@ -24,8 +24,8 @@ template <int WIDTH> struct score_tile {
 };
 
 template <int WIDTH>
-static __device__ void copy_rows(uint4 *stage, const uint16_t *entries, uint32_t first,
-                                 uint32_t end)
+static __device__ void scores_kernel_copy_rows(uint4 *stage, const uint16_t *entries,
+                                               uint32_t first, uint32_t end)
 {
     using rows = typename score_tile<WIDTH>::rows;
     int lane = (int)(threadIdx.x % WARP);
@@ -97,14 +97,14 @@ static __global__ void __launch_bounds__(WARPS *WARP)
     uint32_t first = begin + threadIdx.x / WARP * tile::ROWS, ahead = first;
     const uint32_t apart = WARPS * tile::ROWS;
     for (int stage = 0; stage < STAGES - 1; stage++, ahead += apart) {
-        copy_rows<WIDTH>(stages + stage * tile::CHUNKS, rows, ahead, end);
+        scores_kernel_copy_rows<WIDTH>(stages + stage * tile::CHUNKS, rows, ahead, end);
     }
     uint32_t left[WIDTH / 16][4];
     load_queries<WIDTH, PAGES>(
         left, queries + (uint64_t)blockIdx.y * group * (PAGES ? WIDTH / 2 : WIDTH), (int)group);
     for (int stage = 0; first < end; first += apart, ahead += apart) {
         int free = stage == 0 ? STAGES - 1 : stage - 1;
-        copy_rows<WIDTH>(stages + free * tile::CHUNKS, rows, ahead, end);
+        scores_kernel_copy_rows<WIDTH>(stages + free * tile::CHUNKS, rows, ahead, end);
         ptx_copy_wait<STAGES - 1>();
         __syncwarp();
         for (int row = 0; row < tile::ROWS; row += 16) {

@@ -12,7 +12,7 @@
 #define ASK_THREADS 256
 #define POLL_PAUSE_NS 100
 
-static __device__ void ask_for(const struct kernel_sets &sets, uint32_t pair, uint32_t count)
+static __device__ void sets_ask_for(const struct kernel_sets &sets, uint32_t pair, uint32_t count)
 {
     const uint32_t *wanted = sets.wanted + (uint64_t)pair * sets.most;
     uint32_t *asked = sets.asked + (uint64_t)pair * sets.most;
@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(ASK_THREADS) ask_sets(const struct kern
     uint32_t pair = blockIdx.x;
     uint32_t count = sets.reuse[pair] != 0 ? 0 : sets.wanted_counts[pair];
     if (count > 0) {
-        ask_for(sets, pair, count);
+        sets_ask_for(sets, pair, count);
     }
     if (threadIdx.x == 0) {
         sets.asked_counts[pair] = count;

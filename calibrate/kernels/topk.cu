@@ -55,14 +55,14 @@ struct cta_state {
 /* ---- numbers ---- */
 
 /* An unsigned number for a float, in the same order; -0 counts as 0. */
-static __device__ uint32_t number_of(uint32_t bits)
+static __device__ uint32_t topk_number_of(uint32_t bits)
 {
     bits = bits == 0x80000000U ? 0 : bits;
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000U;
 }
 
 /* The place in the row of a thread's i-th number of the tile that begins at `begin`. */
-static __device__ uint32_t place_of(uint32_t begin, uint32_t i)
+static __device__ uint32_t topk_place_of(uint32_t begin, uint32_t i)
 {
     return begin + i * THREADS + threadIdx.x;
 }
@@ -71,7 +71,7 @@ static __device__ uint32_t place_of(uint32_t begin, uint32_t i)
 static __device__ void load_tile(const uint32_t *row, uint32_t begin, uint32_t count,
                                  uint32_t (&numbers)[HELD])
 {
-    uint32_t first = place_of(begin, 0), left = first < count ? count - first : 0;
+    uint32_t first = topk_place_of(begin, 0), left = first < count ? count - first : 0;
     const uint32_t *from = row + first;
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
@@ -82,7 +82,7 @@ static __device__ void load_tile(const uint32_t *row, uint32_t begin, uint32_t c
     }
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
-        numbers[i] = number_of(numbers[i]);
+        numbers[i] = topk_number_of(numbers[i]);
     }
 }
 
@@ -168,10 +168,10 @@ static __device__ void write_chosen(const uint32_t (&numbers)[HELD], uint32_t be
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
         if (numbers[i] > selection.prefix) {
-            chosen[above++] = place_of(begin, i);
+            chosen[above++] = topk_place_of(begin, i);
         } else if (numbers[i] == selection.prefix) {
             if (equal < selection.wanted) {
-                chosen[k - 1 - equal] = place_of(begin, i);
+                chosen[k - 1 - equal] = topk_place_of(begin, i);
             }
             equal++;
         }

@@ -33,7 +33,7 @@ static double weighted_end(const struct weighted *sum, double *out, uint32_t dim
     return sum->weight > 0 ? sum->most + log(sum->weight) : -INFINITY;
 }
 
-static void clear(double *out, uint32_t dim)
+static void twins_clear(double *out, uint32_t dim)
 {
     for (uint32_t i = 0; i < dim; i++) {
         out[i] = 0;
@@ -44,7 +44,7 @@ void twin_attend(const struct twin_kv *kv, const float *query, double scale, dou
                  double *lse)
 {
     struct weighted sum = {-INFINITY, 0};
-    clear(out, kv->dim);
+    twins_clear(out, kv->dim);
     for (uint32_t t = 0; t < kv->count; t++) {
         size_t row = (kv->list ? kv->list[t] : t) * kv->stride;
         double product = 0;
@@ -63,7 +63,7 @@ void twin_merge(const double *out, const double *lse, uint32_t parts, uint32_t d
                 double *whole_lse)
 {
     struct weighted sum = {-INFINITY, 0};
-    clear(whole, dim);
+    twins_clear(whole, dim);
     for (uint32_t p = 0; p < parts; p++) {
         if (lse[p] == -INFINITY) {
             continue; /* a part without tokens */
@@ -76,14 +76,14 @@ void twin_merge(const double *out, const double *lse, uint32_t parts, uint32_t d
     *whole_lse = weighted_end(&sum, whole, dim);
 }
 
-struct ranked {
+struct twins_ranked {
     float score;
     uint32_t index;
 };
 
 static int ranked_compare(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct twins_ranked *x = a, *y = b;
     if (x->score != y->score) {
         return x->score > y->score ? -1 : 1;
     }
@@ -92,12 +92,12 @@ static int ranked_compare(const void *a, const void *b)
 
 bool twin_topk(const float *scores, uint32_t count, uint32_t k, uint32_t *chosen, struct error *why)
 {
-    struct ranked *ranked = array_zeroed(count, sizeof *ranked, why);
+    struct twins_ranked *ranked = array_zeroed(count, sizeof *ranked, why);
     if (!ranked) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        ranked[i] = (struct ranked){scores[i], i};
+        ranked[i] = (struct twins_ranked){scores[i], i};
     }
     qsort(ranked, count, sizeof *ranked, ranked_compare);
     for (uint32_t i = 0; i < k; i++) {
@@ -148,7 +148,7 @@ uint32_t twin_hash_score(const uint32_t *query, const uint32_t *key, uint32_t wo
     return common;
 }
 
-static double cosine(const uint16_t *a, const uint16_t *b, uint32_t dim)
+static double twins_cosine(const uint16_t *a, const uint16_t *b, uint32_t dim)
 {
     double product = 0, a_squared = 0, b_squared = 0;
     for (uint32_t i = 0; i < dim; i++) {
@@ -165,7 +165,7 @@ double twin_similarity(const uint16_t *queries, const uint16_t *labels, const fl
 {
     double weight = 0, inverse = 0;
     for (uint32_t j = 0; j < group; j++) {
-        double like = cosine(queries + (size_t)j * dim, labels + (size_t)j * dim, dim);
+        double like = twins_cosine(queries + (size_t)j * dim, labels + (size_t)j * dim, dim);
         if (weights[j] > 0) {
             if (like <= 0) {
                 return -INFINITY;

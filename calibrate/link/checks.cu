@@ -14,7 +14,7 @@
 #define MOST_ROW 16384
 #define FEW 61 /* rows; a prime, so that CTAs get unequal shares */
 
-static bool allocate(size_t bytes, char **memory, struct error *why)
+static bool checks_allocate(size_t bytes, char **memory, struct error *why)
 {
     *memory = (char *)malloc(bytes);
     return *memory != nullptr || error_set(why, NULL, 0, "no memory for %zu bytes", bytes);
@@ -22,31 +22,31 @@ static bool allocate(size_t bytes, char **memory, struct error *why)
 
 /* ---- gathers ---- */
 
-struct gathering {
+struct checks_gathering {
     pinned_memory pinned;
     gpu_memory hbm, to;
     gpu_stream stream;
     char *expected = nullptr, *found = nullptr;
 
-    ~gathering()
+    ~checks_gathering()
     {
         free(expected);
         free(found);
     }
 };
 
-static bool start(struct gathering *all, struct error *why)
+static bool checks_start(struct checks_gathering *all, struct error *why)
 {
-    return allocate(GATHERED, &all->expected, why) && allocate(GATHERED, &all->found, why) &&
-           all->pinned.take(2 * GATHERED, 1, why) && all->hbm.take(GATHERED, why) &&
-           all->to.take(GATHERED, why) && all->stream.create(why) &&
+    return checks_allocate(GATHERED, &all->expected, why) &&
+           checks_allocate(GATHERED, &all->found, why) && all->pinned.take(2 * GATHERED, 1, why) &&
+           all->hbm.take(GATHERED, why) && all->to.take(GATHERED, why) && all->stream.create(why) &&
            GPU_TRY(cudaMemcpy(all->hbm.data, all->pinned.data, GATHERED, cudaMemcpyHostToDevice),
                    why);
 }
 
 /* Pinned memory and HBM hold the same rows. A gather writes to HBM, or to the second half of the
  * pinned memory. */
-static bool check_one(struct gathering *all, const struct gpu_gather *shape, bool from_host,
+static bool check_one(struct checks_gathering *all, const struct gpu_gather *shape, bool from_host,
                       bool to_host, struct error *why)
 {
     struct gpu_gather gather = *shape;
@@ -79,8 +79,8 @@ static bool check_one(struct gathering *all, const struct gpu_gather *shape, boo
                             from_host ? "host" : "HBM", to_host ? "host" : "HBM"));
 }
 
-static bool check_shape(struct gathering *all, uint32_t row_bytes, uint32_t rows, uint32_t ctas,
-                        struct error *why)
+static bool checks_try_shape(struct checks_gathering *all, uint32_t row_bytes, uint32_t rows,
+                             uint32_t ctas, struct error *why)
 {
     for (uint32_t width : {8u, 16u}) {
         for (uint32_t loads : {1u, 2u, 4u, 8u}) {
@@ -102,12 +102,12 @@ static bool check_shape(struct gathering *all, uint32_t row_bytes, uint32_t rows
 
 static bool gathers_are_right(struct error *why)
 {
-    struct gathering all;
-    bool ok = start(&all, why);
+    struct checks_gathering all;
+    bool ok = checks_start(&all, why);
     for (uint32_t row = LEAST_ROW; ok && row <= MOST_ROW; row *= 4) {
         uint32_t most = (uint32_t)(GATHERED / row);
-        ok = check_shape(&all, row, 1, 3, why) && check_shape(&all, row, FEW, 7, why) &&
-             check_shape(&all, row, most, 32, why);
+        ok = checks_try_shape(&all, row, 1, 3, why) && checks_try_shape(&all, row, FEW, 7, why) &&
+             checks_try_shape(&all, row, most, 32, why);
     }
     return ok;
 }
@@ -134,7 +134,7 @@ static bool check_read(const pinned_memory *host, const gpu_memory *gpu, gpu_mem
                               stream.at, why) &&
               stream.wait(why);
     char *each = nullptr;
-    ok = ok && allocate(used * sizeof sum, &each, why) &&
+    ok = ok && checks_allocate(used * sizeof sum, &each, why) &&
          GPU_TRY(cudaMemcpy(each, sums->data, used * sizeof sum, cudaMemcpyDeviceToHost), why);
     sum = ok ? sum_of(each, used * sizeof sum) : 0;
     free(each);
@@ -165,7 +165,7 @@ static bool fills_have_no_zeros(struct error *why)
 {
     gpu_memory gpu;
     char *found = nullptr;
-    bool ok = allocate(MiB, &found, why) && gpu.take(MiB, why) &&
+    bool ok = checks_allocate(MiB, &found, why) && gpu.take(MiB, why) &&
               gpu_fill(gpu.data, MiB, 5, why) &&
               GPU_TRY(cudaMemcpy(found, gpu.data, MiB, cudaMemcpyDeviceToHost), why);
     size_t zeros = 0, ones = 0;

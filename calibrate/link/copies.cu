@@ -37,7 +37,7 @@
 #define BEHIND_LEAST (4 * MiB)
 #define BEHIND_PAUSE_NS 10000
 
-struct copies {
+struct copies_state {
     struct link_buffers buffers;
     gpu_stream stream, other;
     gpu_timer timer;
@@ -45,14 +45,14 @@ struct copies {
     gpu_memory sums; /* of the kernels between copies */
     char *pageable = nullptr;
 
-    ~copies()
+    ~copies_state()
     {
         free(pageable);
     }
     bool create(uint64_t seed, struct error *why);
 };
 
-bool copies::create(uint64_t seed, struct error *why)
+bool copies_state::create(uint64_t seed, struct error *why)
 {
     uint32_t words;
     if (!buffers.take(WANTED, seed, why) || !stream.create(why) || !other.create(why) ||
@@ -71,8 +71,8 @@ bool copies::create(uint64_t seed, struct error *why)
     return true;
 }
 
-struct copy {
-    struct copies *all;
+struct copies_sample {
+    struct copies_state *all;
     cudaMemcpyKind kind;
     size_t size;
 };
@@ -80,8 +80,8 @@ struct copy {
 /* Copies one after the other, without a gap: the time of the copy engine alone. */
 static bool sample_time(void *state, double *ns, struct error *why)
 {
-    struct copy *copy = (struct copy *)state;
-    struct copies *all = copy->all;
+    struct copies_sample *copy = (struct copies_sample *)state;
+    struct copies_state *all = copy->all;
     uint32_t repeats = copy_repeats(copy->size, MOVED, MOST_REPEATS);
     bool ok = all->gate.close(all->stream.at, why) && all->timer.start(all->stream.at, why);
     for (uint32_t i = 0; ok && i < repeats; i++) {
@@ -93,19 +93,19 @@ static bool sample_time(void *state, double *ns, struct error *why)
     return ok;
 }
 
-static bool sample_rate(void *state, double *rate, struct error *why)
+static bool copies_sample_rate(void *state, double *rate, struct error *why)
 {
     double ns = 0;
     bool ok = sample_time(state, &ns, why);
-    *rate = ok ? (double)((struct copy *)state)->size * 1e9 / ns : 0;
+    *rate = ok ? (double)((struct copies_sample *)state)->size * 1e9 / ns : 0;
     return ok;
 }
 
 /* By the CPU's clock, because the CPU's own copy of the bytes is part of the time. */
 static bool sample_pageable(void *state, double *rate, struct error *why)
 {
-    struct copy *copy = (struct copy *)state;
-    struct copies *all = copy->all;
+    struct copies_sample *copy = (struct copies_sample *)state;
+    struct copies_state *all = copy->all;
     char *gpu = all->buffers.gpu.data + all->buffers.turn(copy->size);
     bool in = copy->kind == cudaMemcpyHostToDevice;
     double begin = clock_ns();
@@ -119,7 +119,7 @@ static bool sample_pageable(void *state, double *rate, struct error *why)
 
 static bool sample_call(void *state, double *ns, struct error *why)
 {
-    struct copies *all = (struct copies *)state;
+    struct copies_state *all = (struct copies_state *)state;
     bool ok = true;
     double begin = clock_ns();
     for (int i = 0; ok && i < CALLS; i++) {
@@ -133,8 +133,8 @@ static bool sample_call(void *state, double *ns, struct error *why)
  * `size` is the size of the large copy; 0: no large copy. */
 static bool sample_behind(void *state, double *ns, struct error *why)
 {
-    struct copy *copy = (struct copy *)state;
-    struct copies *all = copy->all;
+    struct copies_sample *copy = (struct copies_sample *)state;
+    struct copies_state *all = copy->all;
     cudaStream_t large = all->stream.at, small = all->other.at;
     return all->gate.close(large, why) && GPU_TRY(cudaEventRecord(all->timer.begin, large), why) &&
            GPU_TRY(cudaStreamWaitEvent(small, all->timer.begin, 0), why) &&
@@ -146,8 +146,8 @@ static bool sample_behind(void *state, double *ns, struct error *why)
 }
 
 /* The mean time of a kernel, and of the copy after it unless `copy` is null, on one stream. */
-static bool time_kernels(struct copies *all, const struct copy *copy, uint32_t repeats, double *ns,
-                         struct error *why)
+static bool time_kernels(struct copies_state *all, const struct copies_sample *copy,
+                         uint32_t repeats, double *ns, struct error *why)
 {
     bool ok = all->gate.close(all->stream.at, why) && all->timer.start(all->stream.at, why);
     for (uint32_t i = 0; ok && i < repeats; i++) {
@@ -163,9 +163,9 @@ static bool time_kernels(struct copies *all, const struct copy *copy, uint32_t r
 }
 
 /* The time that a copy adds between two kernels. */
-static bool sample_between(void *state, double *ns, struct error *why)
+static bool copies_sample_between(void *state, double *ns, struct error *why)
 {
-    struct copy *copy = (struct copy *)state;
+    struct copies_sample *copy = (struct copies_sample *)state;
     uint32_t repeats = copy_repeats(copy->size, MOVED, MOST_KERNELS);
     double both, kernels;
     if (!time_kernels(copy->all, copy, repeats, &both, why) ||
@@ -231,7 +231,7 @@ static bool note_link(struct findings *findings, size_t size, struct error *why)
            findings_note(findings, "link.d2h", note, why);
 }
 
-static bool note_all(struct findings *findings, size_t size, struct error *why)
+static bool copies_note_all(struct findings *findings, size_t size, struct error *why)
 {
     static const struct {
         const char *name, *note;
@@ -273,7 +273,7 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
                  struct error *why)
 {
     const cudaMemcpyKind in = cudaMemcpyHostToDevice, out = cudaMemcpyDeviceToHost;
-    struct copies all;
+    struct copies_state all;
     uint32_t before = findings->count;
     if (!all.create(seed, why) || !observe_all(findings, why)) {
         return false;
@@ -286,17 +286,17 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
         size_t first, last; /* sizes, each four times the one before; 0: a single figure */
         size_t only;
     } const figures[] = {
-        {"link.h2d", sample_rate, in, 0, 0, large},
-        {"link.d2h", sample_rate, out, 0, 0, large},
+        {"link.h2d", copies_sample_rate, in, 0, 0, large},
+        {"link.d2h", copies_sample_rate, out, 0, 0, large},
         {"host.pageable", sample_pageable, in, 0, 0, large},
         {"link.h2d_copy", sample_time, in, 256, most, 0},
         {"link.d2h_copy", sample_time, out, 256, most, 0},
-        {"link.h2d_between_kernels", sample_between, in, 256, BETWEEN_MOST, 0},
+        {"link.h2d_between_kernels", copies_sample_between, in, 256, BETWEEN_MOST, 0},
         {"link.h2d_pageable", sample_pageable, in, 65536, large, 0},
         {"link.d2h_pageable", sample_pageable, out, 65536, large, 0},
         {"link.behind_large", sample_behind, in, BEHIND_LEAST, large, 0},
     };
-    struct copy states[64];
+    struct copies_sample states[64];
     struct probe probes[64];
     uint32_t count = 0;
     auto add = [&](const char *figure, bool (*sample)(void *, double *, struct error *),
@@ -316,7 +316,7 @@ bool link_copies(const struct effort *effort, uint64_t seed, struct findings *fi
     add("link.behind_large", sample_behind, in, 0, false);
     probes[count++] = {"host.copy_call", 0, &all, sample_call};
     bool ok = measure_probes(probes, count, effort, seed, findings, why) &&
-              note_all(findings, large, why);
+              copies_note_all(findings, large, why);
     if (ok) {
         room_note(&all.buffers.room, findings, before);
     }

@@ -40,7 +40,7 @@ bool polling::create(struct error *why)
            stream.create(why) && other.create(why);
 }
 
-static void clear(const struct polling *all)
+static void flags_clear(const struct polling *all)
 {
     for (int place : {ASK, ANSWER, GIVEN_UP}) {
         __atomic_store_n(all->host(place), 0, __ATOMIC_SEQ_CST);
@@ -48,7 +48,7 @@ static void clear(const struct polling *all)
 }
 
 /* Wait on the CPU for a word to become `value`. */
-static bool await(const struct polling *all, int place, uint32_t value, struct error *why)
+static bool flags_await(const struct polling *all, int place, uint32_t value, struct error *why)
 {
     double since = clock_ns();
     while (__atomic_load_n(all->host(place), __ATOMIC_ACQUIRE) != value) {
@@ -64,7 +64,7 @@ static bool await(const struct polling *all, int place, uint32_t value, struct e
     return true;
 }
 
-static void ask(const struct polling *all, uint32_t value)
+static void flags_ask(const struct polling *all, uint32_t value)
 {
     __atomic_store_n(all->host(ASK), value, __ATOMIC_RELEASE);
 }
@@ -100,14 +100,14 @@ static bool sample_flag(void *state, double *ns, struct error *why)
     const struct polling *all = (const struct polling *)state;
     double begin = 0;
     bool ok = true;
-    clear(all);
+    flags_clear(all);
     if (!launch(answer_flags, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK),
                 all->seen(ANSWER), all->seen(GIVEN_UP), ROUNDS)) {
         return false;
     }
     for (uint32_t round = 1; ok && round <= ROUNDS; round++) {
-        ask(all, round);
-        ok = await(all, ANSWER, round, why);
+        flags_ask(all, round);
+        ok = flags_await(all, ANSWER, round, why);
         begin = round == 1 ? clock_ns() : begin;
     }
     *ns = (clock_ns() - begin) / (2.0 * (ROUNDS - 1));
@@ -131,16 +131,16 @@ static __global__ void say_begun(volatile uint32_t *answer)
 
 static bool release_once(const struct polling *all, double *ns, struct error *why)
 {
-    clear(all);
+    flags_clear(all);
     if (!launch(wait_flag, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK), all->seen(ANSWER),
                 all->seen(GIVEN_UP)) ||
         !launch(say_begun, dim3(1), 1, 0, all->stream.at, why, all->seen(ANSWER)) ||
-        !await(all, ANSWER, 1, why)) {
+        !flags_await(all, ANSWER, 1, why)) {
         return false;
     }
     double begin = clock_ns();
-    ask(all, 2);
-    if (!await(all, ANSWER, 3, why)) {
+    flags_ask(all, 2);
+    if (!flags_await(all, ANSWER, 3, why)) {
         return false;
     }
     *ns += clock_ns() - begin;
@@ -183,11 +183,11 @@ static __global__ void turn_words(volatile uint32_t *word, bool first, uint32_t 
     }
 }
 
-static bool sample_between(void *state, double *ns, struct error *why)
+static bool flags_sample_between(void *state, double *ns, struct error *why)
 {
     const struct polling *all = (const struct polling *)state;
     uint32_t *word = (uint32_t *)all->word.data;
-    clear(all);
+    flags_clear(all);
     if (!GPU_TRY(cudaMemsetAsync(word, 0, sizeof *word, all->stream.at), why) ||
         !all->stream.wait(why)) {
         return false;
@@ -209,7 +209,7 @@ bool flags_arrive(struct error *why)
     struct polling all;
     double flag, release, between;
     return all.create(why) && sample_flag(&all, &flag, why) &&
-           sample_release(&all, &release, why) && sample_between(&all, &between, why) &&
+           sample_release(&all, &release, why) && flags_sample_between(&all, &between, why) &&
            ((flag > 0 && release > flag && between > 0) ||
             error_set(why, NULL, 0, "flags took %.0f, %.0f and %.0f ns", flag, release, between));
 }
@@ -223,13 +223,13 @@ bool flags(const struct effort *effort, uint64_t seed, struct findings *findings
     const struct probe probes[] = {
         {"gpu.flag", 0, &all, sample_flag},
         {"flag.release_by_cpu", 0, &all, sample_release},
-        {"flag.between_kernels", 0, &all, sample_between},
+        {"flag.between_kernels", 0, &all, flags_sample_between},
     };
     if (!all.create(why) || !findings_add(findings, "flag.release_by_cpu", "", UNIT_NS, why) ||
         !findings_add(findings, "flag.between_kernels", "", UNIT_NS, why)) {
         return false;
     }
-    bool between = sample_between(&all, &ignored, &without);
+    bool between = flags_sample_between(&all, &ignored, &without);
     return measure_probes(probes, between ? 3 : 2, effort, seed, findings, why) &&
            findings_note(findings, "gpu.flag",
                          "half a round trip CPU, polling kernel, CPU through mapped memory", why) &&

@@ -31,7 +31,8 @@ bool lanes::create(struct error *why)
 }
 
 /* Queue all pieces of a lane after the common beginning. */
-static bool put(struct lanes *lanes, const struct lane *lane, uint32_t index, struct error *why)
+static bool lanes_put(struct lanes *lanes, const struct lane *lane, uint32_t index,
+                      struct error *why)
 {
     cudaStream_t stream = lanes->streams[index].at;
     bool ok = index == 0 || GPU_TRY(cudaStreamWaitEvent(stream, lanes->begin, 0), why);
@@ -59,7 +60,7 @@ bool lanes::run(struct lane *all, uint32_t count, struct error *why)
     double ends_ns[LANES_MOST][LANES_PIECES], overlap_ns = INFINITY;
     bool ok = gate.close(streams[0].at, why) && GPU_TRY(cudaEventRecord(begin, streams[0].at), why);
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = put(this, &all[i], i, why);
+        ok = lanes_put(this, &all[i], i, why);
     }
     ok = ok && gate.open(why);
     for (uint32_t i = 0; ok && i < count; i++) {

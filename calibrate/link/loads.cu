@@ -119,7 +119,7 @@ static bool queue_gather(const struct load *load, size_t bytes, struct error *wh
     return gpu_gather_launch(&gather, all->stream.at, why);
 }
 
-static bool sample_rate(void *state, double *rate, struct error *why)
+static bool loads_sample_rate(void *state, double *rate, struct error *why)
 {
     const struct load *load = (const struct load *)state;
     struct loads *all = load->all;
@@ -137,7 +137,7 @@ static bool sample_rate(void *state, double *rate, struct error *why)
 static bool sample_in_flight(void *state, double *bytes, struct error *why)
 {
     double rate;
-    if (!sample_rate(state, &rate, why)) {
+    if (!loads_sample_rate(state, &rate, why)) {
         return false;
     }
     *bytes = rate * ((const struct load *)state)->all->round_trip_ns / 1e9;
@@ -184,7 +184,7 @@ static bool choose_best(const char (*names)[64], struct findings *findings, stru
            findings_note(findings, "link.zero_copy", note, why);
 }
 
-static bool note_all(const char (*names)[64], struct findings *findings, struct error *why)
+static bool loads_note_all(const char (*names)[64], struct findings *findings, struct error *why)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < FIGURES; i++) {
@@ -223,7 +223,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
             for (uint32_t loads : load_counts) {
                 states[count] = {&all, row, ctas, WIDTH, loads, false};
                 probes[count] = {name, (double)GATHER_THREADS * WIDTH * loads, &states[count],
-                                 sample_rate};
+                                 loads_sample_rate};
                 count++;
             }
         }
@@ -233,7 +233,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
     }
     for (uint32_t ctas : cta_counts) {
         states[count] = {&all, 2, ctas, WIDTH, 4, true};
-        probes[count] = {"link.sm_stores", (double)ctas, &states[count], sample_rate};
+        probes[count] = {"link.sm_stores", (double)ctas, &states[count], loads_sample_rate};
         count++;
     }
     states[count] = {&all, 0, 1, 8, 1, false};
@@ -242,7 +242,7 @@ bool link_loads(const struct effort *effort, uint64_t seed, struct findings *fin
     struct effort rest = *effort;
     rest.seconds -= effort->seconds / 8;
     bool ok = measure_probes(probes, count, &rest, seed, findings, why) &&
-              choose_best(names, findings, why) && note_all(names, findings, why);
+              choose_best(names, findings, why) && loads_note_all(names, findings, why);
     if (ok) {
         room_note(&all.buffers.room, findings, before);
     }

@@ -13,25 +13,26 @@
 #define SIZES 9
 #define SCATTER 40503 /* odd, so that its multiples modulo a power of two visit every index */
 
-struct rows {
+struct link_rows {
     struct link_buffers buffers;
     gpu_stream stream;
     uint64_t turns = 0;
 };
 
-struct row {
-    struct rows *all;
+struct link_row {
+    struct link_rows *all;
     size_t bytes;
 };
 
 /* The offset of the next row: a new one each time, far from the last. */
-static size_t place_of(struct row *row)
+static size_t link_rows_place_of(struct link_row *row)
 {
     size_t places = row->all->buffers.bytes / row->bytes;
     return (size_t)(row->all->turns++ * SCATTER) % places * row->bytes;
 }
 
-static bool finish(const struct row *row, double begin, double *rate, struct error *why)
+static bool link_rows_finish(const struct link_row *row, double begin, double *rate,
+                             struct error *why)
 {
     bool ok = row->all->stream.wait(why);
     *rate = (double)ROWS * (double)row->bytes * 1e9 / (clock_ns() - begin);
@@ -40,17 +41,18 @@ static bool finish(const struct row *row, double begin, double *rate, struct err
 
 static bool sample_calls(void *state, double *rate, struct error *why)
 {
-    struct row *row = (struct row *)state;
+    struct link_row *row = (struct link_row *)state;
     struct link_buffers *buffers = &row->all->buffers;
     char *to = buffers->gpu.data + buffers->turn(ROWS * row->bytes);
     bool ok = true;
     double begin = clock_ns();
     for (size_t i = 0; ok && i < ROWS; i++) {
-        ok = GPU_TRY(cudaMemcpyAsync(to + i * row->bytes, buffers->host.data + place_of(row),
-                                     row->bytes, cudaMemcpyHostToDevice, row->all->stream.at),
+        ok = GPU_TRY(cudaMemcpyAsync(to + i * row->bytes,
+                                     buffers->host.data + link_rows_place_of(row), row->bytes,
+                                     cudaMemcpyHostToDevice, row->all->stream.at),
                      why);
     }
-    return ok && finish(row, begin, rate, why);
+    return ok && link_rows_finish(row, begin, rate, why);
 }
 
 #if CUDART_VERSION >= 12080
@@ -73,7 +75,7 @@ static cudaError_t copy_batch(void **to, const void **from, size_t *sizes, size_
 
 static bool sample_batch(void *state, double *rate, struct error *why)
 {
-    struct row *row = (struct row *)state;
+    struct link_row *row = (struct link_row *)state;
     struct link_buffers *buffers = &row->all->buffers;
     char *place = buffers->gpu.data + buffers->turn(ROWS * row->bytes);
     void *to[ROWS];
@@ -82,15 +84,15 @@ static bool sample_batch(void *state, double *rate, struct error *why)
     double begin = clock_ns();
     for (size_t i = 0; i < ROWS; i++) {
         to[i] = place + i * row->bytes;
-        from[i] = buffers->host.data + place_of(row);
+        from[i] = buffers->host.data + link_rows_place_of(row);
         sizes[i] = row->bytes;
     }
     return GPU_TRY(copy_batch(to, from, sizes, ROWS, row->all->stream.at), why) &&
-           finish(row, begin, rate, why);
+           link_rows_finish(row, begin, rate, why);
 }
 
 /* False, with the reason, if the driver does not have it. */
-static bool has_batch(struct row *row, struct error *why)
+static bool link_rows_has_batch(struct link_row *row, struct error *why)
 {
     int driver;
     double rate;
@@ -107,7 +109,7 @@ static bool sample_batch(void *, double *, struct error *why)
     return error_set(why, NULL, 0, "built with a toolkit older than 12.8");
 }
 
-static bool has_batch(struct row *row, struct error *why)
+static bool link_rows_has_batch(struct link_row *row, struct error *why)
 {
     return sample_batch(row, NULL, why);
 }
@@ -115,7 +117,7 @@ static bool has_batch(struct row *row, struct error *why)
 #endif
 
 /* Copy from the first offset on, and compare with the source. */
-static bool check(struct row *row, bool (*sample)(void *, double *, struct error *),
+static bool check(struct link_row *row, bool (*sample)(void *, double *, struct error *),
                   struct error *why)
 {
     static char found[ROWS * LEAST_ROW];
@@ -128,7 +130,7 @@ static bool check(struct row *row, bool (*sample)(void *, double *, struct error
     }
     row->all->turns = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        const char *expected = row->all->buffers.host.data + place_of(row);
+        const char *expected = row->all->buffers.host.data + link_rows_place_of(row);
         if (memcmp(found + i * row->bytes, expected, row->bytes) != 0) {
             return error_set(why, NULL, 0, "row %zu of %zu bytes is another", i, row->bytes);
         }
@@ -138,20 +140,20 @@ static bool check(struct row *row, bool (*sample)(void *, double *, struct error
 
 bool copied_rows_are_right(struct error *why)
 {
-    struct rows all;
-    struct row row = {&all, LEAST_ROW};
+    struct link_rows all;
+    struct link_row row = {&all, LEAST_ROW};
     struct error without;
     return all.buffers.take(16 * MiB, 1, why) && all.stream.create(why) &&
            check(&row, sample_calls, why) &&
-           (!has_batch(&row, &without) || check(&row, sample_batch, why));
+           (!link_rows_has_batch(&row, &without) || check(&row, sample_batch, why));
 }
 
 bool link_rows(const struct effort *effort, uint64_t seed, struct findings *findings,
                struct error *why)
 {
-    struct rows all;
+    struct link_rows all;
     struct error without;
-    struct row rows[SIZES];
+    struct link_row rows[SIZES];
     struct probe probes[2 * SIZES];
     uint32_t sizes = 0, count = 0, before = findings->count;
     if (!all.buffers.take(WANTED, seed, why) || !all.stream.create(why) ||
@@ -163,7 +165,7 @@ bool link_rows(const struct effort *effort, uint64_t seed, struct findings *find
          bytes *= 2) {
         rows[sizes++] = {&all, bytes};
     }
-    bool batch = has_batch(&rows[0], &without);
+    bool batch = link_rows_has_batch(&rows[0], &without);
     for (uint32_t i = 0; i < sizes; i++) {
         double bytes = (double)rows[i].bytes;
         probes[count++] = {"link.row_calls", bytes, &rows[i], sample_calls};

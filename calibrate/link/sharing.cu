@@ -55,7 +55,7 @@ static bool put_out(void *state, cudaStream_t stream, struct error *why)
                      why);
 }
 
-static bool put_read(void *state, cudaStream_t stream, struct error *why)
+static bool sharing_put_read(void *state, cudaStream_t stream, struct error *why)
 {
     struct sharing *all = (struct sharing *)state;
     size_t bytes = all->read_room.bytes;
@@ -78,17 +78,17 @@ static bool put_load(void *state, cudaStream_t stream, struct error *why)
     return gpu_gather_launch(&gather, stream, why);
 }
 
-enum kind { H2D, D2H, READ, LOADS, KINDS };
+enum sharing_kind { H2D, D2H, READ, LOADS, KINDS };
 
-static bool (*const put[KINDS])(void *, cudaStream_t, struct error *) = {put_in, put_out, put_read,
-                                                                        put_load};
+static bool (*const put[KINDS])(void *, cudaStream_t,
+                                struct error *) = {put_in, put_out, sharing_put_read, put_load};
 
 /* The rate of the first kind while the others run beside it; if `summed`, the sum of all rates. */
-static const struct side {
+static const struct sharing_side {
     const char *figure, *alone;
     bool summed;
     uint32_t count;
-    enum kind kinds[LANES_MOST];
+    enum sharing_kind kinds[LANES_MOST];
 } sides[] = {
     {"link.duplex", NULL, true, 2, {H2D, D2H}},
     {"sharing.h2d", NULL, false, 1, {H2D}},
@@ -110,17 +110,17 @@ static const struct side {
 
 #define SIDES (sizeof sides / sizeof *sides)
 
-struct share {
+struct sharing_share {
     struct sharing *all;
-    const struct side *side;
+    const struct sharing_side *side;
 };
 
-static bool sample_rate(void *state, double *rate, struct error *why)
+static bool sharing_sample_rate(void *state, double *rate, struct error *why)
 {
-    const struct share *share = (const struct share *)state;
+    const struct sharing_share *share = (const struct sharing_share *)state;
     struct lane lanes[LANES_MOST] = {};
     for (uint32_t i = 0; i < share->side->count; i++) {
-        enum kind kind = share->side->kinds[i];
+        enum sharing_kind kind = share->side->kinds[i];
         double bytes = kind == READ ? (double)share->all->read_room.bytes : (double)COPY_BYTES;
         lanes[i] = {put[kind], share->all, bytes, 0};
     }
@@ -134,7 +134,7 @@ static bool sample_rate(void *state, double *rate, struct error *why)
     return true;
 }
 
-static bool note_loss(const struct side *side, struct findings *findings, struct error *why)
+static bool note_loss(const struct sharing_side *side, struct findings *findings, struct error *why)
 {
     char note[256];
     const struct finding *beside = findings_get(findings, side->figure);
@@ -156,7 +156,7 @@ bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *f
                   struct error *why)
 {
     struct sharing all;
-    struct share shares[SIDES];
+    struct sharing_share shares[SIDES];
     struct probe probes[SIDES];
     uint32_t before = findings->count;
     if (!all.create(seed, why)) {
@@ -164,7 +164,7 @@ bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *f
     }
     for (size_t i = 0; i < SIDES; i++) {
         shares[i] = {&all, &sides[i]};
-        probes[i] = {sides[i].figure, 0, &shares[i], sample_rate};
+        probes[i] = {sides[i].figure, 0, &shares[i], sharing_sample_rate};
         if (!findings_add(findings, sides[i].figure, "", UNIT_BYTES_PER_S, why)) {
             return false;
         }

@@ -62,15 +62,15 @@ bool storing::create(uint64_t seed, struct error *why)
     return rows != nullptr && buffer_init(&from, FROM_BYTES, seed, pools[pool_count - 1], why);
 }
 
-struct store {
+struct link_store {
     struct storing *all;
     struct pool *pool;
     uint32_t turn; /* which rows come next */
 };
 
-static bool sample_rate(void *state, double *rate, struct error *why)
+static bool stores_sample_rate(void *state, double *rate, struct error *why)
 {
-    struct store *store = (struct store *)state;
+    struct link_store *store = (struct link_store *)state;
     struct storing *all = store->all;
     struct store_rows rows = {};
     uint32_t all_rows = FROM_BYTES / ROW_BYTES;
@@ -92,12 +92,12 @@ static bool sample_rate(void *state, double *rate, struct error *why)
 static bool measure_stores(struct storing *all, const struct effort *effort, uint64_t seed,
                            struct findings *findings, struct error *why)
 {
-    struct store stores[POOLS];
+    struct link_store stores[POOLS];
     struct probe probes[POOLS];
     for (uint32_t i = 0; i < all->pool_count; i++) {
         stores[i] = {all, all->pools[i], 0};
         probes[i] = {"link.cpu_store", (double)pool_threads(all->pools[i]), &stores[i],
-                     sample_rate};
+                     stores_sample_rate};
     }
     return measure_probes(probes, all->pool_count, effort, seed, findings, why) &&
            findings_note(findings, "link.cpu_store",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct finding *find(const struct findings *findings, const char *name)
+static struct finding *finding_find(const struct findings *findings, const char *name)
 {
     for (uint32_t i = 0; i < findings->count; i++) {
         if (strcmp(findings->all[i].name, name) == 0) {
@@ -30,7 +30,7 @@ static const struct curve_kind *find_curve(const char *name)
 struct finding *findings_add(struct findings *findings, const char *name, const char *axis,
                              enum unit unit, struct error *why)
 {
-    struct finding *found = find(findings, name);
+    struct finding *found = finding_find(findings, name);
     size_t capacity = findings->capacity;
     if (found != NULL) {
         return found;
@@ -50,7 +50,7 @@ struct finding *findings_add(struct findings *findings, const char *name, const 
 
 const struct finding *findings_get(const struct findings *findings, const char *name)
 {
-    return find(findings, name);
+    return finding_find(findings, name);
 }
 
 bool findings_note(struct findings *findings, const char *name, const char *note, struct error *why)
@@ -80,7 +80,7 @@ bool finding_is_curve(const struct finding *finding)
 
 void findings_drop(struct findings *findings, const char *name)
 {
-    struct finding *found = find(findings, name);
+    struct finding *found = finding_find(findings, name);
     if (found != NULL) {
         observed_release(found);
         *found = findings->all[--findings->count];

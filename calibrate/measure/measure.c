@@ -30,22 +30,22 @@ double clock_ns(void)
 }
 
 /* The samples of one probe, as taken and sorted. */
-struct samples {
+struct measure_samples {
     double *taken, *sorted;
     uint32_t count;
     bool precise;
 };
 
-struct run {
+struct measure_run {
     const struct probe *probes;
-    struct samples *samples;
+    struct measure_samples *samples;
     uint32_t *order; /* of the probes, in the round */
     uint32_t count;
     const struct effort *effort;
     double end_ns;
 };
 
-static void run_release(struct run *run)
+static void run_release(struct measure_run *run)
 {
     for (uint32_t i = 0; run->samples != NULL && i < run->count; i++) {
         free(run->samples[i].taken);
@@ -54,13 +54,13 @@ static void run_release(struct run *run)
     free(run->order);
 }
 
-static bool run_init(struct run *run, struct error *why)
+static bool run_init(struct measure_run *run, struct error *why)
 {
     run->samples = array_zeroed(run->count, sizeof *run->samples, why);
     run->order = run->samples == NULL ? NULL : array_zeroed(run->count, sizeof *run->order, why);
     bool ok = run->order != NULL;
     for (uint32_t i = 0; ok && i < run->count; i++) {
-        struct samples *samples = &run->samples[i];
+        struct measure_samples *samples = &run->samples[i];
         run->order[i] = i;
         samples->taken = array_zeroed((size_t)run->effort->most * 2, sizeof(double), why);
         ok = samples->taken != NULL;
@@ -78,7 +78,7 @@ bool measure_name_failed(const char *figure, double size, struct error *why)
     return false;
 }
 
-static bool take(const struct probe *probe, double *value, struct error *why)
+static bool measure_take(const struct probe *probe, double *value, struct error *why)
 {
     *value = NAN;
     if (measure_interrupted != 0) {
@@ -92,45 +92,45 @@ static bool take(const struct probe *probe, double *value, struct error *why)
                      *value);
 }
 
-static void sort_samples(struct samples *samples)
+static void sort_samples(struct measure_samples *samples)
 {
     memcpy(samples->sorted, samples->taken, samples->count * sizeof(double));
     samples_sort(samples->sorted, samples->count);
 }
 
-static bool is_precise(const struct samples *samples, double precision)
+static bool measure_is_precise(const struct measure_samples *samples, double precision)
 {
     double low, high;
     return samples_median_interval(samples->sorted, samples->count, CONFIDENCE, &low, &high) &&
            (high - low) / 2 <= precision * samples_quantile(samples->sorted, samples->count, 0.5);
 }
 
-static bool sample_once(struct run *run, uint32_t index, struct error *why)
+static bool sample_once(struct measure_run *run, uint32_t index, struct error *why)
 {
-    struct samples *samples = &run->samples[index];
-    if (!take(&run->probes[index], &samples->taken[samples->count], why)) {
+    struct measure_samples *samples = &run->samples[index];
+    if (!measure_take(&run->probes[index], &samples->taken[samples->count], why)) {
         return false;
     }
     samples->count++;
     sort_samples(samples);
     samples->precise =
-        samples->count >= run->effort->least && is_precise(samples, run->effort->precision);
+        samples->count >= run->effort->least && measure_is_precise(samples, run->effort->precision);
     return true;
 }
 
-static bool is_done(const struct run *run, uint32_t index)
+static bool measure_is_done(const struct measure_run *run, uint32_t index)
 {
-    const struct samples *samples = &run->samples[index];
+    const struct measure_samples *samples = &run->samples[index];
     bool late = samples->count > 0 && clock_ns() >= run->end_ns;
     return samples->precise || samples->count == run->effort->most || late;
 }
 
-static bool warm_up(const struct run *run, struct error *why)
+static bool measure_warm_up(const struct measure_run *run, struct error *why)
 {
     for (uint32_t i = 0; i < run->count; i++) {
         double ignored;
         for (uint32_t n = 0; n < run->effort->warmup && (n == 0 || clock_ns() < run->end_ns); n++) {
-            if (!take(&run->probes[i], &ignored, why)) {
+            if (!measure_take(&run->probes[i], &ignored, why)) {
                 return false;
             }
         }
@@ -139,14 +139,14 @@ static bool warm_up(const struct run *run, struct error *why)
 }
 
 /* Rounds over all probes that are not done yet, until all are. */
-static bool sample_all(struct run *run, gsl_rng *random, struct error *why)
+static bool sample_all(struct measure_run *run, gsl_rng *random, struct error *why)
 {
     bool more = run->count > 0;
     while (more) {
         more = false;
         gsl_ran_shuffle(random, run->order, run->count, sizeof *run->order);
         for (uint32_t i = 0; i < run->count; i++) {
-            if (!is_done(run, run->order[i])) {
+            if (!measure_is_done(run, run->order[i])) {
                 more = true;
                 if (!sample_once(run, run->order[i], why)) {
                     return false;
@@ -157,7 +157,7 @@ static bool sample_all(struct run *run, gsl_rng *random, struct error *why)
     return true;
 }
 
-static double drift_of(const struct samples *samples)
+static double drift_of(const struct measure_samples *samples)
 {
     uint32_t half = samples->count / 2;
     if (half == 0) {
@@ -171,8 +171,8 @@ static double drift_of(const struct samples *samples)
     return before > 0 ? samples_quantile(later, half, 0.5) / before : 1;
 }
 
-static bool report(const struct probe *probe, const struct samples *samples,
-                   struct findings *findings, struct error *why)
+static bool measure_report(const struct probe *probe, const struct measure_samples *samples,
+                           struct findings *findings, struct error *why)
 {
     const struct finding *known = findings_get(findings, probe->figure);
     struct finding *finding = findings_add(findings, probe->figure, "", UNIT_COUNT, why);
@@ -203,15 +203,15 @@ static bool report(const struct probe *probe, const struct samples *samples,
 bool measure_probes(const struct probe *probes, uint32_t count, const struct effort *effort,
                     uint64_t seed, struct findings *findings, struct error *why)
 {
-    struct run run = {.probes = probes,
-                      .count = count,
-                      .effort = effort,
-                      .end_ns = clock_ns() + effort->seconds * 1e9};
+    struct measure_run run = {.probes = probes,
+                              .count = count,
+                              .effort = effort,
+                              .end_ns = clock_ns() + effort->seconds * 1e9};
     gsl_rng *random = random_stream(seed, "calibrate.order", 0, why);
-    bool ok = random != NULL && run_init(&run, why) && warm_up(&run, why) &&
+    bool ok = random != NULL && run_init(&run, why) && measure_warm_up(&run, why) &&
               sample_all(&run, random, why);
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = report(&probes[i], &run.samples[i], findings, why);
+        ok = measure_report(&probes[i], &run.samples[i], findings, why);
     }
     run_release(&run);
     gsl_rng_free(random);

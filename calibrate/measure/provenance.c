@@ -47,7 +47,7 @@ void provenance_set(struct provenance *provenance, enum fact fact, const char *f
 }
 
 /* The place of a word in a list of words; NULL if the list does not have it. */
-static char *find_word(char *list, const char *word)
+static char *provenance_find_word(char *list, const char *word)
 {
     size_t length = strlen(word);
     for (char *at = list; *at != '\0';) {
@@ -62,7 +62,7 @@ static char *find_word(char *list, const char *word)
 
 bool provenance_has(const struct provenance *provenance, enum fact fact, const char *word)
 {
-    return find_word((char *)provenance->facts[fact], word) != NULL;
+    return provenance_find_word((char *)provenance->facts[fact], word) != NULL;
 }
 
 bool provenance_add(struct provenance *provenance, enum fact fact, const char *word)
@@ -78,7 +78,7 @@ bool provenance_add(struct provenance *provenance, enum fact fact, const char *w
 
 void provenance_drop(struct provenance *provenance, enum fact fact, const char *word)
 {
-    char *text = provenance->facts[fact], *at = find_word(text, word);
+    char *text = provenance->facts[fact], *at = provenance_find_word(text, word);
     if (at == NULL) {
         return;
     }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+static int statistics_compare(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
@@ -12,7 +12,7 @@ static int compare(const void *a, const void *b)
 
 void samples_sort(double *samples, uint32_t count)
 {
-    qsort(samples, count, sizeof *samples, compare);
+    qsort(samples, count, sizeof *samples, statistics_compare);
 }
 
 double samples_quantile(const double *sorted, uint32_t count, double share)

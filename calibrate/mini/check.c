@@ -51,14 +51,16 @@ static double tolerance_of(const struct mini *mini, enum miniature_id id)
     return miniature_kinds[id].site == MINIATURE_GPU ? kernel / sqrt(tokens) : TOLERANCE;
 }
 
-static size_t place(const struct mini *mini, uint32_t step, uint32_t layer, uint32_t head)
+static size_t mini_check_place(const struct mini *mini, uint32_t step, uint32_t layer,
+                               uint32_t head)
 {
     size_t number = ((size_t)step * mini->shape.layers + layer) * mini->shape.kv_heads + head;
     return number * mini->shape.head_dim;
 }
 
 /* The query head, counted in the layer, that is checked for this KV head. */
-static uint32_t query_of(const struct mini *mini, uint32_t step, uint32_t layer, uint32_t head)
+static uint32_t mini_check_query_of(const struct mini *mini, uint32_t step, uint32_t layer,
+                                    uint32_t head)
 {
     uint32_t group = mini->attention.group;
     return head * group + (step + layer) % group;
@@ -105,8 +107,8 @@ static bool expect_head(struct mini_check *check, enum mini_tokens tokens, uint3
     uint32_t dim = mini->shape.head_dim;
     size_t first = whole ? h * mini->shape.context * dim : 0;
     const uint16_t *keys = (const uint16_t *)(const void *)mini->layers[layer].kv.bytes + first;
-    size_t query = mini_place(mini, step, layer) + query_of(mini, step, layer, h);
-    double *expected = check->expected[tokens] + place(mini, step, layer, h);
+    size_t query = mini_place(mini, step, layer) + mini_check_query_of(mini, step, layer, h);
+    double *expected = check->expected[tokens] + mini_check_place(mini, step, layer, h);
     if (tokens == MINI_MADE) {
         return made_attend(&mini->made, check->products, layer, h, mini->queries + query * dim,
                            keys, keys + (size_t)mini->row_count * dim, mini->shape.context,
@@ -133,7 +135,7 @@ static bool expect_all(struct mini_check *check, enum mini_tokens tokens, struct
         return true;
     }
     check->expected[tokens] =
-        array_zeroed(place(check->mini, shape->steps, 0, 0), sizeof(double), why);
+        array_zeroed(mini_check_place(check->mini, shape->steps, 0, 0), sizeof(double), why);
     bool good = check->expected[tokens] != NULL;
     if (good && tokens == MINI_MADE) {
         check->products = made_products(&check->mini->made, why);
@@ -151,13 +153,13 @@ static bool expect_all(struct mini_check *check, enum mini_tokens tokens, struct
 
 /* ---- comparing ---- */
 
-static double difference(const struct mini_check *check, enum mini_tokens tokens, uint32_t step,
-                         uint32_t layer, uint32_t head)
+static double mini_check_difference(const struct mini_check *check, enum mini_tokens tokens,
+                                    uint32_t step, uint32_t layer, uint32_t head)
 {
     const struct mini *mini = check->mini;
-    size_t query = mini_place(mini, step, layer) + query_of(mini, step, layer, head);
+    size_t query = mini_place(mini, step, layer) + mini_check_query_of(mini, step, layer, head);
     const float *out = mini->out + query * mini->shape.head_dim;
-    const double *expected = check->expected[tokens] + place(mini, step, layer, head);
+    const double *expected = check->expected[tokens] + mini_check_place(mini, step, layer, head);
     double worst = 0;
     for (uint32_t i = 0; i < mini->shape.head_dim; i++) {
         double apart = fabs((double)out[i] - expected[i]) / LARGEST;
@@ -178,7 +180,7 @@ static bool check_outputs(struct mini_check *check, enum miniature_id id, double
     for (uint32_t step = 0; step < shape->steps; step++) {
         for (uint32_t layer = 0; layer < shape->layers; layer++) {
             for (uint32_t head = 0; head < shape->kv_heads; head++) {
-                double apart = difference(check, tokens, step, layer, head);
+                double apart = mini_check_difference(check, tokens, step, layer, head);
                 *worst = fmax(*worst, apart);
                 if (apart > tolerance) {
                     error_set(

@@ -48,7 +48,7 @@ bool gpu_take_copy(gpu_memory *memory, const void *from, size_t bytes, struct er
     return memory->take(bytes > 0 ? bytes : 1, why) && gpu_copy_in(memory->data, from, bytes, why);
 }
 
-static bool create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
+static bool mini_gpu_create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
 {
     struct buffer *kv = &gpu->mini->layers[l].kv;
     gpu_layer *layer = &gpu->layers[l];
@@ -67,7 +67,7 @@ static bool create_layer(gpu_mini *gpu, uint32_t l, struct error *why)
 }
 
 /* Queries in bf16, for the kernels and for the reference. */
-static bool create_queries(gpu_mini *gpu, struct error *why)
+static bool mini_gpu_create_queries(gpu_mini *gpu, struct error *why)
 {
     struct mini *mini = gpu->mini;
     size_t rows = mini_place(mini, mini->shape.steps, 0), numbers = rows * mini->shape.head_dim;
@@ -122,7 +122,7 @@ bool gpu_list_hits(gpu_mini *gpu, struct error *why)
 }
 
 /* The most tokens of any demand, warm-up included. */
-static uint32_t most_tokens(const struct mini *mini)
+static uint32_t mini_gpu_most_tokens(const struct mini *mini)
 {
     const struct miniature *shape = &mini->shape;
     uint32_t most = 0;
@@ -139,7 +139,7 @@ static bool create_lists(gpu_mini *gpu, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
     size_t heads = (size_t)shape->steps * shape->layers * shape->kv_heads;
-    gpu->most = most_tokens(gpu->mini);
+    gpu->most = mini_gpu_most_tokens(gpu->mini);
     for (gpu_lists *lists : {&gpu->wanted, &gpu->hits}) {
         if (!lists->tokens.take((heads * gpu->most + 1) * sizeof(uint32_t), why) ||
             !lists->counts.take(heads * sizeof(uint32_t), why)) {
@@ -247,7 +247,7 @@ bool gpu_graphs::launch(const gpu_mini *gpu, uint32_t step, struct error *why) c
     return steps[step].launch(&gpu->main, why);
 }
 
-static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)
+static bool mini_gpu_record_step(gpu_mini *gpu, uint32_t step, struct error *why)
 {
     bool ok = true;
     for (uint32_t layer = 0; ok && layer < gpu->mini->shape.layers; layer++) {
@@ -266,7 +266,7 @@ bool gpu_mini::create(struct mini *of, struct error *why)
     layers.reset(new (std::nothrow) gpu_layer[shape->layers]);
     bool ok = layers != nullptr && main.create(why) && copies.create(why) && cold.create(why);
     for (uint32_t l = 0; ok && l < shape->layers; l++) {
-        ok = create_layer(this, l, why);
+        ok = mini_gpu_create_layer(this, l, why);
     }
     for (int i = 0; ok && i < 2; i++) {
         ok = streamed[i].take(layer_bytes, why) && copied[i].create(why) && attended[i].create(why);
@@ -275,15 +275,15 @@ bool gpu_mini::create(struct mini *of, struct error *why)
            staged.take(row_numbers + layer_bytes, why) &&
            answers.take((numbers + heads) * sizeof(float), 1, why) &&
            part_out.take(2 * numbers * sizeof(float), why) &&
-           part_lse.take(2 * heads * sizeof(float), why) && create_queries(this, why) &&
+           part_lse.take(2 * heads * sizeof(float), why) && mini_gpu_create_queries(this, why) &&
            create_lists(this, why) && create_attention(this, why) &&
-           GPU_TRY(cudaDeviceSynchronize(), why) && graphs.create(this, record_step, why) &&
-           qsac_create(this, why);
+           GPU_TRY(cudaDeviceSynchronize(), why) &&
+           graphs.create(this, mini_gpu_record_step, why) && qsac_create(this, why);
 }
 
 /* ---- the runtime ---- */
 
-static void *create(struct mini *mini, struct error *why)
+static void *mini_gpu_create(struct mini *mini, struct error *why)
 {
     gpu_mini *gpu = new (std::nothrow) gpu_mini;
     if (gpu == nullptr) {
@@ -297,7 +297,7 @@ static void *create(struct mini *mini, struct error *why)
     return gpu;
 }
 
-static void destroy(void *runtime)
+static void mini_gpu_destroy(void *runtime)
 {
     delete (gpu_mini *)runtime;
 }
@@ -309,8 +309,8 @@ static bool can(const void *runtime, enum miniature_id id, struct error *why)
 }
 
 /* Start the host's caches, and copy their state to the GPU. */
-static bool start(void *runtime, enum miniature_id id, const struct policy_env *env,
-                  struct error *why)
+static bool mini_gpu_start(void *runtime, enum miniature_id id, const struct policy_env *env,
+                           struct error *why)
 {
     gpu_mini *gpu = (gpu_mini *)runtime;
     const struct gpu_program *program = gpu_program_of(id);
@@ -324,8 +324,8 @@ static bool start(void *runtime, enum miniature_id id, const struct policy_env *
 }
 
 /* Outputs become NaN first, so that none of an earlier sample remains. */
-static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
-                 struct error *why)
+static bool mini_gpu_play(void *runtime, enum miniature_id id, double *ns,
+                          struct mini_counts *counts, struct error *why)
 {
     gpu_mini *gpu = (gpu_mini *)runtime;
     struct mini *mini = gpu->mini;
@@ -336,20 +336,25 @@ static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_co
 }
 
 /* CPU time of a launch, from a step of full attention. */
-static bool sample_launch(void *runtime, double *value, struct error *why)
+static bool mini_gpu_sample_launch(void *runtime, double *value, struct error *why)
 {
     gpu_mini *gpu = (gpu_mini *)runtime;
     uint32_t kernels = gpu->mini->shape.layers * (gpu->splits_whole > 1 ? 2 : 1);
     double begin = clock_ns();
-    bool ok = record_step(gpu, 0, why);
+    bool ok = mini_gpu_record_step(gpu, 0, why);
     *value = (clock_ns() - begin) / kernels;
     return ok && gpu->main.wait(why);
 }
 
-static const struct mini_stand_in stand_ins[] = {{"launch", UNIT_NS, sample_launch}};
+static const struct mini_stand_in stand_ins[] = {{"launch", UNIT_NS, mini_gpu_sample_launch}};
 
-static const struct mini_runtime runtime = {
-    create, destroy, can, start, play, stand_ins, sizeof stand_ins / sizeof *stand_ins};
+static const struct mini_runtime runtime = {mini_gpu_create,
+                                            mini_gpu_destroy,
+                                            can,
+                                            mini_gpu_start,
+                                            mini_gpu_play,
+                                            stand_ins,
+                                            sizeof stand_ins / sizeof *stand_ins};
 
 extern "C" const struct mini_runtime *mini_gpu_runtime(struct error *why)
 {

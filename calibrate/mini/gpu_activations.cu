@@ -31,8 +31,8 @@ static void fill_kept(const struct mini *mini, uint32_t l, char *to)
     }
 }
 
-static bool create_layer(gpu_mini *gpu, gpu_activations *own, uint32_t l, size_t kept,
-                         struct error *why)
+static bool gpu_activations_create_layer(gpu_mini *gpu, gpu_activations *own, uint32_t l,
+                                         size_t kept, struct error *why)
 {
     const struct mini_made *made = &gpu->mini->made;
     size_t weights = (size_t)made->width * made->hidden;
@@ -57,7 +57,7 @@ bool gpu_activations::create(gpu_mini *gpu, struct error *why)
     layers.reset(new (std::nothrow) activation_layer[made->layers]);
     bool ok = layers != nullptr && (products = products_create(why)) != nullptr;
     for (uint32_t l = 0; ok && l < made->layers; l++) {
-        ok = create_layer(gpu, this, l, kv_bytes - made_bytes + acts, why);
+        ok = gpu_activations_create_layer(gpu, this, l, kv_bytes - made_bytes + acts, why);
     }
     return ok && buffers[0].take(kv_bytes + acts, why) && buffers[1].take(kv_bytes + acts, why) &&
            normed.take(acts, why) &&
@@ -93,14 +93,14 @@ bool activations_can(const gpu_mini *, enum miniature_id, struct error *why)
 
 /* ---- a layer ---- */
 
-static gpu_copy copy_kept(gpu_mini *gpu, uint32_t layer, uint32_t turn)
+static gpu_copy gpu_activations_copy_kept(gpu_mini *gpu, uint32_t layer, uint32_t turn)
 {
     const gpu_activations *own = gpu->activations.get();
     const pinned_memory &kept = own->layers[layer].kept;
     return {own->buffers[turn].data + own->made_bytes, kept.data, kept.bytes};
 }
 
-static bool make(gpu_mini *gpu, uint32_t l, char *buffer, struct error *why)
+static bool gpu_activations_make(gpu_mini *gpu, uint32_t l, char *buffer, struct error *why)
 {
     const gpu_activations *own = gpu->activations.get();
     const struct mini_made *made = &gpu->mini->made;
@@ -116,7 +116,8 @@ static bool make(gpu_mini *gpu, uint32_t l, char *buffer, struct error *why)
                             (uint16_t *)own->normed.data, (uint16_t *)buffer, gpu->main.at, why);
 }
 
-static bool attend(gpu_mini *gpu, const struct play *play, const char *buffer, struct error *why)
+static bool gpu_activations_attend(gpu_mini *gpu, const struct play *play, const char *buffer,
+                                   struct error *why)
 {
     const struct mini_made *made = &gpu->mini->made;
     struct kernel_attention attention = gpu_attention_whole(gpu, play->step, play->layer);
@@ -130,10 +131,11 @@ static bool attend(gpu_mini *gpu, const struct play *play, const char *buffer, s
 static bool make_and_attend(gpu_mini *gpu, struct play *play, uint32_t turn, struct error *why)
 {
     char *buffer = gpu->activations->buffers[turn].data;
-    return make(gpu, play->layer, buffer, why) && attend(gpu, play, buffer, why);
+    return gpu_activations_make(gpu, play->layer, buffer, why) &&
+           gpu_activations_attend(gpu, play, buffer, why);
 }
 
 bool activations_run(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    return gpu_run_streamed(gpu, play, copy_kept, make_and_attend, why);
+    return gpu_run_streamed(gpu, play, gpu_activations_copy_kept, make_and_attend, why);
 }

@@ -44,7 +44,7 @@ static bool upload_demands(gpu_mini *gpu, gpu_lru *lru, struct error *why)
            upload(&lru->caches, caches, gpu->main, why);
 }
 
-static bool create_layer(const gpu_mini *gpu, gpu_lru *lru, uint32_t l, struct error *why)
+static bool gpu_lru_create_layer(const gpu_mini *gpu, gpu_lru *lru, uint32_t l, struct error *why)
 {
     size_t caches = caches_of(gpu), slots = caches * lru->capacity;
     gpu_lru_layer *layer = &lru->layers[l];
@@ -80,7 +80,7 @@ static bool empty_all(gpu_mini *gpu, struct error *why)
     return ok;
 }
 
-static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why);
+static bool gpu_lru_record_step(gpu_mini *gpu, uint32_t step, struct error *why);
 
 bool gpu_lru::create(gpu_mini *gpu, uint32_t slots_each, struct error *why)
 {
@@ -92,14 +92,14 @@ bool gpu_lru::create(gpu_mini *gpu, uint32_t slots_each, struct error *why)
     layers.reset(new (std::nothrow) gpu_lru_layer[shape->layers]);
     bool ok = layers != nullptr;
     for (uint32_t l = 0; ok && l < shape->layers; l++) {
-        ok = create_layer(gpu, this, l, why);
+        ok = gpu_lru_create_layer(gpu, this, l, why);
     }
     return ok && upload_demands(gpu, this, why) && warm_wanted.take(lists, why) &&
            warm_counts.take(list, why) && all_caches.take(TURNS * list, why) &&
            slots.take(lists, why) && missed.take(shape->layers * lists, why) &&
            miss_counts.take(shape->layers * list, why) &&
            upload(&all_caches, numbers, gpu->main, why) && empty_all(gpu, why) &&
-           graphs.create(gpu, record_step, why);
+           graphs.create(gpu, gpu_lru_record_step, why);
 }
 
 /* ---- a layer ---- */
@@ -149,7 +149,7 @@ static bool attend_to_slots(gpu_mini *gpu, uint32_t step, uint32_t l, const uint
     return kernel_attend(&attention, gpu->main.at, why);
 }
 
-static bool run_layer(gpu_mini *gpu, uint32_t step, uint32_t l, struct error *why)
+static bool gpu_lru_run_layer(gpu_mini *gpu, uint32_t step, uint32_t l, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
     size_t at = ((size_t)step * shape->layers + l) * shape->kv_heads;
@@ -159,18 +159,18 @@ static bool run_layer(gpu_mini *gpu, uint32_t step, uint32_t l, struct error *wh
     return touch_and_fetch(gpu, l, lists, why) && attend_to_slots(gpu, step, l, lists.counts, why);
 }
 
-static bool record_step(gpu_mini *gpu, uint32_t step, struct error *why)
+static bool gpu_lru_record_step(gpu_mini *gpu, uint32_t step, struct error *why)
 {
     bool ok = true;
     for (uint32_t l = 0; ok && l < gpu->mini->shape.layers; l++) {
-        ok = run_layer(gpu, step, l, why);
+        ok = gpu_lru_run_layer(gpu, step, l, why);
     }
     return ok;
 }
 
 bool gpu_lru_run(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    return run_layer(gpu, play->step, play->layer, why);
+    return gpu_lru_run_layer(gpu, play->step, play->layer, why);
 }
 
 bool gpu_lru_run_graph(gpu_mini *gpu, struct play *play, struct error *why)

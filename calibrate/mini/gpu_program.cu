@@ -12,7 +12,8 @@ static bool synchronize(const gpu_mini *gpu, struct error *why)
     return GPU_TRY(cudaStreamSynchronize(gpu->main.at), why);
 }
 
-static bool attend_to_wanted(const gpu_mini *gpu, const struct play *play, struct error *why)
+static bool gpu_program_attend_to_wanted(const gpu_mini *gpu, const struct play *play,
+                                         struct error *why)
 {
     return gpu_attend(gpu, play->step, play->layer, gpu->layers[play->layer].cache.data,
                       &gpu->wanted, false, why);
@@ -24,7 +25,7 @@ static uint32_t all_ctas(const gpu_mini *gpu)
 }
 
 /* The offset of the rows after their numbers: a multiple of 16 bytes. */
-static size_t number_bytes(const struct play *play)
+static size_t gpu_program_number_bytes(const struct play *play)
 {
     return (play->row_count * sizeof(uint32_t) + 15) / 16 * 16;
 }
@@ -76,7 +77,7 @@ bool gpu_run_streamed(gpu_mini *gpu, struct play *play, gpu_copy_of copy_of, gpu
 
 /* ---- programs: a layer of a step ---- */
 
-static bool run_full(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_program_run_full(gpu_mini *gpu, struct play *play, struct error *why)
 {
     return gpu_attend(gpu, play->step, play->layer, gpu->layers[play->layer].kv.data, nullptr,
                       false, why);
@@ -88,12 +89,12 @@ static bool run_graph(gpu_mini *gpu, struct play *play, struct error *why)
     return play->layer > 0 || gpu->graphs.launch(gpu, play->step, why);
 }
 
-static bool run_lru_copy(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_program_run_lru_copy(gpu_mini *gpu, struct play *play, struct error *why)
 {
     if (!find_misses(gpu, play, why)) {
         return false;
     }
-    size_t rows_at = number_bytes(play);
+    size_t rows_at = gpu_program_number_bytes(play);
     play->staging = gpu->staging.data + rows_at;
     mini_gather(play);
     bool ok =
@@ -101,22 +102,22 @@ static bool run_lru_copy(gpu_mini *gpu, struct play *play, struct error *why)
         kernel_move_rows(gpu->staged.data + rows_at, nullptr, gpu->layers[play->layer].cache.data,
                          (const uint32_t *)gpu->staged.data, play->row_count,
                          (uint32_t)gpu->mini->row_bytes, all_ctas(gpu), gpu->main.at, why) &&
-        attend_to_wanted(gpu, play, why);
+        gpu_program_attend_to_wanted(gpu, play, why);
     mini_update(play);
     return ok;
 }
 
-static bool run_lru_loads(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_program_run_lru_loads(gpu_mini *gpu, struct play *play, struct error *why)
 {
     if (!find_misses(gpu, play, why)) {
         return false;
     }
     const uint32_t *rows = (const uint32_t *)gpu->staged.data;
     const gpu_layer *layer = &gpu->layers[play->layer];
-    bool ok = copy_staged(gpu, number_bytes(play), why) &&
+    bool ok = copy_staged(gpu, gpu_program_number_bytes(play), why) &&
               kernel_move_rows(layer->seen, rows, layer->cache.data, rows, play->row_count,
                                (uint32_t)gpu->mini->row_bytes, all_ctas(gpu), gpu->main.at, why) &&
-              attend_to_wanted(gpu, play, why);
+              gpu_program_attend_to_wanted(gpu, play, why);
     mini_update(play);
     return ok;
 }
@@ -136,7 +137,7 @@ static bool attend_to_streamed(gpu_mini *gpu, struct play *play, uint32_t turn, 
     return gpu_attend(gpu, play->step, play->layer, gpu->streamed[turn].data, nullptr, false, why);
 }
 
-static bool run_stream(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_program_run_stream(gpu_mini *gpu, struct play *play, struct error *why)
 {
     return gpu_run_streamed(gpu, play, copy_pinned, attend_to_streamed, why);
 }
@@ -168,7 +169,7 @@ static bool merge_answers(gpu_mini *gpu, const struct play *play, struct error *
 
 /* The layer's queries are copied to the CPU, although it knows them already. The GPU starts its own
  * part before the CPU begins. */
-static bool run_hybrid(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_program_run_hybrid(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const struct mini *mini = gpu->mini;
     uint32_t dim = mini->shape.head_dim;
@@ -219,16 +220,16 @@ static bool start_hybrid(gpu_mini *gpu, enum miniature_id, const struct policy_e
 #define STREAMS(run, start, can) run, tell_step, start, nullptr, nullptr, can, true
 
 static const struct gpu_program programs[] = {
-    {MINIATURE_GPU_FULL, run_full, tell_step},
+    {MINIATURE_GPU_FULL, gpu_program_run_full, tell_step},
     {MINIATURE_GPU_FULL_GRAPH, run_graph, tell_step},
-    {MINIATURE_GPU_LRU_COPY, run_lru_copy},
-    {MINIATURE_GPU_LRU_LOADS, run_lru_loads},
+    {MINIATURE_GPU_LRU_COPY, gpu_program_run_lru_copy},
+    {MINIATURE_GPU_LRU_LOADS, gpu_program_run_lru_loads},
     {MINIATURE_GPU_LRU_KERNELS, gpu_lru_run, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
     {MINIATURE_GPU_LRU_GRAPH, gpu_lru_run_graph, run_policy_ahead, gpu_lru_start, gpu_lru_compare},
-    {MINIATURE_GPU_STREAM, STREAMS(run_stream, nullptr, nullptr)},
+    {MINIATURE_GPU_STREAM, STREAMS(gpu_program_run_stream, nullptr, nullptr)},
     {MINIATURE_GPU_STREAM_PAGEABLE, STREAMS(run_stream_pageable, nullptr, nullptr)},
     {MINIATURE_GPU_ACTIVATIONS, STREAMS(activations_run, activations_start, activations_can)},
-    {MINIATURE_GPU_HYBRID, run_hybrid, tell_step, start_hybrid},
+    {MINIATURE_GPU_HYBRID, gpu_program_run_hybrid, tell_step, start_hybrid},
     {MINIATURE_GPU_QSAC_COPY, QSAC},
     {MINIATURE_GPU_QSAC_COPY_POLL, QSAC},
     {MINIATURE_GPU_QSAC_COPY_GRAPH, QSAC},
@@ -280,8 +281,8 @@ static bool begin_stream(gpu_mini *gpu, const struct gpu_program *program, struc
     return ok && make_cold(gpu, why);
 }
 
-static bool run_step(gpu_mini *gpu, const struct gpu_program *program, struct play *play,
-                     struct error *why)
+static bool gpu_program_run_step(gpu_mini *gpu, const struct gpu_program *program,
+                                 struct play *play, struct error *why)
 {
     bool ok = true;
     for (play->layer = 0; ok && play->layer < gpu->mini->shape.layers; play->layer++) {
@@ -301,7 +302,7 @@ bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_count
     for (play.step = 0; ok && play.step < gpu->mini->shape.steps; play.step++) {
         ok = program->streams || (begin_step(gpu, program, &play, why) && make_cold(gpu, why));
         double begin = clock_ns();
-        ok = ok && run_step(gpu, program, &play, why);
+        ok = ok && gpu_program_run_step(gpu, program, &play, why);
         double each = (clock_ns() - begin) / layers;
         for (uint32_t layer = 0; layer < layers; layer++) {
             *ns++ = each;

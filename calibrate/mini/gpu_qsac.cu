@@ -7,16 +7,16 @@ extern "C" {
 
 /* ---- kernels ---- */
 
-static uint32_t slot_of(const gpu_mini *gpu, uint32_t step, uint32_t layer)
+static uint32_t gpu_qsac_slot_of(const gpu_mini *gpu, uint32_t step, uint32_t layer)
 {
     return step * gpu->mini->shape.layers + layer;
 }
 
 /* Compare a layer's queries with its labels, and ask for the sets that are not reused. */
-static bool put_ask(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *why)
+static bool gpu_qsac_put_ask(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    uint32_t slot = slot_of(gpu, step, layer), heads = gpu->mini->shape.kv_heads;
+    uint32_t slot = gpu_qsac_slot_of(gpu, step, layer), heads = gpu->mini->shape.kv_heads;
     uint32_t *asked = (uint32_t *)qsac->asked.seen + slot % 2 * qsac->asked_words();
     struct kernel_sets sets = {};
     sets.reuse = (const uint32_t *)qsac->reuse.data;
@@ -39,8 +39,8 @@ static bool put_ask(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *
 }
 
 /* Attention over the filled slots. */
-static bool put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer,
-                          struct error *why)
+static bool gpu_qsac_put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer,
+                                   struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     const struct miniature *shape = &gpu->mini->shape;
@@ -58,11 +58,11 @@ static bool put_attention(gpu_mini *gpu, bool stores, uint32_t step, uint32_t la
 static bool put_polled(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    return (layer > 0 || put_ask(gpu, step, 0, why)) &&
-           (layer + 1 == gpu->mini->shape.layers || put_ask(gpu, step, layer + 1, why)) &&
-           kernel_await_flag(qsac->seen_word(QSAC_ANSWERED), slot_of(gpu, step, layer) + 1,
+    return (layer > 0 || gpu_qsac_put_ask(gpu, step, 0, why)) &&
+           (layer + 1 == gpu->mini->shape.layers || gpu_qsac_put_ask(gpu, step, layer + 1, why)) &&
+           kernel_await_flag(qsac->seen_word(QSAC_ANSWERED), gpu_qsac_slot_of(gpu, step, layer) + 1,
                              GPU_DEADLINE_NS, qsac->seen_word(QSAC_GIVEN_UP), gpu->main.at, why) &&
-           put_attention(gpu, stores, step, layer, why);
+           gpu_qsac_put_attention(gpu, stores, step, layer, why);
 }
 
 bool qsac_put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why)
@@ -164,11 +164,11 @@ static void store_rows(const gpu_mini *gpu, const struct play *play)
 
 /* One call for each head: its keys and values are consecutive in staging and separate in the slots.
  */
-static bool copy_rows(const gpu_mini *gpu, const struct play *play, const uint32_t *counts,
-                      struct error *why)
+static bool gpu_qsac_copy_rows(const gpu_mini *gpu, const struct play *play, const uint32_t *counts,
+                               struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    uint32_t turn = slot_of(gpu, play->step, play->layer) % 2;
+    uint32_t turn = gpu_qsac_slot_of(gpu, play->step, play->layer) % 2;
     char *staging = qsac->staging.data + turn * qsac->layer_bytes();
     char *to = qsac->copied.data + play->layer * qsac->layer_bytes();
     struct gather gather = {};
@@ -196,7 +196,7 @@ static bool fetch(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     const struct miniature_qsac *way = miniature_qsac(play->id);
-    uint32_t slot = slot_of(gpu, play->step, play->layer);
+    uint32_t slot = gpu_qsac_slot_of(gpu, play->step, play->layer);
     const uint32_t *counts =
         (const uint32_t *)(const void *)qsac->asked.data + slot % 2 * qsac->asked_words();
     bool heard = way->polls ? hear_flag(gpu, slot + 1, why)
@@ -207,34 +207,34 @@ static bool fetch(gpu_mini *gpu, struct play *play, struct error *why)
     if (way->stores && play->row_count > 0) {
         store_rows(gpu, play);
     }
-    return way->stores || play->row_count == 0 || copy_rows(gpu, play, counts, why);
+    return way->stores || play->row_count == 0 || gpu_qsac_copy_rows(gpu, play, counts, why);
 }
 
 /* ---- a layer ---- */
 
 /* Attention is launched after the fetch, by the CPU that waited for it. */
-static bool run_told(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_qsac_run_told(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     bool stores = miniature_qsac(play->id)->stores;
-    uint32_t layer = play->layer, turn = slot_of(gpu, play->step, layer) % 2;
+    uint32_t layer = play->layer, turn = gpu_qsac_slot_of(gpu, play->step, layer) % 2;
     auto ask = [&](uint32_t of, uint32_t its_turn) {
-        return put_ask(gpu, play->step, of, why) &&
+        return gpu_qsac_put_ask(gpu, play->step, of, why) &&
                GPU_TRY(cudaEventRecord(qsac->asked_at[its_turn].at, gpu->main.at), why);
     };
     return (layer > 0 || ask(0, turn)) && fetch(gpu, play, why) &&
            (layer + 1 == gpu->mini->shape.layers || ask(layer + 1, 1 - turn)) &&
            (stores || play->row_count == 0 ||
             GPU_TRY(cudaStreamWaitEvent(gpu->main.at, qsac->copied_at[turn].at, 0), why)) &&
-           put_attention(gpu, stores, play->step, layer, why);
+           gpu_qsac_put_attention(gpu, stores, play->step, layer, why);
 }
 
 /* Attention is launched before the fetch, which releases it. */
-static bool run_polled(gpu_mini *gpu, struct play *play, struct error *why)
+static bool gpu_qsac_run_polled(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     const struct miniature_qsac *way = miniature_qsac(play->id);
-    uint32_t slot = slot_of(gpu, play->step, play->layer);
+    uint32_t slot = gpu_qsac_slot_of(gpu, play->step, play->layer);
     const gpu_graphs *steps = way->stores ? &qsac->stored_steps : &qsac->copied_steps;
     bool ok = !way->graph ? put_polled(gpu, way->stores, play->step, play->layer, why)
                           : play->layer > 0 || steps->launch(gpu, play->step, why);
@@ -247,5 +247,6 @@ static bool run_polled(gpu_mini *gpu, struct play *play, struct error *why)
 
 bool qsac_run(gpu_mini *gpu, struct play *play, struct error *why)
 {
-    return miniature_qsac(play->id)->polls ? run_polled(gpu, play, why) : run_told(gpu, play, why);
+    return miniature_qsac(play->id)->polls ? gpu_qsac_run_polled(gpu, play, why)
+                                           : gpu_qsac_run_told(gpu, play, why);
 }

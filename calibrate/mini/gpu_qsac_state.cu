@@ -115,7 +115,7 @@ bool qsac_check(gpu_mini *gpu, enum miniature_id id, struct error *why)
 
 /* ---- buffers ---- */
 
-static bool create_queries(gpu_mini *gpu, struct error *why)
+static bool gpu_qsac_state_create_queries(gpu_mini *gpu, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
     gpu_qsac *qsac = gpu->qsac.get();
@@ -214,8 +214,9 @@ bool qsac_create(gpu_mini *gpu, struct error *why)
                                    &qsac->cannot_store)) {
         qsac->stored.reset();
     }
-    return create_buffers(gpu, why) && create_queries(gpu, why) && create_rule(gpu, why) &&
-           put_heads(gpu, MINIATURE_GPU_QSAC_COPY, 0, why) && create_graphs(gpu, why);
+    return create_buffers(gpu, why) && gpu_qsac_state_create_queries(gpu, why) &&
+           create_rule(gpu, why) && put_heads(gpu, MINIATURE_GPU_QSAC_COPY, 0, why) &&
+           create_graphs(gpu, why);
 }
 
 bool qsac_can(const gpu_mini *gpu, enum miniature_id id, struct error *why)

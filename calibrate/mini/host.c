@@ -9,7 +9,7 @@ struct host {
     uint32_t turn; /* of the copies' layers */
 };
 
-static void *create(struct mini *mini, struct error *why)
+static void *mini_host_create(struct mini *mini, struct error *why)
 {
     struct host *host = array_zeroed(1, sizeof *host, why);
     if (host != NULL) {
@@ -18,15 +18,15 @@ static void *create(struct mini *mini, struct error *why)
     return host;
 }
 
-static bool start(void *runtime, enum miniature_id id, const struct policy_env *env,
-                  struct error *why)
+static bool mini_host_start(void *runtime, enum miniature_id id, const struct policy_env *env,
+                            struct error *why)
 {
     struct host *host = runtime;
     return mini_start(host->mini, id, env, why);
 }
 
-static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_counts *counts,
-                 struct error *why)
+static bool mini_host_play(void *runtime, enum miniature_id id, double *ns,
+                           struct mini_counts *counts, struct error *why)
 {
     struct host *host = runtime;
     (void)why;
@@ -34,7 +34,7 @@ static bool play(void *runtime, enum miniature_id id, double *ns, struct mini_co
     return true;
 }
 
-static uint32_t next_layer(struct host *host)
+static uint32_t mini_host_next_layer(struct host *host)
 {
     return host->turn++ % host->mini->shape.layers;
 }
@@ -43,7 +43,7 @@ static bool sample_copy_whole(void *runtime, double *value, struct error *why)
 {
     struct host *host = runtime;
     (void)why;
-    *value = mini_copy_whole(host->mini, next_layer(host));
+    *value = mini_copy_whole(host->mini, mini_host_next_layer(host));
     return true;
 }
 
@@ -51,7 +51,7 @@ static bool sample_copy_rows(void *runtime, double *value, struct error *why)
 {
     struct host *host = runtime;
     (void)why;
-    *value = mini_copy_rows(host->mini, next_layer(host));
+    *value = mini_copy_rows(host->mini, mini_host_next_layer(host));
     return true;
 }
 
@@ -59,7 +59,7 @@ static bool sample_attend_whole(void *runtime, double *value, struct error *why)
 {
     struct host *host = runtime;
     (void)why;
-    *value = mini_attend_whole(host->mini, next_layer(host));
+    *value = mini_attend_whole(host->mini, mini_host_next_layer(host));
     return true;
 }
 
@@ -70,10 +70,10 @@ static const struct mini_stand_in stand_ins[] = {
 };
 
 const struct mini_runtime mini_host_runtime = {
-    .create = create,
+    .create = mini_host_create,
     .destroy = free,
-    .start = start,
-    .play = play,
+    .start = mini_host_start,
+    .play = mini_host_play,
     .stand_ins = stand_ins,
     .stand_in_count = sizeof stand_ins / sizeof *stand_ins,
 };

@@ -72,7 +72,7 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
 /* ---- samples ---- */
 
 /* The state of a run, which all its probes share, and that of a mechanism. */
-struct run {
+struct mini_run {
     struct mini mini;
     struct mini_check check;
     struct policy_env env;
@@ -82,7 +82,7 @@ struct run {
 };
 
 struct mechanism {
-    struct run *run;
+    struct mini_run *run;
     enum miniature_id id;
     struct mini_counts counts;
     double worst;
@@ -91,7 +91,7 @@ struct mechanism {
     size_t rounds, capacity;
 };
 
-static uint32_t slots_of(const struct run *run)
+static uint32_t slots_of(const struct mini_run *run)
 {
     return run->mini.shape.steps * run->mini.shape.layers;
 }
@@ -99,7 +99,7 @@ static uint32_t slots_of(const struct run *run)
 static bool sample_mechanism(void *state, double *value, struct error *why)
 {
     struct mechanism *mechanism = state;
-    struct run *run = mechanism->run;
+    struct mini_run *run = mechanism->run;
     uint32_t slots = slots_of(run);
     double worst;
     run->broken->running = (int)mechanism->id;
@@ -131,7 +131,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
 
 /* ---- lines ---- */
 
-static bool print_line(json_t *line, FILE *out, struct error *why)
+static bool mini_measure_print_line(json_t *line, FILE *out, struct error *why)
 {
     char *text = line != NULL ? json_dumps(line, JSON_COMPACT) : NULL;
     json_decref(line);
@@ -158,7 +158,8 @@ static bool print_curves(const struct findings *findings, FILE *out, struct erro
     for (uint32_t i = 0; good && i < findings->count; i++) {
         const struct finding *finding = &findings->all[i];
         for (uint32_t p = 0; good && finding_is_curve(finding) && p < finding->count; p++) {
-            good = print_line(point_line(&finding->points[p], "curve", finding->name), out, why);
+            good = mini_measure_print_line(point_line(&finding->points[p], "curve", finding->name),
+                                           out, why);
         }
     }
     return good;
@@ -196,30 +197,32 @@ static bool print_mechanism(const struct mechanism *mechanism, FILE *out, struct
                   (json_int_t)mechanism->counts.missed, "worst", mechanism->worst);
     json_object_update(line, counts);
     json_decref(counts);
-    return print_line(line, out, why);
+    return mini_measure_print_line(line, out, why);
 }
 
 /* `how` is "absent" or "failed". */
-static bool print_reason(const char *how, int id, const char *reason, FILE *out, struct error *why)
+static bool mini_measure_print_reason(const char *how, int id, const char *reason, FILE *out,
+                                      struct error *why)
 {
-    return print_line(json_pack("{s:s, s:s}", how, miniature_kinds[id].name, "reason", reason), out,
-                      why);
+    return mini_measure_print_line(
+        json_pack("{s:s, s:s}", how, miniature_kinds[id].name, "reason", reason), out, why);
 }
 
-static bool print_lines(const struct run *run, const struct mechanism *mechanisms,
-                        const struct findings *findings, FILE *out, struct error *why)
+static bool mini_measure_print_lines(const struct mini_run *run, const struct mechanism *mechanisms,
+                                     const struct findings *findings, FILE *out, struct error *why)
 {
     const struct mini_runtime *runtime = run->runtime;
     bool good = print_curves(findings, out, why);
     for (uint32_t i = 0; good && i < runtime->stand_in_count; i++) {
         const char *name = runtime->stand_ins[i].name;
-        good = print_line(point_line(only_point(findings, name), "stand_in", name), out, why);
+        good = mini_measure_print_line(point_line(only_point(findings, name), "stand_in", name),
+                                       out, why);
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
         const struct mechanism *mechanism = &mechanisms[id];
         const char *absent = mechanism->absent.found, *failed = run->broken->reason[id];
-        good = (absent[0] == '\0' || print_reason("absent", id, absent, out, why)) &&
-               (failed[0] == '\0' || print_reason("failed", id, failed, out, why)) &&
+        good = (absent[0] == '\0' || mini_measure_print_reason("absent", id, absent, out, why)) &&
+               (failed[0] == '\0' || mini_measure_print_reason("failed", id, failed, out, why)) &&
                (mechanism->rounds == 0 || print_mechanism(mechanism, out, why));
     }
     return good;
@@ -251,14 +254,14 @@ enum { MOST_OWN = 8 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
 /* Has this site the mechanism, did it not fail before, and has this machine what it needs? */
 static bool can_run(struct mechanism *mechanism)
 {
-    const struct run *run = mechanism->run;
+    const struct mini_run *run = mechanism->run;
     return miniature_kinds[mechanism->id].site == run->mini.shape.site &&
            run->broken->reason[mechanism->id][0] == '\0' &&
            (run->runtime->can == NULL ||
             run->runtime->can(run->own, mechanism->id, &mechanism->absent));
 }
 
-static bool add_probes(struct run *run, struct mechanism *mechanisms, struct probe *probes,
+static bool add_probes(struct mini_run *run, struct mechanism *mechanisms, struct probe *probes,
                        uint32_t *count, struct findings *findings, struct error *why)
 {
     const struct mini_runtime *runtime = run->runtime;
@@ -278,7 +281,8 @@ static bool add_probes(struct run *run, struct mechanism *mechanisms, struct pro
     return good;
 }
 
-static bool measure(struct run *run, const struct spec *spec, FILE *out, struct error *why)
+static bool mini_measure_mechanism(struct mini_run *run, const struct spec *spec, FILE *out,
+                                   struct error *why)
 {
     struct mechanism mechanisms[MINIATURE_COUNT] = {{.run = NULL}};
     struct findings findings = {.all = NULL};
@@ -292,7 +296,8 @@ static bool measure(struct run *run, const struct spec *spec, FILE *out, struct 
     if (good) {
         moment_probes(&moment, probes + own);
         good = measure_probes(probes, own + moment.count, &effort, 1, &findings, why) &&
-               moment_finish(&findings, why) && print_lines(run, mechanisms, &findings, out, why);
+               moment_finish(&findings, why) &&
+               mini_measure_print_lines(run, mechanisms, &findings, out, why);
     }
     for (int id = 0; id < MINIATURE_COUNT; id++) {
         free(mechanisms[id].ns);
@@ -307,13 +312,13 @@ static bool run_shape(const struct spec *spec, const struct mini_runtime *runtim
                       const struct miniature *shape, const struct trace *trace,
                       struct mini_broken *broken, FILE *out, struct error *why)
 {
-    struct run run = {.runtime = runtime, .broken = broken};
+    struct mini_run run = {.runtime = runtime, .broken = broken};
     bool good = mini_init(&run.mini, shape, trace, why) &&
                 (run.own = runtime->create(&run.mini, why)) != NULL;
     if (good) {
         run.env = mini_env(shape, trace);
         run.check = (struct mini_check){.mini = &run.mini, .env = &run.env};
-        good = measure(&run, spec, out, why);
+        good = mini_measure_mechanism(&run, spec, out, why);
     }
     mini_check_release(&run.check);
     if (run.own != NULL) {

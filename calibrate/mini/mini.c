@@ -85,8 +85,8 @@ static bool pools_init(struct mini *mini, const struct topology *topology, struc
 
 enum { CACHES = 2 }; /* reads this multiple of the caches' size to flush them */
 
-static bool check_machine(const struct mini *mini, const struct topology *topology,
-                          struct error *why)
+static bool mini_check_machine(const struct mini *mini, const struct topology *topology,
+                               struct error *why)
 {
     uint64_t needed = (2 * mini->shape.layers + 3) * layer_bytes(mini) + CACHES * topology->cache;
     if (topology->cores != mini->shape.threads) {
@@ -102,7 +102,7 @@ static bool check_machine(const struct mini *mini, const struct topology *topolo
     return true;
 }
 
-static bool machine_init(struct mini *mini, struct error *why)
+static bool mini_machine_init(struct mini *mini, struct error *why)
 {
     struct topology topology;
     if (!topology_init(&topology, "", why)) {
@@ -140,7 +140,8 @@ static bool check_heads(const struct miniature *shape, struct error *why)
 }
 
 /* Rows of keys and of values are numbered in 32 bits. */
-static bool check_shape(const struct miniature *shape, const struct trace *trace, struct error *why)
+static bool mini_check_shape(const struct miniature *shape, const struct trace *trace,
+                             struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     uint64_t rows = 2 * (uint64_t)header->units * shape->repeat;
@@ -170,12 +171,12 @@ static struct mini mini_of(const struct miniature *shape)
 bool mini_can(const struct miniature *shape, const struct trace *trace, struct error *why)
 {
     struct topology topology;
-    if (!check_heads(shape, why) || !check_shape(shape, trace, why) ||
+    if (!check_heads(shape, why) || !mini_check_shape(shape, trace, why) ||
         !topology_init(&topology, "", why)) {
         return false;
     }
     const struct mini mini = mini_of(shape);
-    bool good = check_machine(&mini, &topology, why);
+    bool good = mini_check_machine(&mini, &topology, why);
     topology_release(&topology);
     return good;
 }
@@ -188,7 +189,7 @@ bool mini_init(struct mini *mini, const struct miniature *shape, const struct tr
         return false;
     }
     *mini = mini_of(shape);
-    return machine_init(mini, why) && layers_init(mini, why) && heads_init(mini, trace, why) &&
+    return mini_machine_init(mini, why) && layers_init(mini, why) && heads_init(mini, trace, why) &&
            outputs_init(mini, why) &&
            (shape->site != MINIATURE_GPU || made_init(&mini->made, shape, why));
 }

@@ -10,14 +10,14 @@
 
 /* ---- jobs ---- */
 
-static void look_up_job(uint32_t job, uint32_t thread, void *context)
+static void mini_program_look_up_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct play *play = context;
     mini_head_look_up(&play_heads(play)[job], play->step);
 }
 
-static void update_job(uint32_t job, uint32_t thread, void *context)
+static void mini_program_update_job(uint32_t job, uint32_t thread, void *context)
 {
     (void)thread;
     const struct play *play = context;
@@ -61,12 +61,12 @@ static void attend_all_job(uint32_t job, uint32_t thread, void *context)
 
 void mini_look_up(struct play *play)
 {
-    pool_run(play->pool, play->mini->shape.kv_heads, look_up_job, play);
+    pool_run(play->pool, play->mini->shape.kv_heads, mini_program_look_up_job, play);
 }
 
 void mini_update(struct play *play)
 {
-    pool_delegate(play->pool, play->mini->shape.kv_heads, update_job, play);
+    pool_delegate(play->pool, play->mini->shape.kv_heads, mini_program_update_job, play);
     pool_wait(play->pool);
 }
 
@@ -155,13 +155,13 @@ static void attend_wait(struct play *play)
     pool_wait(play->mini->gpu);
 }
 
-static void attend(struct play *play)
+static void mini_program_attend(struct play *play)
 {
     attend_start(play, play_layer(play)->cache.bytes, TOKENS_ATTENDED, false);
     attend_wait(play);
 }
 
-static void merge(struct play *play)
+static void mini_program_merge(struct play *play)
 {
     struct mini *mini = play->mini;
     struct attention_shape shape = {mini->shape.query_heads, mini->attention.dim};
@@ -172,35 +172,35 @@ static void merge(struct play *play)
 
 /* ---- programs ---- */
 
-static void run_manager(struct play *play)
+static void mini_program_run_manager(struct play *play)
 {
     mini_look_up(play);
     mini_update(play);
 }
 
-static void run_cpu_attention(struct play *play)
+static void mini_program_run_cpu_attention(struct play *play)
 {
     mini_prepare(play, play_layer(play)->kv.bytes, TOKENS_ATTENDED, false);
     attention_run(play->pool, &play->mini->attention, play->heads, play->mini->shape.kv_heads);
 }
 
-static void run_fetch(struct play *play)
+static void mini_program_run_fetch(struct play *play)
 {
     mini_gather(play);
     copy(play);
-    attend(play);
+    mini_program_attend(play);
 }
 
-static void run_lru(struct play *play)
+static void mini_program_run_lru(struct play *play)
 {
     mini_look_up(play);
     gather_misses(play);
     copy(play);
-    attend(play);
+    mini_program_attend(play);
     mini_update(play);
 }
 
-static void run_lru_overlapped(struct play *play)
+static void mini_program_run_lru_overlapped(struct play *play)
 {
     mini_look_up(play);
     gather_misses(play);
@@ -210,7 +210,7 @@ static void run_lru_overlapped(struct play *play)
     attend_wait(play);
 }
 
-static void run_lru_split(struct play *play)
+static void mini_program_run_lru_split(struct play *play)
 {
     mini_look_up(play);
     attend_start(play, play_layer(play)->cache.bytes, TOKENS_HIT, false);
@@ -219,11 +219,11 @@ static void run_lru_split(struct play *play)
     attend_wait(play);
     attend_start(play, play_layer(play)->cache.bytes, TOKENS_MISSED, true);
     attend_wait(play);
-    merge(play);
+    mini_program_merge(play);
     mini_update(play);
 }
 
-static void run_hybrid(struct play *play)
+static void mini_program_run_hybrid(struct play *play)
 {
     struct play outside = *play;
     outside.heads += play->mini->shape.kv_heads;
@@ -231,7 +231,7 @@ static void run_hybrid(struct play *play)
     mini_prepare(&outside, play_layer(play)->kv.bytes, TOKENS_MISSED, true);
     attention_run(play->pool, &play->mini->attention, outside.heads, play->mini->shape.kv_heads);
     attend_wait(play);
-    merge(play);
+    mini_program_merge(play);
 }
 
 /* Copy layer number `slot`, counted over all steps, into the two buffers by turns. */
@@ -243,7 +243,7 @@ static void stream_start(struct play *play, uint32_t slot)
     pool_start(mini->link, 1, copy_whole_job, play);
 }
 
-static void run_stream(struct play *play)
+static void mini_program_run_stream(struct play *play)
 {
     struct mini *mini = play->mini;
     uint32_t slot = play->step * mini->shape.layers + play->layer;
@@ -263,16 +263,16 @@ static void run_stream(struct play *play)
 }
 
 static void (*const programs[MINIATURE_COUNT])(struct play *) = {
-    [MINIATURE_MANAGER] = run_manager,
+    [MINIATURE_MANAGER] = mini_program_run_manager,
     [MINIATURE_GATHER] = mini_gather,
-    [MINIATURE_CPU_ATTENTION] = run_cpu_attention,
-    [MINIATURE_FETCH] = run_fetch,
-    [MINIATURE_LRU] = run_lru,
-    [MINIATURE_LRU_OVERLAPPED] = run_lru_overlapped,
-    [MINIATURE_LRU_SPLIT] = run_lru_split,
-    [MINIATURE_HYBRID] = run_hybrid,
-    [MINIATURE_QSAC] = run_lru, /* its lookup compares queries */
-    [MINIATURE_STREAM] = run_stream,
+    [MINIATURE_CPU_ATTENTION] = mini_program_run_cpu_attention,
+    [MINIATURE_FETCH] = mini_program_run_fetch,
+    [MINIATURE_LRU] = mini_program_run_lru,
+    [MINIATURE_LRU_OVERLAPPED] = mini_program_run_lru_overlapped,
+    [MINIATURE_LRU_SPLIT] = mini_program_run_lru_split,
+    [MINIATURE_HYBRID] = mini_program_run_hybrid,
+    [MINIATURE_QSAC] = mini_program_run_lru, /* its lookup compares queries */
+    [MINIATURE_STREAM] = mini_program_run_stream,
 };
 
 /* ---- samples ---- */

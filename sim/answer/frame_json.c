@@ -8,7 +8,8 @@
 
 enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12) };
 
-static bool print_value(const char *key, json_t *value, bool first, FILE *out, struct error *why)
+static bool frame_json_print_value(const char *key, json_t *value, bool first, FILE *out,
+                                   struct error *why)
 {
     char *text = value != NULL ? json_dumps(value, FLAGS) : NULL;
     json_decref(value);
@@ -34,15 +35,15 @@ static bool print_range(const struct frame_column *column, const struct frame_ce
     char key[64];
     bool has = cell->set && cell->low < cell->high;
     snprintf(key, sizeof key, "%s_low", column->key);
-    bool good =
-        print_value(key, json_of_number(column->unit, has ? cell->low : NAN), false, out, why);
+    bool good = frame_json_print_value(key, json_of_number(column->unit, has ? cell->low : NAN),
+                                       false, out, why);
     snprintf(key, sizeof key, "%s_high", column->key);
-    return good &&
-           print_value(key, json_of_number(column->unit, has ? cell->high : NAN), false, out, why);
+    return good && frame_json_print_value(key, json_of_number(column->unit, has ? cell->high : NAN),
+                                          false, out, why);
 }
 
-static bool print_cell(const struct frame_column *column, const struct frame_cell *cell, bool first,
-                       FILE *out, struct error *why)
+static bool frame_json_print_cell(const struct frame_column *column, const struct frame_cell *cell,
+                                  bool first, FILE *out, struct error *why)
 {
     if (column->unit == ANSWER_JSON) {
         fprintf(out, "%s\"%s\":%s", first ? "{" : ",", column->key,
@@ -52,19 +53,20 @@ static bool print_cell(const struct frame_column *column, const struct frame_cel
     json_t *value = !cell->set           ? json_null()
                     : cell->text != NULL ? json_string(cell->text)
                                          : json_of_number(column->unit, cell->value);
-    return print_value(column->key, value, first, out, why) &&
+    return frame_json_print_value(column->key, value, first, out, why) &&
            (!column->ranged || print_range(column, cell, out, why));
 }
 
 /* A comma before each key but the first: the brace that the first needs stands in its place. */
-static bool print_row(const struct frame *frame, uint32_t row, FILE *out, struct error *why)
+static bool frame_json_print_row(const struct frame *frame, uint32_t row, FILE *out,
+                                 struct error *why)
 {
     const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
     bool good = true, first = true;
     for (uint32_t i = 0; good && i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
         if (column->key != NULL && (cells[i].set || !column->sparse)) {
-            good = print_cell(column, &cells[i], first, out, why);
+            good = frame_json_print_cell(column, &cells[i], first, out, why);
             first = false;
         }
     }
@@ -76,7 +78,7 @@ bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
 {
     bool good = frame_ok(frame, why);
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
-        good = print_row(frame, row, out, why);
+        good = frame_json_print_row(frame, row, out, why);
         fputc('\n', out);
     }
     return good;
@@ -87,16 +89,16 @@ static bool print_list(const struct frame *rows, FILE *out, struct error *why)
     bool good = frame_ok(rows, why);
     for (uint32_t row = 0; good && row < rows->row_count; row++) {
         fputs(row > 0 ? "," : "[", out);
-        good = print_row(rows, row, out, why);
+        good = frame_json_print_row(rows, row, out, why);
     }
     fputs(good && rows->row_count == 0 ? "[]" : "]", out);
     return good;
 }
 
 /* Fill a cell with what `print` writes of another frame. */
-static bool put_json(struct frame *frame, uint32_t column, const struct frame *rows,
-                     bool (*print)(const struct frame *rows, FILE *out, struct error *why),
-                     struct error *why)
+static bool frame_json_put(struct frame *frame, uint32_t column, const struct frame *rows,
+                           bool (*print)(const struct frame *rows, FILE *out, struct error *why),
+                           struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
@@ -112,7 +114,7 @@ static bool put_json(struct frame *frame, uint32_t column, const struct frame *r
 
 bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why)
 {
-    return put_json(frame, column, rows, print_list, why);
+    return frame_json_put(frame, column, rows, print_list, why);
 }
 
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
@@ -126,10 +128,10 @@ void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 
 static bool print_object(const struct frame *row, FILE *out, struct error *why)
 {
-    return frame_ok(row, why) && print_row(row, 0, out, why);
+    return frame_ok(row, why) && frame_json_print_row(row, 0, out, why);
 }
 
 bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why)
 {
-    return put_json(frame, column, row, print_object, why);
+    return frame_json_put(frame, column, row, print_object, why);
 }

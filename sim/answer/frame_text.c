@@ -35,8 +35,8 @@ static void list_shown(const struct frame *frame, struct shown *out)
     }
 }
 
-static const char *cell_words(const struct frame_column *column, const struct frame_cell *cell,
-                              char text[ANSWER_SIZE])
+static const char *frame_text_cell_words(const struct frame_column *column,
+                                         const struct frame_cell *cell, char text[ANSWER_SIZE])
 {
     return !cell->set           ? NULL
            : cell->text != NULL ? cell->text
@@ -45,8 +45,8 @@ static const char *cell_words(const struct frame_column *column, const struct fr
                                            cell->high, text);
 }
 
-static bool add_row(const struct frame *frame, const struct shown *shown, uint32_t row,
-                    struct table *table, struct error *why)
+static bool frame_text_add_row(const struct frame *frame, const struct shown *shown, uint32_t row,
+                               struct table *table, struct error *why)
 {
     char room[TABLE_MOST_COLUMNS][ANSWER_SIZE];
     const char *texts[TABLE_MOST_COLUMNS];
@@ -55,7 +55,7 @@ static bool add_row(const struct frame *frame, const struct shown *shown, uint32
     uint32_t end = reason != NULL ? frame->rows[row].reason_from : frame->column_count, count = 0;
     for (; count < shown->count && shown->places[count] < end; count++) {
         uint32_t place = shown->places[count];
-        texts[count] = cell_words(&frame->columns[place], &cells[place], room[count]);
+        texts[count] = frame_text_cell_words(&frame->columns[place], &cells[place], room[count]);
     }
     if (reason != NULL) {
         texts[count++] = reason;
@@ -77,7 +77,7 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
         table_choose(table, view);
     }
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
-        good = add_row(frame, &shown, row, table, why);
+        good = frame_text_add_row(frame, &shown, row, table, why);
     }
     if (good) {
         table_print(table, out);
@@ -107,7 +107,7 @@ static bool add_field(struct table *table, const struct frame_column *column,
                       const struct frame_cell *cell, struct error *why)
 {
     char text[ANSWER_SIZE];
-    const char *texts[] = {column->title, cell_words(column, cell, text), column->what};
+    const char *texts[] = {column->title, frame_text_cell_words(column, cell, text), column->what};
     return column->title == NULL ? true
            : column->unit == ANSWER_JSON && cell->set
                ? add_object(table, cell->text, why)

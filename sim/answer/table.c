@@ -10,7 +10,7 @@
 
 enum { GAP = 2 };
 
-struct row {
+struct table_row {
     uint32_t cells;
     char *texts[TABLE_MOST_COLUMNS]; /* owned */
 };
@@ -22,7 +22,7 @@ struct table {
     uint32_t order[TABLE_MOST_COLUMNS]; /* [shown] the columns that may be shown, left to right */
     uint32_t shown;
     bool wide;        /* lines are as long as they need */
-    struct row *rows; /* the first one holds the titles */
+    struct table_row *rows; /* the first one holds the titles */
     size_t count, capacity;
 };
 
@@ -65,7 +65,7 @@ struct table *table_create(const struct table_column *columns, uint32_t count, s
     return table;
 }
 
-static void row_release(struct row *row)
+static void row_release(struct table_row *row)
 {
     for (uint32_t i = 0; i < row->cells; i++) {
         free(row->texts[i]);
@@ -86,7 +86,7 @@ void table_destroy(struct table *table)
 bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why)
 {
     assert(cells > 0 && cells <= table->columns);
-    struct row row = {.cells = 0};
+    struct table_row row = {.cells = 0};
     if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows,
                        why)) {
         return false;
@@ -110,8 +110,8 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
 /* ---- choice ---- */
 
 /* The column of a name; `count` if there is none. */
-static uint32_t find_column(const struct table_column *columns, uint32_t count, const char *name,
-                            size_t length)
+static uint32_t table_find_column(const struct table_column *columns, uint32_t count,
+                                  const char *name, size_t length)
 {
     uint32_t i = 0;
     while (i < count && (columns[i].name == NULL || strlen(columns[i].name) != length ||
@@ -135,7 +135,7 @@ bool table_view_check(const struct table_view *view, const struct table_column *
     while (rest != NULL && text_item(&rest, &item, &length)) {
         char name[64] = "";
         strncat(name, item, length < sizeof name ? length : sizeof name - 1);
-        if (find_column(columns, count, item, length) == count) {
+        if (table_find_column(columns, count, item, length) == count) {
             error_usage(why, "--columns", 0, "the table has no column '%s'", name);
             return name_expect(name, names, why);
         }
@@ -159,7 +159,7 @@ void table_choose(struct table *table, const struct table_view *view)
         table->column[i].drop = 0;
     }
     while (rest != NULL && text_item(&rest, &item, &length)) {
-        uint32_t place = find_column(table->column, table->columns, item, length);
+        uint32_t place = table_find_column(table->column, table->columns, item, length);
         bool skip = place == table->columns; /* or it is shown already */
         for (uint32_t i = 0; i < table->shown && !skip; i++) {
             skip = table->order[i] == place;
@@ -179,13 +179,13 @@ static uint32_t last_of(const struct table *table)
 }
 
 /* Does the last text of a row fill the rest of the line? */
-static bool runs_over(const struct table *table, const struct row *row)
+static bool runs_over(const struct table *table, const struct table_row *row)
 {
     return row->cells < table->columns ||
            (table->column[row->cells - 1].wrap && last_of(table) == row->cells - 1);
 }
 
-static void measure(const struct table *table, struct layout *layout)
+static void table_measure(const struct table *table, struct layout *layout)
 {
     *layout = (struct layout){.shown = {false}};
     for (uint32_t i = 0; i < table->shown; i++) {
@@ -193,7 +193,7 @@ static void measure(const struct table *table, struct layout *layout)
         layout->shown[column] = table->had[column] || !table->column[column].optional;
     }
     for (size_t i = 0; i < table->count; i++) {
-        const struct row *row = &table->rows[i];
+        const struct table_row *row = &table->rows[i];
         uint32_t fixed = row->cells - runs_over(table, row);
         for (uint32_t c = 0; c < fixed; c++) {
             size_t width = width_of(row->texts[c]);
@@ -289,8 +289,8 @@ static size_t bytes_shown(const char *text, size_t width)
 }
 
 /* `pending` is the white space before the next text, so that a line does not end in blanks. */
-static void print_cell(const char *text, const struct table_column *column, size_t width,
-                       size_t *pending, FILE *out)
+static void table_print_cell(const char *text, const struct table_column *column, size_t width,
+                             size_t *pending, FILE *out)
 {
     size_t wide = width_of(text);
     size_t shown = wide > width ? bytes_shown(text, width) : strlen(text);
@@ -326,8 +326,8 @@ void table_line(const char *label, const char *text, FILE *out)
     fputc('\n', out);
 }
 
-static void print_row(const struct table *table, const struct layout *layout, const struct row *row,
-                      FILE *out)
+static void table_print_row(const struct table *table, const struct layout *layout,
+                            const struct table_row *row, FILE *out)
 {
     size_t pending = 0, width = 0;
     bool over = runs_over(table, row);
@@ -335,8 +335,8 @@ static void print_row(const struct table *table, const struct layout *layout, co
     for (uint32_t i = 0; i < table->shown && (!over || table->order[i] < cells); i++) {
         uint32_t column = table->order[i];
         if (layout->shown[column]) {
-            print_cell(row->texts[column], &table->column[column], layout->width[column], &pending,
-                       out);
+            table_print_cell(row->texts[column], &table->column[column], layout->width[column],
+                             &pending, out);
             width += layout->width[column] + GAP;
         }
     }
@@ -359,11 +359,11 @@ static bool has_titles(const struct table *table)
 void table_print(const struct table *table, FILE *out)
 {
     struct layout layout;
-    measure(table, &layout);
+    table_measure(table, &layout);
     if (!table->wide) {
         fit_line(table, &layout);
     }
     for (size_t i = has_titles(table) ? 0 : 1; i < table->count; i++) {
-        print_row(table, &layout, &table->rows[i], out);
+        table_print_row(table, &layout, &table->rows[i], out);
     }
 }

@@ -12,7 +12,7 @@
 /* The exit status with which a shell reports a program that it cannot run. */
 enum { CANNOT_RUN = 127 };
 
-static char *read_all(FILE *file, struct error *why)
+static char *child_read_all(FILE *file, struct error *why)
 {
     char *text = NULL;
     size_t used = 0, capacity = 0, got = 1;
@@ -49,7 +49,7 @@ static bool failed(const char *path, int status, FILE *complaint, struct error *
     if (WIFSIGNALED(status)) {
         return error_set(why, path, 0, "was killed: %s", strsignal(WTERMSIG(status)));
     }
-    char *text = read_all(complaint, why);
+    char *text = child_read_all(complaint, why);
     if (text == NULL) {
         return false;
     }
@@ -73,8 +73,8 @@ static _Noreturn void become(const char *path, const char *const *words, FILE *o
     _exit(CANNOT_RUN);
 }
 
-static bool run(const char *path, const char *const *words, FILE *out, FILE *complaint,
-                struct error *why)
+static bool child_run(const char *path, const char *const *words, FILE *out, FILE *complaint,
+                      struct error *why)
 {
     int status;
     fflush(NULL);
@@ -96,8 +96,8 @@ bool child_read(const char *path, const char *const *words, char **out, struct e
         error_set(why, NULL, 0, "cannot create a temporary file for the output of '%.80s': %s",
                   path, strerror(errno));
     }
-    good = good && run(path, words, printed, complaint, why);
-    *out = good ? read_all(printed, why) : NULL;
+    good = good && child_run(path, words, printed, complaint, why);
+    *out = good ? child_read_all(printed, why) : NULL;
     if (printed != NULL) {
         fclose(printed);
     }

@@ -20,7 +20,7 @@
 enum { PARTS = 16, HASH_DIGITS = 32, STALE_SECONDS = 3600 };
 
 /* What this process knows of a part. */
-struct part {
+struct disk_cache_part {
     bool seen;
     uint64_t bytes; /* when it was looked at, and what was added since */
     uint64_t added; /* since then */
@@ -29,7 +29,7 @@ struct part {
 struct disk_cache {
     int folder; /* a descriptor, owned */
     uint64_t most;
-    struct part parts[PARTS];
+    struct disk_cache_part parts[PARTS];
     pthread_mutex_t lock; /* of `parts` */
 };
 
@@ -100,15 +100,15 @@ bool disk_cache_folder(char *path, size_t size)
 /* ---- names ---- */
 
 /* Where a value is: its part's number, and the name of its file there. */
-struct place {
+struct disk_cache_place {
     uint32_t number;
     char name[HASH_DIGITS + 1];
 };
 
-static struct place find_place(struct disk_cache_bytes key)
+static struct disk_cache_place disk_cache_find_place(struct disk_cache_bytes key)
 {
     XXH128_hash_t hash = XXH3_128bits(key.at, key.size);
-    struct place place = {.number = (uint32_t)(hash.high64 >> 60)};
+    struct disk_cache_place place = {.number = (uint32_t)(hash.high64 >> 60)};
     snprintf(place.name, sizeof place.name, "%016llx%016llx", (unsigned long long)hash.high64,
              (unsigned long long)hash.low64);
     return place;
@@ -124,7 +124,7 @@ static bool is_own_name(const char *name, uint32_t part)
 }
 
 /* The folder of a part, made on request; -1 if it is absent or a link. */
-static int open_part(const struct disk_cache *cache, uint32_t number, bool make)
+static int disk_cache_open_part(const struct disk_cache *cache, uint32_t number, bool make)
 {
     char name[2];
     snprintf(name, sizeof name, "%x", number % PARTS);
@@ -136,7 +136,7 @@ static int open_part(const struct disk_cache *cache, uint32_t number, bool make)
 
 /* ---- reading ---- */
 
-static uint8_t *read_whole(int file, size_t *size)
+static uint8_t *disk_cache_read_whole(int file, size_t *size)
 {
     struct stat state;
     if (fstat(file, &state) != 0 || !S_ISREG(state.st_mode) || state.st_size <= 0 ||
@@ -157,9 +157,9 @@ static uint8_t *read_whole(int file, size_t *size)
     return bytes;
 }
 
-static int open_value(const struct disk_cache *cache, const struct place *place)
+static int open_value(const struct disk_cache *cache, const struct disk_cache_place *place)
 {
-    int part = open_part(cache, place->number, false);
+    int part = disk_cache_open_part(cache, place->number, false);
     if (part < 0) {
         return -1;
     }
@@ -168,10 +168,10 @@ static int open_value(const struct disk_cache *cache, const struct place *place)
     return file;
 }
 
-static uint8_t *read_value(int file, struct disk_cache_bytes key, size_t *size)
+static uint8_t *disk_cache_read_value(int file, struct disk_cache_bytes key, size_t *size)
 {
     size_t stored = 0;
-    uint8_t *bytes = read_whole(file, &stored), *value = NULL;
+    uint8_t *bytes = disk_cache_read_whole(file, &stored), *value = NULL;
     if (bytes != NULL) {
         value = disk_cache_unpack((struct disk_cache_bytes){bytes, stored}, key, size);
         free(bytes);
@@ -187,12 +187,12 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     if (cache == NULL) {
         return NULL;
     }
-    struct place place = find_place(key);
+    struct disk_cache_place place = disk_cache_find_place(key);
     int file = open_value(cache, &place);
     if (file < 0) {
         return NULL;
     }
-    uint8_t *value = read_value(file, key, size);
+    uint8_t *value = disk_cache_read_value(file, key, size);
     close(file);
     return value;
 }
@@ -259,9 +259,9 @@ static uint64_t remove_old(DIR *folder, struct entry *entries, size_t count, uin
 }
 
 /* Look at a part, and if it is too large empty a tenth of it. Returns the bytes that stay. */
-static uint64_t evict(const struct disk_cache *cache, uint32_t part, uint64_t most)
+static uint64_t disk_cache_evict(const struct disk_cache *cache, uint32_t part, uint64_t most)
 {
-    int opened = open_part(cache, part, false);
+    int opened = disk_cache_open_part(cache, part, false);
     DIR *folder = opened >= 0 ? fdopendir(opened) : NULL;
     if (folder == NULL) {
         if (opened >= 0) {
@@ -286,19 +286,20 @@ static uint64_t evict(const struct disk_cache *cache, uint32_t part, uint64_t mo
 static void note_added(struct disk_cache *cache, uint32_t part, uint64_t bytes)
 {
     uint64_t most = cache->most / PARTS;
-    struct part *known = &cache->parts[part];
+    struct disk_cache_part *known = &cache->parts[part];
     pthread_mutex_lock(&cache->lock);
     known->bytes += bytes;
     known->added += bytes;
     if (!known->seen || known->bytes > most || known->added > most / 8) {
-        *known = (struct part){.seen = true, .bytes = evict(cache, part, most)};
+        *known =
+            (struct disk_cache_part){.seen = true, .bytes = disk_cache_evict(cache, part, most)};
     }
     pthread_mutex_unlock(&cache->lock);
 }
 
 /* ---- writing ---- */
 
-static bool write_whole(int file, const uint8_t *bytes, size_t size)
+static bool disk_cache_write_whole(int file, const uint8_t *bytes, size_t size)
 {
     size_t done = 0;
     while (done < size) {
@@ -319,17 +320,17 @@ static bool write_file(int part, const char *name, const uint8_t *bytes, size_t 
     if (!unfinished_open_at(part, name, &file, &unseen)) {
         return false; /* another process may be writing the same value */
     }
-    if (!write_whole(file.fd, bytes, size)) {
+    if (!disk_cache_write_whole(file.fd, bytes, size)) {
         unfinished_discard(&file);
         return false;
     }
     return unfinished_publish(&file, false, &unseen);
 }
 
-static void put_file(struct disk_cache *cache, const struct place *place, const uint8_t *bytes,
-                     size_t size)
+static void put_file(struct disk_cache *cache, const struct disk_cache_place *place,
+                     const uint8_t *bytes, size_t size)
 {
-    int part = open_part(cache, place->number, true);
+    int part = disk_cache_open_part(cache, place->number, true);
     if (part < 0) {
         return;
     }
@@ -345,7 +346,7 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
     size_t size;
     uint8_t *bytes = cache != NULL ? disk_cache_pack(key, value, &size) : NULL;
     if (bytes != NULL && size <= cache->most / PARTS / 4) {
-        struct place place = find_place(key);
+        struct disk_cache_place place = disk_cache_find_place(key);
         put_file(cache, &place, bytes, size);
     }
     free(bytes);

@@ -10,13 +10,13 @@ enum { MAGIC = 8, HEAD = 16, CHECKSUM = 8, LEVEL = 1 };
 
 static const uint8_t magic[MAGIC] = {'s', 'p', 'w', 'k', 'e', 'p', 't', 1};
 
-static void store_u32(uint8_t *at, size_t value)
+static void disk_cache_file_store_u32(uint8_t *at, size_t value)
 {
     uint32_t bits = htole32((uint32_t)value);
     memcpy(at, &bits, sizeof bits);
 }
 
-static uint32_t load_u32(const uint8_t *at)
+static uint32_t disk_cache_file_load_u32(const uint8_t *at)
 {
     uint32_t bits;
     memcpy(&bits, at, sizeof bits);
@@ -34,8 +34,8 @@ uint8_t *disk_cache_pack(struct disk_cache_bytes key, struct disk_cache_bytes va
         return NULL;
     }
     memcpy(file, magic, MAGIC);
-    store_u32(file + MAGIC, key.size);
-    store_u32(file + MAGIC + 4, value.size);
+    disk_cache_file_store_u32(file + MAGIC, key.size);
+    disk_cache_file_store_u32(file + MAGIC + 4, value.size);
     memcpy(file + HEAD, key.at, key.size);
     size_t stored = ZSTD_compress(file + HEAD + key.size, room, value.at, value.size, LEVEL);
     if (ZSTD_isError(stored)) {
@@ -50,11 +50,12 @@ uint8_t *disk_cache_pack(struct disk_cache_bytes key, struct disk_cache_bytes va
 }
 
 /* Is the file whole, and is its key this one? */
-static int is_of(struct disk_cache_bytes file, struct disk_cache_bytes key)
+static int disk_cache_file_is_of(struct disk_cache_bytes file, struct disk_cache_bytes key)
 {
     uint64_t checksum;
     if (file.size < HEAD + key.size + CHECKSUM || memcmp(file.at, magic, MAGIC) != 0 ||
-        load_u32(file.at + MAGIC) != key.size || memcmp(file.at + HEAD, key.at, key.size) != 0) {
+        disk_cache_file_load_u32(file.at + MAGIC) != key.size ||
+        memcmp(file.at + HEAD, key.at, key.size) != 0) {
         return 0;
     }
     memcpy(&checksum, file.at + file.size - CHECKSUM, CHECKSUM);
@@ -63,10 +64,10 @@ static int is_of(struct disk_cache_bytes file, struct disk_cache_bytes key)
 
 uint8_t *disk_cache_unpack(struct disk_cache_bytes file, struct disk_cache_bytes key, size_t *size)
 {
-    if (!is_of(file, key)) {
+    if (!disk_cache_file_is_of(file, key)) {
         return NULL;
     }
-    size_t wanted = load_u32(file.at + MAGIC + 4), from = HEAD + key.size;
+    size_t wanted = disk_cache_file_load_u32(file.at + MAGIC + 4), from = HEAD + key.size;
     uint8_t *value = wanted <= DISK_CACHE_MOST ? malloc(wanted + 1) : NULL;
     if (value != NULL &&
         ZSTD_decompress(value, wanted, file.at + from, file.size - from - CHECKSUM) != wanted) {

@@ -23,7 +23,7 @@ void error_drop_partial(char *text, size_t length)
     }
 }
 
-static void write_list(char *text, size_t size, const char *format, va_list list)
+static void error_write_list(char *text, size_t size, const char *format, va_list list)
 {
     int length = vsnprintf(text, size, format, list);
     if (length < 0) {
@@ -38,14 +38,14 @@ static void write_list(char *text, size_t size, const char *format, va_list list
     }
 }
 
-static void write_text(char *text, size_t size, const char *format, ...)
+static void error_write_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void write_text(char *text, size_t size, const char *format, ...)
+static void error_write_text(char *text, size_t size, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    write_list(text, size, format, list);
+    error_write_list(text, size, format, list);
     va_end(list);
 }
 
@@ -54,8 +54,8 @@ static void error_fill(struct error *why, enum error_kind kind, const char *file
                        const char *format, va_list list)
 {
     struct error fresh = {.kind = kind, .line = line};
-    write_text(fresh.file, sizeof fresh.file, "%s", file != NULL ? file : "");
-    write_list(fresh.found, sizeof fresh.found, format, list);
+    error_write_text(fresh.file, sizeof fresh.file, "%s", file != NULL ? file : "");
+    error_write_list(fresh.found, sizeof fresh.found, format, list);
     *why = fresh;
 }
 
@@ -92,7 +92,7 @@ bool error_expect(struct error *why, const char *format, ...)
     char expected[sizeof why->expected];
     va_list list;
     va_start(list, format);
-    write_list(expected, sizeof expected, format, list);
+    error_write_list(expected, sizeof expected, format, list);
     va_end(list);
     memcpy(why->expected, expected, sizeof expected);
     return false;
@@ -104,7 +104,7 @@ bool error_item(struct error *why, const char *format, ...)
     size_t used = strlen(why->items);
     va_list list;
     va_start(list, format);
-    write_list(item, sizeof item, format, list);
+    error_write_list(item, sizeof item, format, list);
     va_end(list);
     if (used + strlen(item) + 2 <= sizeof why->items) {
         snprintf(why->items + used, sizeof why->items - used, "\n%s", item);
@@ -115,7 +115,7 @@ bool error_item(struct error *why, const char *format, ...)
 bool error_nearest(struct error *why, const char *name)
 {
     if (name != NULL) {
-        write_text(why->nearest, sizeof why->nearest, "%s", name);
+        error_write_text(why->nearest, sizeof why->nearest, "%s", name);
     }
     return false;
 }

@@ -43,7 +43,7 @@ void files_destroy(struct files *files)
     free(files);
 }
 
-static const struct kept *find(const struct files *files, const char *path)
+static const struct kept *files_find(const struct files *files, const char *path)
 {
     for (size_t i = 0; i < files->count; i++) {
         if (strcmp(files->all[i].path, path) == 0) {
@@ -75,7 +75,7 @@ char *files_text(struct files *files, const char *path, size_t *size, struct err
         return node_file(path, size, why);
     }
     pthread_mutex_lock(&files->lock);
-    const struct kept *kept = find(files, path);
+    const struct kept *kept = files_find(files, path);
     kept = kept != NULL ? kept : read(files, path, why);
     char *copy = kept == NULL ? NULL : array_zeroed(kept->size + 1, 1, why);
     if (copy != NULL) {

@@ -100,7 +100,7 @@ bool find_path(const char *folder, const char *name, const char *suffix, char *p
 }
 
 /* Length of NAME in NAME.SUFFIX, 0 when `file` is hidden or has another suffix. */
-static size_t name_length(const char *file, const char *suffix)
+static size_t find_name_length(const char *file, const char *suffix)
 {
     size_t length = strlen(file);
     size_t tail = suffix[0] != '\0' ? strlen(suffix) + 1 : 0;
@@ -126,20 +126,20 @@ static bool append_name(char ***names, size_t *count, size_t *capacity, const ch
 }
 
 /* Can it be read? A FIFO of a fitting name would be waited for. */
-static bool is_listed(DIR *folder, const char *name, const char *suffix)
+static bool find_is_listed(DIR *folder, const char *name, const char *suffix)
 {
     struct stat status;
     return fstatat(dirfd(folder), name, &status, 0) == 0 &&
            (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && suffix[0] == '\0'));
 }
 
-static bool read_names(DIR *folder, const char *suffix, char ***names, size_t *count,
-                       struct error *why)
+static bool find_read_names(DIR *folder, const char *suffix, char ***names, size_t *count,
+                            struct error *why)
 {
     size_t capacity = 0;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        size_t length = name_length(entry->d_name, suffix);
-        if (length > 0 && is_listed(folder, entry->d_name, suffix) &&
+        size_t length = find_name_length(entry->d_name, suffix);
+        if (length > 0 && find_is_listed(folder, entry->d_name, suffix) &&
             !append_name(names, count, &capacity, entry->d_name, length, why)) {
             return false;
         }
@@ -147,7 +147,7 @@ static bool read_names(DIR *folder, const char *suffix, char ***names, size_t *c
     return true;
 }
 
-static int compare_names(const void *a, const void *b)
+static int find_compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -165,7 +165,7 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
     if (opened == NULL) {
         return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool done = read_names(opened, suffix, names, count, why);
+    bool done = find_read_names(opened, suffix, names, count, why);
     closedir(opened);
     if (!done) {
         for (size_t i = 0; i < *count; i++) {
@@ -177,7 +177,7 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
         return false;
     }
     if (*count > 0) {
-        qsort(*names, *count, sizeof **names, compare_names);
+        qsort(*names, *count, sizeof **names, find_compare_names);
     }
     return true;
 }

@@ -20,12 +20,12 @@ enum {
 };
 
 /* The source of names: one of the two is set. */
-struct names {
+struct name_source {
     name_row row;
     const char *const *list;
 };
 
-static const char *name_at(const struct names *names, size_t index)
+static const char *name_at(const struct name_source *names, size_t index)
 {
     return names->row != NULL ? names->row(index) : names->list[index];
 }
@@ -65,7 +65,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
 }
 
 /* Does the name begin with a text that is long enough to mean it? */
-static bool begins(const char *name, const char *given, size_t length)
+static bool name_begins(const char *name, const char *given, size_t length)
 {
     return length >= LEAST_BEGINNING && strncasecmp(name, given, length) == 0;
 }
@@ -74,7 +74,7 @@ static bool begins(const char *name, const char *given, size_t length)
 static bool part_begins(const char *name, const char *given, size_t length)
 {
     while ((name = strpbrk(name, "-_.")) != NULL) {
-        if (begins(++name, given, length)) {
+        if (name_begins(++name, given, length)) {
             return true;
         }
     }
@@ -114,10 +114,10 @@ static bool nearly_begins(const char *given, size_t length, const char *name, si
     return near;
 }
 
-static size_t distance_of(const char *given, size_t length, const char *name)
+static size_t name_distance_of(const char *given, size_t length, const char *name)
 {
     size_t name_length = strlen(name);
-    return begins(name, given, length)                                                           ? 0
+    return name_begins(name, given, length)                                                      ? 0
            : part_begins(name, given, length) || has_both_ends(given, length, name, name_length) ? 1
            : is_part(given, length, name, name_length) ||
                    nearly_begins(given, length, name, name_length)
@@ -131,7 +131,7 @@ size_t name_distance(const char *given, const char *name)
     if (length == 0 || length > LONGEST || other > LONGEST) {
         return NAME_FAR;
     }
-    size_t distance = distance_of(given, length, name);
+    size_t distance = name_distance_of(given, length, name);
     size_t unlike = other > length ? other - length : length - other;
     return distance <= least((length + 2) / 3, length - 1) ? distance * (LONGEST + 1) + unlike
                                                            : NAME_FAR;
@@ -155,7 +155,7 @@ void name_near_add(struct name_near *near, const char *name, size_t distance)
     near->names[at] = name;
 }
 
-static struct name_near find_near(const char *given, const struct names *names)
+static struct name_near name_find_near(const char *given, const struct name_source *names)
 {
     struct name_near near = {.count = 0};
     const char *name;
@@ -165,14 +165,14 @@ static struct name_near find_near(const char *given, const struct names *names)
     return near;
 }
 
-static const char *nearest(const char *given, const struct names *names)
+static const char *nearest(const char *given, const struct name_source *names)
 {
-    struct name_near near = find_near(given, names);
+    struct name_near near = name_find_near(given, names);
     return near.count > 0 ? near.names[0] : NULL;
 }
 
 /* Write all names into `text`, separated by commas; if they do not all fit, end with ", ...". */
-static void list_names(const struct names *names, char *text, size_t size)
+static void name_list_names(const struct name_source *names, char *text, size_t size)
 {
     static const char rest[] = ", ...";
     size_t used = 0;
@@ -193,15 +193,15 @@ static void list_names(const struct names *names, char *text, size_t size)
 }
 
 /* All names if their list is short or none is near, else the few nearest ones and "...". */
-static bool expect_names(const char *given, const struct names *names, struct error *why)
+static bool expect_names(const char *given, const struct name_source *names, struct error *why)
 {
     char text[sizeof why->expected];
-    struct name_near near = find_near(given, names);
-    list_names(names, text, sizeof text);
+    struct name_near near = name_find_near(given, names);
+    name_list_names(names, text, sizeof text);
     if (strlen(text) > SHORT_LIST && near.count > 0) {
         const char *few[NAME_NEAR + 1] = {NULL};
         memcpy(few, near.names, near.count * sizeof *few);
-        list_names(&(struct names){.list = few}, text, sizeof text - sizeof ", ...");
+        name_list_names(&(struct name_source){.list = few}, text, sizeof text - sizeof ", ...");
         strcat(text, ", ...");
     }
     error_expect(why, "%s", text);
@@ -213,24 +213,24 @@ bool name_near_expect(const struct name_near *near, const char *all, struct erro
     char text[sizeof why->expected] = "";
     const char *few[NAME_NEAR + 1] = {NULL};
     memcpy(few, near->names, near->count * sizeof *few);
-    list_names(&(struct names){.list = few}, text, sizeof text);
+    name_list_names(&(struct name_source){.list = few}, text, sizeof text);
     error_expect(why, "%s%s%s", text, near->count > 0 ? " or another of " : "one of ", all);
     return error_nearest(why, near->count > 0 ? near->names[0] : NULL);
 }
 
 const char *name_nearest(const char *given, name_row row)
 {
-    return nearest(given, &(struct names){.row = row});
+    return nearest(given, &(struct name_source){.row = row});
 }
 
 const char *name_nearest_of(const char *given, const char *const *names)
 {
-    return nearest(given, &(struct names){.list = names});
+    return nearest(given, &(struct name_source){.list = names});
 }
 
 bool name_expect(const char *given, const char *const *names, struct error *why)
 {
-    return expect_names(given, &(struct names){.list = names}, why);
+    return expect_names(given, &(struct name_source){.list = names}, why);
 }
 
 /* The next letter of a name, without what separates its parts; '-' for what separates two digits.
@@ -277,7 +277,7 @@ bool name_holds(const char *given, const char *name)
     return true;
 }
 
-static int match(const char *given, const struct names *names)
+static int match(const char *given, const struct name_source *names)
 {
     int same = -1;
     const char *name;
@@ -292,13 +292,13 @@ static int match(const char *given, const struct names *names)
 
 int name_match(const char *given, const char *const *names)
 {
-    return match(given, &(struct names){.list = names});
+    return match(given, &(struct name_source){.list = names});
 }
 
 int name_find(const char *given, name_row row, const char *what, const char *file, int line,
               struct error *why)
 {
-    const struct names names = {.row = row};
+    const struct name_source names = {.row = row};
     int found = match(given, &names);
     if (found < 0) {
         error_input(why, file, line, "unknown %s '%s'", what, given);

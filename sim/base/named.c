@@ -70,12 +70,12 @@ static bool is_path(const struct named_kind *kind, const char *name)
 /* ---- all spellings of a kind ---- */
 
 /* A spelling, and the name of the file that it stands for. */
-struct spelling {
+struct named_spelling {
     char *text, *name;
 };
 
 struct spellings {
-    struct spelling *all;
+    struct named_spelling *all;
     size_t count, capacity;
 };
 
@@ -95,7 +95,7 @@ static bool spellings_add(struct spellings *spellings, const char *text, const c
                        sizeof *spellings->all, why)) {
         return false;
     }
-    struct spelling added = {strdup(text), strdup(name)};
+    struct named_spelling added = {strdup(text), strdup(name)};
     spellings->all[spellings->count++] = added;
     return (added.text != NULL && added.name != NULL) || error_set(why, NULL, 0, "out of memory");
 }
@@ -210,7 +210,7 @@ static const char *base_of(const char *name)
 }
 
 /* How far a spelling is from the given name: of ids, the organisation may be another one. */
-static size_t distance_of(const char *given, const char *text)
+static size_t named_distance_of(const char *given, const char *text)
 {
     if ((strchr(given, '/') != NULL) != (strchr(text, '/') != NULL)) {
         return NAME_FAR;
@@ -220,14 +220,15 @@ static size_t distance_of(const char *given, const char *text)
 }
 
 /* Of each file, the spelling nearest to the given name. */
-static void find_near(const struct spellings *spellings, const char *given, struct name_near *near)
+static void named_find_near(const struct spellings *spellings, const char *given,
+                            struct name_near *near)
 {
     for (size_t i = 0; i < spellings->count; i++) {
-        size_t best = distance_of(given, spellings->all[i].text);
+        size_t best = named_distance_of(given, spellings->all[i].text);
         bool beaten = false;
         for (size_t j = 0; best != NAME_FAR && !beaten && j < spellings->count; j++) {
             size_t other = strcmp(spellings->all[i].name, spellings->all[j].name) == 0
-                               ? distance_of(given, spellings->all[j].text)
+                               ? named_distance_of(given, spellings->all[j].text)
                                : NAME_FAR;
             beaten = other < best || (other == best && j < i);
         }
@@ -279,7 +280,7 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
                (kinds[k]->also == NULL || add_spellings(kinds[k], true, &spellings, &unread));
     }
     if (good) {
-        find_near(&spellings, name, &near);
+        named_find_near(&spellings, name, &near);
         say_all(kinds[0], &spellings, name, all, sizeof all);
         near.count = kinds[0]->list == NULL && near.count > 1 ? 1 : near.count;
         if (kinds[0]->list == NULL) {

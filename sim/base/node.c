@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy_text(const char *text, size_t length, struct error *why)
+static char *node_copy_text(const char *text, size_t length, struct error *why)
 {
     char *copy = array_zeroed(length + 1, 1, why);
     if (copy != NULL) {
@@ -34,7 +34,7 @@ const char *node_intern(const char *file, struct error *why)
         interned = strcmp(files[i], file) == 0 ? files[i] : NULL;
     }
     if (interned == NULL && array_reserve(&files, &capacity, count + 1, sizeof *files, why)) {
-        files[count] = copy_text(file, strlen(file), why);
+        files[count] = node_copy_text(file, strlen(file), why);
         interned = files[count];
         count += interned != NULL;
     }
@@ -84,15 +84,16 @@ bool node_append(struct node *parent, struct node *child, struct error *why)
 
 static bool copy_contents(struct node *copy, const struct node *node, struct error *why)
 {
-    if (node->key != NULL && (copy->key = copy_text(node->key, strlen(node->key), why)) == NULL) {
+    if (node->key != NULL &&
+        (copy->key = node_copy_text(node->key, strlen(node->key), why)) == NULL) {
         return false;
     }
     if (node->text != NULL &&
-        (copy->text = copy_text(node->text, strlen(node->text), why)) == NULL) {
+        (copy->text = node_copy_text(node->text, strlen(node->text), why)) == NULL) {
         return false;
     }
     if (node->typed != NULL &&
-        (copy->typed = copy_text(node->typed, strlen(node->typed), why)) == NULL) {
+        (copy->typed = node_copy_text(node->typed, strlen(node->typed), why)) == NULL) {
         return false;
     }
     for (size_t i = 0; i < node->count; i++) {
@@ -174,7 +175,7 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
         return NULL;
     }
     child = node_create(NODE_NULL, file, 0, why);
-    if (child == NULL || (child->key = copy_text(key, length, why)) == NULL ||
+    if (child == NULL || (child->key = node_copy_text(key, length, why)) == NULL ||
         !node_append(map, child, why)) {
         node_destroy(child);
         return NULL;
@@ -232,7 +233,8 @@ static bool refuse_inside(const struct node *node, const char *path, int length,
 }
 
 /* The node at a checked path; it is made if it is not there. */
-static struct node *reach(struct node *root, const char *path, const char *file, struct error *why)
+static struct node *node_reach(struct node *root, const char *path, const char *file,
+                               struct error *why)
 {
     struct node *node = root;
     const char *part = path;
@@ -256,10 +258,10 @@ static struct node *reach(struct node *root, const char *path, const char *file,
 }
 
 /* Move `value` to the place at `path`; if there is no such place, free it. */
-static bool place(struct node *root, const char *path, struct node *value, struct error *why)
+static bool node_place(struct node *root, const char *path, struct node *value, struct error *why)
 {
     struct node *at =
-        check_path(path, node_depth(value), why) ? reach(root, path, value->file, why) : NULL;
+        check_path(path, node_depth(value), why) ? node_reach(root, path, value->file, why) : NULL;
     if (at == NULL) {
         node_destroy(value);
         return false;
@@ -276,13 +278,13 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
         return false;
     }
     mark_override(parsed);
-    return place(root, path, parsed, why);
+    return node_place(root, path, parsed, why);
 }
 
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why)
 {
     struct node *copy = node_copy(value, why);
-    return copy != NULL && place(root, path, copy, why);
+    return copy != NULL && node_place(root, path, copy, why);
 }
 
 bool node_set_text(struct node *scalar, const char *text, struct error *why)

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
+struct canonical_text {
     char *bytes;
     size_t count, capacity;
 };
 
-static bool put(struct text *text, const char *bytes, size_t count, struct error *why)
+static bool node_canonical_put(struct canonical_text *text, const char *bytes, size_t count,
+                               struct error *why)
 {
     if (!array_reserve(&text->bytes, &text->capacity, text->count + count, 1, why)) {
         return false;
@@ -23,12 +24,12 @@ static bool put(struct text *text, const char *bytes, size_t count, struct error
     return true;
 }
 
-static bool put_string(struct text *text, const char *string, struct error *why)
+static bool put_string(struct canonical_text *text, const char *string, struct error *why)
 {
-    return put(text, string, strlen(string), why);
+    return node_canonical_put(text, string, strlen(string), why);
 }
 
-static bool put_quoted(struct text *text, const char *string, struct error *why)
+static bool put_quoted(struct canonical_text *text, const char *string, struct error *why)
 {
     if (!put_string(text, "\"", why)) {
         return false;
@@ -48,9 +49,9 @@ static int compare_keys(const void *a, const void *b)
     return strcmp((*(struct node *const *)a)->key, (*(struct node *const *)b)->key);
 }
 
-static bool put_node(struct text *text, const struct node *node, struct error *why);
+static bool put_node(struct canonical_text *text, const struct node *node, struct error *why);
 
-static bool put_children(struct text *text, struct node *const *children, size_t count,
+static bool put_children(struct canonical_text *text, struct node *const *children, size_t count,
                          struct error *why)
 {
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +66,7 @@ static bool put_children(struct text *text, struct node *const *children, size_t
     return true;
 }
 
-static bool put_map(struct text *text, const struct node *map, struct error *why)
+static bool put_map(struct canonical_text *text, const struct node *map, struct error *why)
 {
     struct node **sorted = array_zeroed(map->count, sizeof(struct node *), why);
     if (sorted == NULL) {
@@ -81,7 +82,7 @@ static bool put_map(struct text *text, const struct node *map, struct error *why
     return done;
 }
 
-static bool put_node(struct text *text, const struct node *node, struct error *why)
+static bool put_node(struct canonical_text *text, const struct node *node, struct error *why)
 {
     switch (node->kind) {
     case NODE_SCALAR:
@@ -98,8 +99,8 @@ static bool put_node(struct text *text, const struct node *node, struct error *w
 
 char *node_canonical(const struct node *node, struct error *why)
 {
-    struct text text = {0};
-    if (!put_node(&text, node, why) || !put(&text, "", 1, why)) {
+    struct canonical_text text = {0};
+    if (!put_node(&text, node, why) || !node_canonical_put(&text, "", 1, why)) {
         free(text.bytes);
         return NULL;
     }

@@ -36,7 +36,7 @@ static int line_of(const yaml_mark_t *mark)
 }
 
 /* Errors of the character decoder state only an offset. */
-static int line_at(const struct reader *reader, size_t offset)
+static int node_read_line_at(const struct reader *reader, size_t offset)
 {
     int line = 1;
     for (size_t i = 0; i < offset && i < reader->size; i++) {
@@ -53,26 +53,26 @@ static bool syntax_error(const struct reader *reader, struct error *why)
     }
     const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
     if (parser->error == YAML_READER_ERROR) {
-        error_input(why, reader->file, line_at(reader, parser->problem_offset),
+        error_input(why, reader->file, node_read_line_at(reader, parser->problem_offset),
                     "not text: %s (byte %zu)", problem, parser->problem_offset);
         return error_expect(why, "YAML in UTF-8");
     }
     return error_input(why, reader->file, line_of(&parser->problem_mark), "not YAML: %s", problem);
 }
 
-static bool refuse(const struct reader *reader, const yaml_event_t *event, struct error *why,
-                   const char *what)
+static bool node_read_refuse(const struct reader *reader, const yaml_event_t *event,
+                             struct error *why, const char *what)
 {
     return error_input(why, reader->file, line_of(&event->start_mark), "%s", what);
 }
 
 /* A scalar in a map that waits for its next key. */
-static bool read_key(struct reader *reader, const yaml_event_t *event, struct error *why)
+static bool node_read_key(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
     const char *key = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (length == 0 || length > NODE_LONGEST_KEY || strlen(key) != length) {
-        refuse(reader, event, why, "the key is empty, too long or not text");
+        node_read_refuse(reader, event, why, "the key is empty, too long or not text");
         return error_expect(why, "1 to %d bytes of text", NODE_LONGEST_KEY);
     }
     const struct node *map = reader->open[reader->depth - 1];
@@ -100,7 +100,7 @@ static struct node *place_node(struct reader *reader, enum node_kind kind,
                                const yaml_event_t *event, struct error *why)
 {
     if (++reader->nodes > NODE_LIMIT) {
-        refuse(reader, event, why, "more than a million values");
+        node_read_refuse(reader, event, why, "more than a million values");
         return NULL;
     }
     struct node *node = node_create(kind, reader->file, line_of(&event->start_mark), why);
@@ -132,14 +132,14 @@ static bool is_null(const yaml_event_t *event)
 static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
     if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL) {
-        return refuse(reader, event, why, "anchors and tags are not supported");
+        return node_read_refuse(reader, event, why, "anchors and tags are not supported");
     }
     if (wants_key(reader)) {
-        return read_key(reader, event, why);
+        return node_read_key(reader, event, why);
     }
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) != event->data.scalar.length) {
-        return refuse(reader, event, why, "a zero byte in a text");
+        return node_read_refuse(reader, event, why, "a zero byte in a text");
     }
     bool null = is_null(event);
     struct node *node = place_node(reader, null ? NODE_NULL : NODE_SCALAR, event, why);
@@ -154,10 +154,10 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
                        const yaml_char_t *anchor, const yaml_char_t *tag, struct error *why)
 {
     if (anchor != NULL || tag != NULL) {
-        return refuse(reader, event, why, "anchors and tags are not supported");
+        return node_read_refuse(reader, event, why, "anchors and tags are not supported");
     }
     if (wants_key(reader)) {
-        return refuse(reader, event, why, "a list or map as a key");
+        return node_read_refuse(reader, event, why, "a list or map as a key");
     }
     if (reader->depth == NODE_DEEPEST) {
         return error_input(why, reader->file, line_of(&event->start_mark), "nested deeper than %d",
@@ -174,7 +174,7 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
 static bool read_document(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
     if (reader->root != NULL) {
-        return refuse(reader, event, why, "a second document in one file");
+        return node_read_refuse(reader, event, why, "a second document in one file");
     }
     return true;
 }
@@ -197,7 +197,7 @@ static bool read_event(struct reader *reader, const yaml_event_t *event, struct 
         reader->depth--;
         return true;
     case YAML_ALIAS_EVENT:
-        return refuse(reader, event, why, "aliases are not supported");
+        return node_read_refuse(reader, event, why, "aliases are not supported");
     case YAML_STREAM_END_EVENT:
         reader->done = true;
         return true;

@@ -105,7 +105,7 @@ bool node_bool(const struct node *map, const char *key, bool *out, struct error 
     return name_expect(node->text, words, why);
 }
 
-static bool is_key(const char *key, const char *const *keys)
+static bool node_value_is_key(const char *key, const char *const *keys)
 {
     for (; *keys != NULL; keys++) {
         if (strcmp(*keys, key) == 0) {
@@ -131,7 +131,7 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
-        if (!is_key(child->key, keys)) {
+        if (!node_value_is_key(child->key, keys)) {
             node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
             return name_expect(child->key, keys, why);
         }

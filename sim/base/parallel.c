@@ -95,7 +95,7 @@ struct loop {
     struct cores *cores; /* NULL: nobody counts */
 };
 
-struct worker {
+struct parallel_worker {
     struct loop *loop;
     uint32_t thread;
     pthread_t id;
@@ -104,7 +104,7 @@ struct worker {
 };
 
 /* Do the next item; false if there is none left, or after a failure. */
-static bool work_once(struct worker *worker)
+static bool parallel_work_once(struct parallel_worker *worker)
 {
     struct loop *loop = worker->loop;
     uint64_t index = loop->count;
@@ -122,20 +122,20 @@ static bool work_once(struct worker *worker)
 }
 
 /* The caller's thread holds its core throughout. */
-static void work_here(struct worker *worker)
+static void work_here(struct parallel_worker *worker)
 {
-    while (work_once(worker)) {
+    while (parallel_work_once(worker)) {
     }
 }
 
 /* The other threads take a core for each item. */
-static void *work(void *argument)
+static void *parallel_work(void *argument)
 {
-    struct worker *worker = argument;
+    struct parallel_worker *worker = argument;
     struct loop *loop = worker->loop;
     bool more = true;
     while (more && cores_take_unless(loop->cores, &loop->ended)) {
-        more = work_once(worker);
+        more = parallel_work_once(worker);
         cores_give(loop->cores);
     }
     return NULL;
@@ -153,11 +153,12 @@ uint32_t parallel_threads(uint32_t threads)
 
 /* Start the other threads; the caller is worker 0. If a thread cannot be created, the others do its
  * work. Returns the number of workers. */
-static uint32_t start_workers(struct worker *workers, uint32_t threads, struct loop *loop)
+static uint32_t parallel_start_workers(struct parallel_worker *workers, uint32_t threads,
+                                       struct loop *loop)
 {
     for (uint32_t t = 0; t < threads; t++) {
-        workers[t] = (struct worker){.loop = loop, .thread = t, .failing = UINT64_MAX};
-        if (t > 0 && pthread_create(&workers[t].id, NULL, work, &workers[t]) != 0) {
+        workers[t] = (struct parallel_worker){.loop = loop, .thread = t, .failing = UINT64_MAX};
+        if (t > 0 && pthread_create(&workers[t].id, NULL, parallel_work, &workers[t]) != 0) {
             return t;
         }
     }
@@ -165,9 +166,10 @@ static uint32_t start_workers(struct worker *workers, uint32_t threads, struct l
 }
 
 /* Wait for all; returns the worker with the lowest failing index, or NULL if none failed. */
-static const struct worker *join_workers(struct worker *workers, uint32_t running)
+static const struct parallel_worker *parallel_join_workers(struct parallel_worker *workers,
+                                                           uint32_t running)
 {
-    const struct worker *first = NULL;
+    const struct parallel_worker *first = NULL;
     for (uint32_t t = 0; t < running; t++) {
         if (t > 0) {
             pthread_join(workers[t].id, NULL);
@@ -186,17 +188,17 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
     }
     threads = parallel_threads(cores != NULL ? cores_count(cores) : threads);
     threads = threads < count ? threads : count;
-    struct worker *workers = array_zeroed(threads, sizeof *workers, why);
+    struct parallel_worker *workers = array_zeroed(threads, sizeof *workers, why);
     if (workers == NULL) {
         return false;
     }
     struct loop loop = {.item = item, .context = context, .count = count, .cores = cores};
-    uint32_t running = start_workers(workers, threads, &loop);
+    uint32_t running = parallel_start_workers(workers, threads, &loop);
     work_here(&workers[0]);
     atomic_store(&loop.ended, true);
     cores_wake(cores);
     cores_give(cores); /* while it waits for the others' last items */
-    const struct worker *failed = join_workers(workers, running);
+    const struct parallel_worker *failed = parallel_join_workers(workers, running);
     cores_take(cores);
     bool done = failed == NULL;
     if (!done) {

@@ -46,7 +46,7 @@ static int descriptor_of(const char *path)
 }
 
 /* Replace a link by its target. Returns 0, or an errno: EINVAL or ENOENT if it is no link. */
-static int follow(char path[PATH_MAX])
+static int unfinished_follow(char path[PATH_MAX])
 {
     char target[PATH_MAX], from[PATH_MAX];
     ssize_t length = readlink(path, target, sizeof target - 1);
@@ -66,7 +66,7 @@ bool destination_find(const char *path, struct destination *out, struct error *w
     text_copy(out->path, PATH_MAX, path);
     out->descriptor = descriptor_of(out->path);
     for (int links = 0; fault == 0 && out->descriptor < 0; links++) {
-        fault = links < MOST_LINKS ? follow(out->path) : ELOOP;
+        fault = links < MOST_LINKS ? unfinished_follow(out->path) : ELOOP;
         out->descriptor = descriptor_of(out->path);
     }
     return (fault != ELOOP && fault != ENAMETOOLONG) ||
@@ -75,7 +75,7 @@ bool destination_find(const char *path, struct destination *out, struct error *w
 
 /* ---- the file while it is written ---- */
 
-static bool write_error(const char *path, struct error *why)
+static bool unfinished_write_error(const char *path, struct error *why)
 {
     return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
 }
@@ -88,7 +88,7 @@ static bool still_named(const struct unfinished *file)
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-static bool lock(const struct unfinished *file, struct error *why)
+static bool unfinished_lock(const struct unfinished *file, struct error *why)
 {
     if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
         return true;
@@ -103,7 +103,7 @@ static bool in_the_way(const struct unfinished *file, struct error *why)
 }
 
 /* Opening anything else must not wait. */
-static bool open_named(struct unfinished *file, struct error *why)
+static bool unfinished_open_named(struct unfinished *file, struct error *why)
 {
     file->fd = openat(file->folder, file->name,
                       O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -111,7 +111,7 @@ static bool open_named(struct unfinished *file, struct error *why)
         return true;
     }
     bool other = errno == ELOOP || errno == ENXIO || errno == EISDIR;
-    return other ? in_the_way(file, why) : write_error(file->path, why);
+    return other ? in_the_way(file, why) : unfinished_write_error(file->path, why);
 }
 
 /* A file with a second name is somebody's: it may not be emptied under this one. */
@@ -128,17 +128,17 @@ static bool open_locked(struct unfinished *file, struct error *why)
         if (file->fd >= 0) {
             close(file->fd);
         }
-        if (!open_named(file, why) || !lock(file, why)) {
+        if (!unfinished_open_named(file, why) || !unfinished_lock(file, why)) {
             return false;
         }
     } while (!still_named(file));
     if (!is_ours(file)) {
         return in_the_way(file, why);
     }
-    return ftruncate(file->fd, 0) == 0 || write_error(file->path, why);
+    return ftruncate(file->fd, 0) == 0 || unfinished_write_error(file->path, why);
 }
 
-static void release(struct unfinished *file)
+static void unfinished_release(struct unfinished *file)
 {
     if (file->fd >= 0) {
         close(file->fd);
@@ -159,11 +159,11 @@ bool unfinished_open_at(int folder, const char *name, struct unfinished *out, st
     out->path = text_duplicate(name, why);
     if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, name) < 0) {
         out->name = NULL;
-        release(out);
+        unfinished_release(out);
         return error_set(why, name, 0, "out of memory");
     }
     if (!open_locked(out, why)) {
-        release(out);
+        unfinished_release(out);
         return false;
     }
     return true;
@@ -184,9 +184,9 @@ bool unfinished_publish(struct unfinished *file, bool durable, struct error *why
 {
     bool ok = ((!durable || fsync(file->fd) == 0) &&
                renameat(file->folder, file->name, file->folder, file->path) == 0) ||
-              write_error(file->path, why);
+              unfinished_write_error(file->path, why);
     if (ok) {
-        release(file);
+        unfinished_release(file);
     } else {
         unfinished_discard(file);
     }
@@ -197,6 +197,6 @@ void unfinished_discard(struct unfinished *file)
 {
     if (file->name != NULL) {
         unlinkat(file->folder, file->name, 0);
-        release(file);
+        unfinished_release(file);
     }
 }

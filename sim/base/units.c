@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct spelling {
+struct unit_spelling {
     const char *suffix;
     enum unit unit;
     double scale; /* base units per unit of this spelling */
@@ -27,7 +27,7 @@ struct spelling {
 #define TEBI (1024.0 * GIBI)
 
 /* For each unit in ascending order of scale. */
-static const struct spelling spellings[] = {
+static const struct unit_spelling spellings[] = {
     {"", UNIT_COUNT, 1, PRINTED},
     {"%", UNIT_SHARE, PERCENT, PRINTED},
     {"x", UNIT_TIMES, 1, PRINTED},
@@ -84,7 +84,7 @@ static const struct {
 };
 
 /* A parsed text: its number (its length, whether it has only digits) and its suffix. */
-struct reading {
+struct units_reading {
     double number;
     const char *digits;
     bool whole;
@@ -101,13 +101,13 @@ static const char *skip_digits(const char *c)
 
 /* The grammar is checked here and not by strtod(), which also accepts signs, blanks, hexadecimal,
  * infinities and NaNs. */
-static bool read_number(const char *text, struct reading *out)
+static bool units_read_number(const char *text, struct units_reading *out)
 {
     const char *end = skip_digits(text);
     if (end == text) {
         return false;
     }
-    *out = (struct reading){.digits = text, .whole = *end != '.'};
+    *out = (struct units_reading){.digits = text, .whole = *end != '.'};
     if (*end == '.') {
         const char *fraction = end + 1;
         end = skip_digits(fraction);
@@ -130,11 +130,11 @@ static bool read_number(const char *text, struct reading *out)
 }
 
 /* The spelling of `unit`, or that of another one. */
-static const struct spelling *find_spelling(const char *suffix, enum unit unit)
+static const struct unit_spelling *units_find_spelling(const char *suffix, enum unit unit)
 {
-    const struct spelling *found = NULL;
+    const struct unit_spelling *found = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
-        const struct spelling *row = &spellings[i];
+        const struct unit_spelling *row = &spellings[i];
         bool other = found == NULL && row->use != ASKED;
         if (strcmp(row->suffix, suffix) == 0 && (row->unit == unit || other)) {
             found = row;
@@ -143,14 +143,15 @@ static const struct spelling *find_spelling(const char *suffix, enum unit unit)
     return found;
 }
 
-static bool fits(double value, enum unit unit)
+static bool units_fits(double value, enum unit unit)
 {
     return value < (unit == UNIT_NS ? 0x1p63 : 0x1p64);
 }
 
 /* The value in base units. A share is rounded to the double nearest to its decimal text, so that
  * 35% and 0.35 are equal: a double cannot represent a hundredth exactly. */
-static double value_of(const struct reading *reading, const struct spelling *spelling)
+static double units_value_of(const struct units_reading *reading,
+                             const struct unit_spelling *spelling)
 {
     char share[64];
     size_t length = strcspn(reading->digits, " %");
@@ -164,14 +165,14 @@ static double value_of(const struct reading *reading, const struct spelling *spe
 
 bool quantity_parse(const char *text, struct quantity *out)
 {
-    struct reading reading;
-    const struct spelling *spelling;
-    if (!read_number(text, &reading) ||
-        (spelling = find_spelling(reading.suffix, UNIT_COUNT)) == NULL ||
-        !fits(value_of(&reading, spelling), spelling->unit)) {
+    struct units_reading reading;
+    const struct unit_spelling *spelling;
+    if (!units_read_number(text, &reading) ||
+        (spelling = units_find_spelling(reading.suffix, UNIT_COUNT)) == NULL ||
+        !units_fits(units_value_of(&reading, spelling), spelling->unit)) {
         return false;
     }
-    *out = (struct quantity){value_of(&reading, spelling), spelling->unit};
+    *out = (struct quantity){units_value_of(&reading, spelling), spelling->unit};
     return true;
 }
 
@@ -184,7 +185,7 @@ struct asked {
     const char *key;
 };
 
-static bool refuse(const struct asked *asked, struct error *why, const char *complaint)
+static bool units_refuse(const struct asked *asked, struct error *why, const char *complaint)
 {
     error_input(why, asked->file, asked->line, "'%s' is '%.80s', %s", asked->key, asked->text,
                 complaint);
@@ -202,40 +203,40 @@ static bool refuse_suffix(const struct asked *asked, const char *suffix, struct 
         }
     }
     suffixes[count] = NULL;
-    refuse(asked, why, "which has an unknown unit");
+    units_refuse(asked, why, "which has an unknown unit");
     return error_nearest(why, name_nearest_of(suffix, suffixes));
 }
 
 /* Parse `text` and check that it has the requested unit. */
-static bool read_asked(const struct asked *asked, struct reading *reading,
-                       const struct spelling **spelling, struct error *why)
+static bool read_asked(const struct asked *asked, struct units_reading *reading,
+                       const struct unit_spelling **spelling, struct error *why)
 {
     if (asked->text[0] == '-' && asked->text[1] >= '0' && asked->text[1] <= '9') {
-        return refuse(asked, why, "which is negative");
+        return units_refuse(asked, why, "which is negative");
     }
-    if (!read_number(asked->text, reading)) {
-        return refuse(asked, why, "which is not a number");
+    if (!units_read_number(asked->text, reading)) {
+        return units_refuse(asked, why, "which is not a number");
     }
-    *spelling = find_spelling(reading->suffix, asked->unit);
+    *spelling = units_find_spelling(reading->suffix, asked->unit);
     if (*spelling == NULL) {
         return refuse_suffix(asked, reading->suffix, why);
     }
     enum unit found = (*spelling)->unit;
     bool bare = found == UNIT_COUNT;
     if (bare && asked->unit != UNIT_COUNT && !kinds[asked->unit].bare) {
-        return refuse(asked, why, "which has no unit");
+        return units_refuse(asked, why, "which has no unit");
     }
     if (!bare && found != asked->unit) {
         char complaint[64];
         snprintf(complaint, sizeof complaint, "which is %s", kinds[found].noun);
-        return refuse(asked, why, complaint);
+        return units_refuse(asked, why, complaint);
     }
     if (bare && asked->unit == UNIT_SHARE && reading->number > 1) {
         char percent[96] = "";
         if (reading->number <= 100) {
             snprintf(percent, sizeof percent, "%.80s%%", asked->text);
         }
-        refuse(asked, why, "which is more than 100 %");
+        units_refuse(asked, why, "which is more than 100 %");
         return error_nearest(why, percent[0] != '\0' ? percent : NULL);
     }
     return true;
@@ -245,21 +246,22 @@ bool units_parse(const char *text, enum unit unit, const char *file, int line, c
                  double *out, struct error *why)
 {
     struct asked asked = {text, unit, file, line, key};
-    struct reading reading;
-    const struct spelling *spelling;
+    struct units_reading reading;
+    const struct unit_spelling *spelling;
     if (!read_asked(&asked, &reading, &spelling, why)) {
         return false;
     }
-    double value = value_of(&reading, spelling);
-    if (!fits(value, unit)) {
-        return refuse(&asked, why, "which is too large");
+    double value = units_value_of(&reading, spelling);
+    if (!units_fits(value, unit)) {
+        return units_refuse(&asked, why, "which is too large");
     }
     *out = value;
     return true;
 }
 
 /* Write the whole number, in base units, to `out`. Returns a complaint, or NULL. */
-static const char *read_whole(const struct reading *reading, double scale, uint64_t *out)
+static const char *units_read_whole(const struct units_reading *reading, double scale,
+                                    uint64_t *out)
 {
     static const char too_large[] = "which is too large";
     if (reading->whole && scale >= 1) {
@@ -285,20 +287,20 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
                        const char *key, uint64_t *out, struct error *why)
 {
     struct asked asked = {text, unit, file, line, key};
-    struct reading reading;
-    const struct spelling *spelling;
+    struct units_reading reading;
+    const struct unit_spelling *spelling;
     if (!read_asked(&asked, &reading, &spelling, why)) {
         return false;
     }
     uint64_t value;
-    const char *complaint = read_whole(&reading, spelling->scale, &value);
+    const char *complaint = units_read_whole(&reading, spelling->scale, &value);
     if (complaint != NULL) {
-        return refuse(&asked, why, complaint);
+        return units_refuse(&asked, why, complaint);
     }
     if (value > most) {
         char limit[64];
         snprintf(limit, sizeof limit, "which is more than %llu", (unsigned long long)most);
-        return refuse(&asked, why, limit);
+        return units_refuse(&asked, why, limit);
     }
     *out = value;
     return true;
@@ -330,11 +332,11 @@ const char *unit_example(enum unit unit)
 }
 
 /* The largest printed spelling that leaves at least 1 after rounding to three digits. */
-static const struct spelling *spelling_for(double value, enum unit unit)
+static const struct unit_spelling *spelling_for(double value, enum unit unit)
 {
-    const struct spelling *best = NULL;
+    const struct unit_spelling *best = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
-        const struct spelling *row = &spellings[i];
+        const struct unit_spelling *row = &spellings[i];
         if (row->unit == unit && row->use == PRINTED &&
             (best == NULL || fabs(value) >= 0.9995 * row->scale)) {
             best = row;
@@ -345,7 +347,7 @@ static const struct spelling *spelling_for(double value, enum unit unit)
 
 char *units_format(double value, enum unit unit, char *text, size_t size)
 {
-    const struct spelling *spelling = spelling_for(value, unit);
+    const struct unit_spelling *spelling = spelling_for(value, unit);
     double shown = value / spelling->scale + 0.0; /* -0 becomes 0 */
     double magnitude = fabs(shown);
     const char *blank = spelling->suffix[0] != '\0' ? " " : "";
@@ -362,7 +364,7 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
 }
 
 /* With as few digits as distinguish it from every other value. */
-static bool write_as(double value, const struct spelling *spelling, char *text, size_t size)
+static bool write_as(double value, const struct unit_spelling *spelling, char *text, size_t size)
 {
     struct quantity read;
     double shown = value / spelling->scale;
@@ -381,9 +383,9 @@ static bool write_as(double value, const struct spelling *spelling, char *text, 
  * number if the conversion there and back would change the value. */
 char *units_write(double value, enum unit unit, char *text, size_t size)
 {
-    const struct spelling *best = NULL;
+    const struct unit_spelling *best = NULL;
     for (int i = 0; i < SPELLINGS; i++) {
-        const struct spelling *row = &spellings[i];
+        const struct unit_spelling *row = &spellings[i];
         double shown = value / row->scale;
         bool whole = shown >= 1 && shown == nearbyint(shown);
         best = row->unit == unit && row->use == PRINTED && (best == NULL || whole) ? row : best;

@@ -5,14 +5,14 @@
 #include "cli/frame/harness.h"
 
 /* Reading other tools' files needs no GPU. */
-static bool run(const struct arguments *arguments, struct error *why)
+static bool calibrate_run(const struct arguments *arguments, struct error *why)
 {
     bool host =
         arguments_given(arguments, CALIBRATE_HOST) || arguments_given(arguments, CALIBRATE_FROM);
     return harness_become(arguments, host, why);
 }
 
-static void print_more(FILE *out)
+static void calibrate_print_more(FILE *out)
 {
     fputs("In the profile, 'provenance' says what was measured, on which machine and when;\n"
           "'observed' lists all points with their spread, or why a figure or group is absent.\n"
@@ -55,6 +55,6 @@ const struct command command_calibrate = {
     .summary = "measure this machine (GPU, link, launches, host) and write its profile",
     .example = "spillway calibrate --host --quick -o here.yaml",
     .options = options,
-    .more = print_more,
-    .run = run,
+    .more = calibrate_print_more,
+    .run = calibrate_run,
 };

@@ -103,8 +103,8 @@ static void print_ranges(const struct comparison_row *row, FILE *out)
     print_percent(row->most.error, out);
 }
 
-static void print_row(const struct comparison *comparison, const struct comparison_row *row,
-                      FILE *out)
+static void compare_print_row(const struct comparison *comparison, const struct comparison_row *row,
+                              FILE *out)
 {
     const char *bold = row->verdict == VERDICT_MISSED ? "**" : "";
     fprintf(out, "| %s | %s | ", row->row->what, row->class_name != NULL ? row->class_name : "");
@@ -233,7 +233,7 @@ static void print_paper(const struct comparison *comparison, const struct paper 
             paper->title, paper->figure);
     for (size_t i = 0; i < comparison->row_count; i++) {
         if (comparison->rows[i].paper == paper) {
-            print_row(comparison, &comparison->rows[i], out);
+            compare_print_row(comparison, &comparison->rows[i], out);
         }
     }
     fputc('\n', out);
@@ -266,8 +266,8 @@ static bool write_errors(const char *path, const struct class_errors errors[ERRO
     return output_commit(&output, why);
 }
 
-static bool compare(const char *const *files, uint32_t count, const struct arguments *arguments,
-                    uint32_t threads, struct error *why)
+static bool compare_files(const char *const *files, uint32_t count,
+                          const struct arguments *arguments, uint32_t threads, struct error *why)
 {
     struct comparison comparison;
     struct class_errors errors[ERROR_BAND_COUNT];
@@ -298,7 +298,7 @@ static bool check_papers(const char *const *files, uint32_t count, struct error 
     return true;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool compare_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count, jobs;
     const char *const *files = arguments_operands(arguments, &count);
@@ -310,7 +310,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         return count == 1 ? compare_measured(files[0], measured, why)
                           : error_usage(why, NULL, 0, "'--measured' needs exactly one database");
     }
-    return check_papers(files, count, why) && compare(files, count, arguments, jobs, why);
+    return check_papers(files, count, why) && compare_files(files, count, arguments, jobs, why);
 }
 
 const struct command command_compare = {
@@ -322,5 +322,5 @@ const struct command command_compare = {
     .example = "spillway compare scenarios/papers/geometry.yaml\n"
                "spillway compare results.db --measured benchmark.json",
     .options = options,
-    .run = run,
+    .run = compare_run,
 };

@@ -26,37 +26,38 @@ static const struct frame_column columns[COLUMNS] = {
 };
 
 /* A run, and what distinguishes it from the others. */
-struct run {
+struct compare_run {
     char hash[RUN], variant[VARIANT];
 };
 
 struct runs {
-    struct run *all;
+    struct compare_run *all;
     size_t count, capacity;
 };
 
-static bool add_run(uint32_t count, const char *const *names, const char *const *values,
-                    void *context, struct error *why)
+static bool compare_measured_add_run(uint32_t count, const char *const *names,
+                                     const char *const *values, void *context, struct error *why)
 {
     struct runs *runs = context;
     (void)count, (void)names;
     if (!array_reserve(&runs->all, &runs->capacity, runs->count + 1, sizeof *runs->all, why)) {
         return false;
     }
-    struct run *run = &runs->all[runs->count++];
+    struct compare_run *run = &runs->all[runs->count++];
     snprintf(run->hash, sizeof run->hash, "%s", values[0]);
     snprintf(run->variant, sizeof run->variant, "%s", values[1]);
     return true;
 }
 
-static void put_value(struct frame *frame, uint32_t column, double value)
+static void compare_measured_put_value(struct frame *frame, uint32_t column, double value)
 {
     frame_textf(frame, column, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
 }
 
 /* Answers of one token have a measured TPOT of 0. */
-static struct frame *figures_frame(const struct result *result, const struct measured *measured,
-                                   struct error *why)
+static struct frame *compare_measured_figures_frame(const struct result *result,
+                                                    const struct measured *measured,
+                                                    struct error *why)
 {
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (int i = 0; i < MEASURED_FIGURES; i++) {
@@ -65,8 +66,8 @@ static struct frame *figures_frame(const struct result *result, const struct mea
         if (!isnan(was) && !isnan(predicted)) {
             frame_row(frame);
             frame_text(frame, FIGURE, measured_figures[i].what);
-            put_value(frame, MEASURED, was);
-            put_value(frame, PREDICTED, predicted);
+            compare_measured_put_value(frame, MEASURED, was);
+            compare_measured_put_value(frame, PREDICTED, predicted);
             frame_number(frame, ERROR, was > 0 ? predicted / was - 1 : (double)NAN);
         }
     }
@@ -102,7 +103,8 @@ static void print_rates(const struct cell *cells, double asked)
 
 /* How the run differs from the measurement (requests, model, rate), and the basis of its figures.
  */
-static void print_notes(const struct result *result, const struct measured *measured)
+static void compare_measured_print_notes(const struct result *result,
+                                         const struct measured *measured)
 {
     const struct cell *cells = result->cells;
     double requests = (double)cells[COLUMN_REQUESTS].integer;
@@ -120,16 +122,16 @@ static void print_notes(const struct result *result, const struct measured *meas
            cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
 }
 
-static bool print_run(const struct run *run, const struct result *result,
+static bool print_run(const struct compare_run *run, const struct result *result,
                       const struct measured *measured, struct error *why)
 {
     const struct cell *cells = result->cells;
-    struct frame *frame = figures_frame(result, measured, why);
+    struct frame *frame = compare_measured_figures_frame(result, measured, why);
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
            cells[COLUMN_HARDWARE].text, run->variant[0] != '\0' ? ", " : "", run->variant,
            measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
-    print_notes(result, measured);
+    compare_measured_print_notes(result, measured);
     frame_destroy(frame);
     return ok;
 }
@@ -141,7 +143,7 @@ static bool print_runs(struct store *store, const char *database, const struct m
     static const char *const begin[] = {"timed", "runs", NULL};
     const struct plot_statement statement = {.begin = begin, .end = "served"};
     char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL && store_query(store, text, add_run, &runs, why);
+    bool ok = text != NULL && store_query(store, text, compare_measured_add_run, &runs, why);
     free(text);
     if (ok && runs.count == 0) {
         ok = error_set(why, database, 0, "holds no run of a server with times");

@@ -8,11 +8,11 @@
 /* ---- verdicts ---- */
 
 /* How many rows have each verdict; comparable ones by `later`. */
-struct counts {
+struct compare_counts {
     uint32_t of[VERDICT_COUNT][2];
 };
 
-static void count_row(const struct comparison_row *row, struct counts *counts)
+static void count_row(const struct comparison_row *row, struct compare_counts *counts)
 {
     bool later = row->verdict != VERDICT_NOT_COMPARABLE && row->row->later;
     counts->of[row->verdict][later]++;
@@ -25,10 +25,10 @@ static void print_missed(uint32_t missed, FILE *out)
 }
 
 /* A line of the table of classes; none for a class without rows. */
-static void print_class(const struct comparison *comparison, const char *class_name,
-                        const struct class_errors *errors, FILE *out)
+static void compare_summary_print_class(const struct comparison *comparison, const char *class_name,
+                                        const struct class_errors *errors, FILE *out)
 {
-    struct counts counts = {{{0}}};
+    struct compare_counts counts = {{{0}}};
     const struct comparison_row *any = NULL;
     for (size_t i = 0; i < comparison->row_count; i++) {
         if (comparison->rows[i].class_name == class_name) {
@@ -71,21 +71,21 @@ static bool print_classes(const struct comparison *comparison,
         if (!class_errors_of(comparison, error_band_names[i], &errors[i], why)) {
             return false;
         }
-        print_class(comparison, error_band_names[i], &errors[i], out);
+        compare_summary_print_class(comparison, error_band_names[i], &errors[i], out);
     }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct class_errors own;
         if (!class_errors_of(comparison, others[i], &own, why)) {
             return false;
         }
-        print_class(comparison, others[i], &own, out);
+        compare_summary_print_class(comparison, others[i], &own, out);
     }
     return true;
 }
 
 static void print_counts(const struct comparison *comparison, FILE *out)
 {
-    struct counts counts = {{{0}}};
+    struct compare_counts counts = {{{0}}};
     for (size_t i = 0; i < comparison->row_count; i++) {
         count_row(&comparison->rows[i], &counts);
     }

@@ -290,7 +290,7 @@ static json_t *scenario_schema(struct error *why)
                      "additionalProperties", 0);
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool schema_run(const struct arguments *arguments, struct error *why)
 {
     (void)arguments;
     error_set(why, NULL, 0, "out of memory: no room for a schema");
@@ -312,5 +312,5 @@ const struct command command_schema = {
     .summary = "print a JSON Schema of scenarios, which lets editors check and complete them",
     .example = "spillway schema >scenario.schema.json",
     .options = options,
-    .run = run,
+    .run = schema_run,
 };

@@ -67,7 +67,7 @@ static const char *text_or(const struct arguments *arguments, int option, const 
     return text != NULL ? text : standard;
 }
 
-static bool load(const struct arguments *arguments, struct subject *out, struct error *why)
+static bool validate_load(const struct arguments *arguments, struct subject *out, struct error *why)
 {
     static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     uint32_t count;
@@ -123,7 +123,7 @@ static void put_measured(const struct validation_figure *figure, struct frame *f
     }
 }
 
-static void put_row(const struct validation_row *row, struct frame *frame)
+static void validate_put_row(const struct validation_row *row, struct frame *frame)
 {
     put_measured(&row->measured, frame);
     frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
@@ -171,7 +171,7 @@ static struct frame *validation_frame(const struct subject *subject,
             frame_row(frame);
             put_subject(subject, hash, spec, frame);
             frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
-            put_row(&validation->rows[id], frame);
+            validate_put_row(&validation->rows[id], frame);
         }
     }
     return frame;
@@ -190,7 +190,7 @@ static void print_absent(const struct validation *validation)
     }
 }
 
-static void print_changes(const struct validation *validation)
+static void validate_print_changes(const struct validation *validation)
 {
     printf("this machine today, relative to its profile:");
     for (uint32_t i = 0; i < validation->curve_count; i++) {
@@ -200,7 +200,7 @@ static void print_changes(const struct validation *validation)
     putchar('\n');
 }
 
-static void print_class(const struct validation *validation, int by, bool named)
+static void validate_print_class(const struct validation *validation, int by, bool named)
 {
     const struct validation_class *class = &validation->classes[by];
     if (class->count > 0) {
@@ -227,7 +227,8 @@ static void print_stand_ins(const struct validation *validation)
            units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
 }
 
-static void print_remarks(const struct subject *subject, const struct validation *validation)
+static void validate_print_remarks(const struct subject *subject,
+                                   const struct validation *validation)
 {
     double worst = 0;
     for (int id = 0; id < MINIATURE_COUNT; id++) {
@@ -235,7 +236,7 @@ static void print_remarks(const struct subject *subject, const struct validation
     }
     putchar('\n');
     for (int by = 0; by < MINIATURE_CLASSES; by++) {
-        print_class(validation, by, validation->shape.site == MINIATURE_GPU);
+        validate_print_class(validation, by, validation->shape.site == MINIATURE_GPU);
     }
     printf("one layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error: predicted relative "
            "to measured; rank: predicted / measured\n",
@@ -243,7 +244,7 @@ static void print_remarks(const struct subject *subject, const struct validation
     puts("predicted: from the profile's curves, with those of the host measured again in the "
          "same rounds; as profiled: what simulate predicts, from the profile alone");
     print_absent(validation);
-    print_changes(validation);
+    validate_print_changes(validation);
     print_stand_ins(validation);
     printf("every output equals attention in double precision, within %.1g of the largest value\n",
            worst);
@@ -251,14 +252,14 @@ static void print_remarks(const struct subject *subject, const struct validation
 
 /* ---- the command ---- */
 
-static bool show(const struct subject *subject, const struct validation *validation,
-                 const char *spec, struct store *store, struct error *why)
+static bool validate_show(const struct subject *subject, const struct validation *validation,
+                          const char *spec, struct store *store, struct error *why)
 {
     struct frame *frame = validation_frame(subject, validation, spec, why);
     const struct store_frame stored = {.table = "validations", .frame = frame};
     bool good = frame != NULL && frame_print(frame, NULL, stdout, why);
     if (good) {
-        print_remarks(subject, validation);
+        validate_print_remarks(subject, validation);
         good = store == NULL || store_put_frames(store, &stored, 1, why);
     }
     frame_destroy(frame);
@@ -289,8 +290,8 @@ static bool can_measure(const struct subject *subject, struct error *why)
     return good;
 }
 
-static bool measure(const struct subject *subject, const char *spec, double seconds, char **lines,
-                    struct error *why)
+static bool validate_measure(const struct subject *subject, const char *spec, double seconds,
+                             char **lines, struct error *why)
 {
     struct waiting waiting;
     waiting_start(&waiting, "running mechanisms (keep the machine idle)", seconds);
@@ -307,21 +308,23 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
     bool good = spec != NULL && can_measure(subject, why) &&
-                measure(subject, spec, seconds, &lines, why) &&
+                validate_measure(subject, spec, seconds, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
-                show(subject, &validation, spec, store, why) && check_none_failed(&validation, why);
+                validate_show(subject, &validation, spec, store, why) &&
+                check_none_failed(&validation, why);
     free(lines);
     free(spec);
     return good;
 }
 
 /* The database is opened first, so that a bad path fails before the measurement. */
-static bool run(const struct arguments *arguments, struct error *why)
+static bool validate_run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
     struct store *store = NULL;
-    bool good = load(arguments, &subject, why) && database_open(arguments, DB, &store, why) &&
+    bool good = validate_load(arguments, &subject, why) &&
+                database_open(arguments, DB, &store, why) &&
                 validate(arguments, &subject, store, why);
     store_close(store);
     subject_release(&subject);
@@ -356,5 +359,5 @@ const struct command command_validate = {
     .example = "spillway validate --host here.yaml smollm2-135m",
     .options = options,
     .more = print_mechanisms,
-    .run = run,
+    .run = validate_run,
 };

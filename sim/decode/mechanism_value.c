@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const void *value_of(const struct mechanism_key *key, const struct mechanisms *of)
+static const void *mechanism_value_of(const struct mechanism_key *key, const struct mechanisms *of)
 {
     return (const char *)of + key->offset;
 }
@@ -20,7 +20,7 @@ static size_t param_count(const struct policy_kind *policy)
     return count;
 }
 
-static bool same_policy(const struct mechanisms *a, const struct mechanisms *b)
+static bool mechanism_value_same_policy(const struct mechanisms *a, const struct mechanisms *b)
 {
     bool same = strcmp(a->policy->name, b->policy->name) == 0;
     for (size_t i = 0; same && i < param_count(a->policy); i++) {
@@ -37,7 +37,7 @@ static bool same_amount(const struct amount *a, const struct amount *b)
 bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
                     const struct mechanisms *b)
 {
-    const void *x = value_of(key, a), *y = value_of(key, b);
+    const void *x = mechanism_value_of(key, a), *y = mechanism_value_of(key, b);
     switch (key->type) {
     case MECHANISM_CHOICE:
     case MECHANISM_SWITCH:
@@ -50,7 +50,7 @@ bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
     case MECHANISM_EXTENT:
         return same_amount(x, y);
     case MECHANISM_POLICY:
-        return same_policy(a, b);
+        return mechanism_value_same_policy(a, b);
     }
     return true;
 }
@@ -59,7 +59,7 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
                     const struct mechanisms *from)
 {
     void *at = (char *)to + key->offset;
-    const void *value = value_of(key, from);
+    const void *value = mechanism_value_of(key, from);
     switch (key->type) {
     case MECHANISM_CHOICE:
     case MECHANISM_SWITCH:
@@ -85,7 +85,7 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
 /* ---- writing ---- */
 
 /* The name of a plug-in is its path, which may need quotes. */
-static void write_name(const char *name, FILE *out)
+static void mechanism_value_write_name(const char *name, FILE *out)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0') {
         fputs(name, out);
@@ -100,12 +100,12 @@ static void write_name(const char *name, FILE *out)
     fputc('"', out);
 }
 
-static void write_policy(const struct mechanisms *of, FILE *out)
+static void mechanism_value_write_policy(const struct mechanisms *of, FILE *out)
 {
     char number[32];
     size_t params = param_count(of->policy);
     fputs(params > 0 ? "{name: " : "", out);
-    write_name(of->policy->name, out);
+    mechanism_value_write_name(of->policy->name, out);
     for (size_t i = 0; i < params; i++) {
         fprintf(out, ", %s: %s", of->policy->params[i].name,
                 units_write(of->policy_values[i], UNIT_COUNT, number, sizeof number));
@@ -113,9 +113,10 @@ static void write_policy(const struct mechanisms *of, FILE *out)
     fputs(params > 0 ? "}" : "", out);
 }
 
-static void write_value(const struct mechanism_key *key, const struct mechanisms *of, FILE *out)
+static void mechanism_value_write(const struct mechanism_key *key, const struct mechanisms *of,
+                                  FILE *out)
 {
-    const void *value = value_of(key, of);
+    const void *value = mechanism_value_of(key, of);
     const struct amount *amount = value;
     char number[32];
     switch (key->type) {
@@ -138,7 +139,7 @@ static void write_value(const struct mechanism_key *key, const struct mechanisms
               out);
         break;
     case MECHANISM_POLICY:
-        write_policy(of, out);
+        mechanism_value_write_policy(of, out);
         break;
     }
 }
@@ -150,7 +151,7 @@ char *mechanism_text(const struct mechanism_key *key, const struct mechanisms *o
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out != NULL) {
-        write_value(key, of, out);
+        mechanism_value_write(key, of, out);
     }
     if (out == NULL || fclose(out) != 0) {
         error_set(why, NULL, 0, "out of memory: no room for a mechanism");

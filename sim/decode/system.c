@@ -82,8 +82,8 @@ static bool read_extent(const struct node *node, const struct mechanism_key *key
     return true;
 }
 
-static bool read_key(const struct mechanism_key *key, const struct node *map,
-                     struct mechanisms *out, struct error *why)
+static bool system_read_key(const struct mechanism_key *key, const struct node *map,
+                            struct mechanisms *out, struct error *why)
 {
     const struct node *node = node_get(map, key->name);
     void *at = (char *)out + key->offset;
@@ -116,7 +116,7 @@ static bool read_key(const struct mechanism_key *key, const struct node *map,
 static bool read_keys(const struct node *map, struct mechanisms *out, struct error *why)
 {
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        if (!read_key(key, map, out, why)) {
+        if (!system_read_key(key, map, out, why)) {
             return false;
         }
     }
@@ -163,7 +163,8 @@ static bool read_info(const struct node *file, const char *name, struct system_i
 }
 
 /* Refuse unknown keys in a preset (which has description keys, too) or in overrides. */
-static bool check_keys(const struct node *map, bool preset, const char *where, struct error *why)
+static bool system_check_keys(const struct node *map, bool preset, const char *where,
+                              struct error *why)
 {
     const char *keys[MOST_KEYS];
     size_t count = 0;
@@ -184,8 +185,9 @@ static bool check_keys(const struct node *map, bool preset, const char *where, s
 
 /* A contradiction is reported at its key if that is overridden; else at the first override, because
  * presets by themselves are consistent; else in the preset. */
-static bool check_sense(const struct mechanisms *mechanisms, const char *name,
-                        const struct node *overrides, const struct node *merged, struct error *why)
+static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
+                               const struct node *overrides, const struct node *merged,
+                               struct error *why)
 {
     const char *key = NULL;
     const char *reason = mechanisms_contradiction(mechanisms, &key);
@@ -204,7 +206,7 @@ static bool check_sense(const struct mechanisms *mechanisms, const char *name,
 }
 
 /* An override that names another policy drops the parameters of the preset's policy. */
-static bool lay_overrides(struct node *file, const struct node *overrides, struct error *why)
+static bool system_lay_overrides(struct node *file, const struct node *overrides, struct error *why)
 {
     const struct node *name = node_get(node_get(overrides, "policy"), "name");
     const struct node *before = node_get(node_get(file, "policy"), "name");
@@ -228,11 +230,11 @@ bool system_load(struct files *files, const char *name, const struct node *at,
     if (file == NULL) {
         return false;
     }
-    bool good = check_keys(file, true, "system", why) &&
-                check_keys(overrides, false, "mechanisms", why) &&
-                read_info(file, name, info, why) && lay_overrides(file, overrides, why) &&
+    bool good = system_check_keys(file, true, "system", why) &&
+                system_check_keys(overrides, false, "mechanisms", why) &&
+                read_info(file, name, info, why) && system_lay_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
-                check_sense(out, name, overrides, file, why);
+                system_check_sense(out, name, overrides, file, why);
     info->lossless = good ? mechanisms_lossless(out) : "";
     if (good && merged != NULL) {
         *merged = file;

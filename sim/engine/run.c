@@ -106,7 +106,7 @@ static bool may_start(struct engine *engine, engine_task_id id)
 }
 
 /* Start the tasks at the head of the queue that can start. */
-static void serve(struct engine *engine, struct resource *resource)
+static void engine_run_serve(struct engine *engine, struct resource *resource)
 {
     engine_task_id before = ENGINE_NONE;
     while (resource->queue.count > 0 && resource->serving < resource->servers) {
@@ -124,7 +124,7 @@ void engine_try_to_start(struct engine *engine, engine_task_id id)
 {
     uint32_t resource = engine->tasks[id].resource;
     if (resource != ENGINE_NONE) {
-        serve(engine, &engine->resources[resource]);
+        engine_run_serve(engine, &engine->resources[resource]);
     } else if (may_start(engine, id)) {
         start_task(engine, id, ENGINE_NONE);
     }
@@ -133,7 +133,7 @@ void engine_try_to_start(struct engine *engine, engine_task_id id)
 static void leave_server(struct engine *engine, struct resource *resource)
 {
     resource->serving--;
-    serve(engine, resource);
+    engine_run_serve(engine, resource);
 }
 
 /* Notify the successors, in order of submission. */
@@ -192,7 +192,7 @@ static void end_flows(struct engine *engine)
 }
 
 /* Look at the flag every so many events: some 100 us. */
-static bool goes_on(struct engine *engine, struct error *why)
+static bool engine_run_goes_on(struct engine *engine, struct error *why)
 {
     return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
 }
@@ -213,7 +213,7 @@ bool engine_run(struct engine *engine, struct error *why)
         if (next_ns > ENGINE_LAST_NS) {
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
-        if (!goes_on(engine, why)) {
+        if (!engine_run_goes_on(engine, why)) {
             return false;
         }
         engine->now_ns = next_ns;

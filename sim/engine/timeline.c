@@ -16,7 +16,7 @@ struct slice {
     int64_t begin_ns, end_ns; /* clipped to the window */
 };
 
-struct writer {
+struct timeline_writer {
     const struct engine *engine;
     int64_t from_ns;
     timeline_label label;
@@ -84,13 +84,13 @@ static void write_microseconds(FILE *out, int64_t ns)
     fprintf(out, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
 }
 
-static void begin_event(struct writer *writer)
+static void begin_event(struct timeline_writer *writer)
 {
     fputs(writer->first ? "\n" : ",\n", writer->out);
     writer->first = false;
 }
 
-static void write_row_name(struct writer *writer, uint32_t resource, size_t row)
+static void write_row_name(struct timeline_writer *writer, uint32_t resource, size_t row)
 {
     uint32_t tid = writer->rows_before + (uint32_t)row;
     char name[256];
@@ -114,8 +114,8 @@ static void write_row_name(struct writer *writer, uint32_t resource, size_t row)
 }
 
 /* Find a row of the slice's resource that is free when the slice begins; add one if needed. */
-static bool find_row(struct writer *writer, const struct slice *slice, size_t *row,
-                     struct error *why)
+static bool timeline_find_row(struct timeline_writer *writer, const struct slice *slice,
+                              size_t *row, struct error *why)
 {
     if (slice->resource != writer->resource) {
         writer->rows_before += (uint32_t)writer->row_count;
@@ -139,10 +139,11 @@ static bool find_row(struct writer *writer, const struct slice *slice, size_t *r
     return true;
 }
 
-static bool write_slice(struct writer *writer, const struct slice *slice, struct error *why)
+static bool write_slice(struct timeline_writer *writer, const struct slice *slice,
+                        struct error *why)
 {
     size_t row;
-    if (!find_row(writer, slice, &row, why)) {
+    if (!timeline_find_row(writer, slice, &row, why)) {
         return false;
     }
     char name[256] = "", category[64] = "";
@@ -169,7 +170,7 @@ bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
     if (!slices) {
         return false;
     }
-    struct writer writer = {
+    struct timeline_writer writer = {
         .engine = engine,
         .from_ns = from_ns,
         .label = label,

@@ -33,7 +33,7 @@ struct site {
     struct files *files;
     struct node *tree;
     const char **gpu_file; /* the user's file laid last that states figures of the GPU; or NULL */
-    enum part part;
+    enum profile_part part;
     const char *path; /* NULL at the outermost level */
     const struct site *outer;
 };
@@ -88,7 +88,7 @@ static bool lay_text(const struct site *site, const char *text, size_t size, str
 }
 
 /* Lay over the tree what the file `name` (looked up as a `kind`) states for `part`. */
-static bool lay_named(const struct site *site, enum part part, enum part kind,
+static bool lay_named(const struct site *site, enum profile_part part, enum profile_part kind,
                       const struct node *name, struct error *why)
 {
     char path[4096];
@@ -131,7 +131,7 @@ static struct node *clear_place(struct node *tree, const char *key, const char *
 }
 
 /* The keys of a part: "extends" and the names of its curves after the dot. */
-static bool check_part_keys(const struct node *node, enum part part, struct error *why)
+static bool check_part_keys(const struct node *node, enum profile_part part, struct error *why)
 {
     const char *keys[CURVE_COUNT + 3];
     size_t count = 0;
@@ -150,7 +150,7 @@ static bool check_part_keys(const struct node *node, enum part part, struct erro
     return node_check_keys(node, keys, part_names[part], why);
 }
 
-static bool replace_part(const struct site *site, enum part part, const struct node *name,
+static bool replace_part(const struct site *site, enum profile_part part, const struct node *name,
                          struct error *why)
 {
     const char *key = part_names[part];
@@ -170,7 +170,7 @@ static bool replace_part(const struct site *site, enum part part, const struct n
 }
 
 /* Lay figures over a part. */
-static bool lay_figures(const struct site *site, enum part part, const struct node *stated,
+static bool lay_figures(const struct site *site, enum profile_part part, const struct node *stated,
                         struct error *why)
 {
     for (size_t i = 0; i < stated->count; i++) {
@@ -211,7 +211,7 @@ static bool lay_gpu(const struct site *site, const struct node *stated, struct e
     return !another || takeover_assume(gpu, stated, why);
 }
 
-static bool lay_part(const struct site *site, enum part part, const struct node *node,
+static bool lay_part(const struct site *site, enum profile_part part, const struct node *node,
                      struct error *why)
 {
     if (node->kind == NODE_SCALAR) {
@@ -232,8 +232,8 @@ static bool lay_part(const struct site *site, enum part part, const struct node 
 }
 
 /* Lay a value of the whole machine over the tree, if `machine` states it. */
-static bool lay_value(const struct site *site, const struct node *machine, const char *key,
-                      struct error *why)
+static bool compose_lay_value(const struct site *site, const struct node *machine, const char *key,
+                              struct error *why)
 {
     const struct node *stated = node_get(machine, key);
     return stated == NULL || node_put(site->tree, key, stated, why);
@@ -249,15 +249,15 @@ static bool lay_machine(const struct site *site, const struct node *machine,
     if (extends != NULL && !lay_named(site, site->part, MACHINE, extends, why)) {
         return false;
     }
-    for (enum part part = 0; part < PART_COUNT; part++) {
+    for (enum profile_part part = 0; part < PART_COUNT; part++) {
         const struct node *stated = node_get(machine, part_names[part]);
         bool wanted = site->part == MACHINE || site->part == part;
         if (wanted && stated != NULL && !lay_part(site, part, stated, why)) {
             return false;
         }
     }
-    return site->part != MACHINE || (lay_value(site, machine, profile_price_key, why) &&
-                                     lay_value(site, machine, profile_gpus_key, why));
+    return site->part != MACHINE || (compose_lay_value(site, machine, profile_price_key, why) &&
+                                     compose_lay_value(site, machine, profile_gpus_key, why));
 }
 
 /* Name the machine. A price or a number of GPUs of its own does not change a machine's name. */

@@ -40,7 +40,8 @@ static struct bounds bounds_of(enum curve_id id)
     return id == CURVE_LINK_COHERENT ? (struct bounds){0, 1} : bounds_of_unit[curve_kinds[id].unit];
 }
 
-static bool check_value(const struct node *node, enum curve_id id, double value, struct error *why)
+static bool curve_check_value(const struct node *node, enum curve_id id, double value,
+                              struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
     struct bounds bounds = bounds_of(id);
@@ -58,7 +59,8 @@ static bool check_value(const struct node *node, enum curve_id id, double value,
     return true;
 }
 
-static bool read_value(const struct node *node, enum curve_id id, double *out, struct error *why)
+static bool curve_read_value(const struct node *node, enum curve_id id, double *out,
+                             struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
     if (node->kind != NODE_SCALAR) {
@@ -66,7 +68,7 @@ static bool read_value(const struct node *node, enum curve_id id, double *out, s
         return error_expect(why, "a value such as %s", unit_example(kind->unit));
     }
     return units_parse(node->text, kind->unit, node->file, node->line, kind->name, out, why) &&
-           check_value(node, id, *out, why);
+           curve_check_value(node, id, *out, why);
 }
 
 static bool reserve_points(struct curve *curve, size_t count, struct error *why)
@@ -80,10 +82,11 @@ static bool reserve_points(struct curve *curve, size_t count, struct error *why)
 static bool read_single(const struct node *node, enum curve_id id, struct curve *curve,
                         struct error *why)
 {
-    return reserve_points(curve, 1, why) && read_value(node, id, &curve->value[0], why);
+    return reserve_points(curve, 1, why) && curve_read_value(node, id, &curve->value[0], why);
 }
 
-static bool read_size(const struct node *node, enum curve_id id, double *out, struct error *why)
+static bool curve_read_size(const struct node *node, enum curve_id id, double *out,
+                            struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
     enum unit unit = strcmp(kind->axis, "bytes") == 0 ? UNIT_BYTES : UNIT_COUNT;
@@ -92,16 +95,16 @@ static bool read_size(const struct node *node, enum curve_id id, double *out, st
     return units_parse(node->text, unit, node->file, node->line, key, out, why);
 }
 
-static bool read_point(const struct node *point, enum curve_id id, uint32_t index,
-                       struct curve *curve, struct error *why)
+static bool curve_read_point(const struct node *point, enum curve_id id, uint32_t index,
+                             struct curve *curve, struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
     if (point->kind != NODE_LIST || point->count != 2 || point->children[0]->kind != NODE_SCALAR) {
         node_error(point, why, "a point of '%s' is not a pair", kind->name);
         return error_expect(why, "[%s, value]", kind->axis);
     }
-    if (!read_size(point->children[0], id, &curve->size[index], why) ||
-        !read_value(point->children[1], id, &curve->value[index], why)) {
+    if (!curve_read_size(point->children[0], id, &curve->size[index], why) ||
+        !curve_read_value(point->children[1], id, &curve->value[index], why)) {
         return false;
     }
     if (index > 0 && curve->size[index] <= curve->size[index - 1]) {
@@ -112,8 +115,8 @@ static bool read_point(const struct node *point, enum curve_id id, uint32_t inde
     return true;
 }
 
-static bool read_points(const struct node *points, enum curve_id id, struct curve *curve,
-                        struct error *why)
+static bool curve_read_points(const struct node *points, enum curve_id id, struct curve *curve,
+                              struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
     if (kind->axis[0] == '\0') {
@@ -129,15 +132,15 @@ static bool read_points(const struct node *points, enum curve_id id, struct curv
         return false;
     }
     for (uint32_t i = 0; i < curve->count; i++) {
-        if (!read_point(points->children[i], id, i, curve, why)) {
+        if (!curve_read_point(points->children[i], id, i, curve, why)) {
             return false;
         }
     }
     return true;
 }
 
-static bool read_figure(const struct node *figure, enum curve_id id, struct curve *curve,
-                        struct error *why)
+static bool curve_read_figure(const struct node *figure, enum curve_id id, struct curve *curve,
+                              struct error *why)
 {
     const struct node *value = node_get(figure, "value");
     const struct node *points = node_get(figure, "points");
@@ -146,11 +149,12 @@ static bool read_figure(const struct node *figure, enum curve_id id, struct curv
                    value == NULL ? "neither value nor points" : "both value and points");
         return error_expect(why, "one of value, points");
     }
-    return value != NULL ? read_single(value, id, curve, why) : read_points(points, id, curve, why);
+    return value != NULL ? read_single(value, id, curve, why)
+                         : curve_read_points(points, id, curve, why);
 }
 
-static bool read_basis(const struct node *figure, enum curve_id id, struct curve *curve,
-                       struct error *why)
+static bool curve_read_basis(const struct node *figure, enum curve_id id, struct curve *curve,
+                             struct error *why)
 {
     const char *basis = NULL;
     const char *source = NULL;
@@ -214,7 +218,7 @@ static bool read_stated(const struct node *figure, enum curve_id id, struct curv
 {
     static const char *const keys[] = {"value", "points", "basis", "source", "range", NULL};
     return node_check_keys(figure, keys, curve_kinds[id].name, why) &&
-           read_figure(figure, id, curve, why) && read_basis(figure, id, curve, why) &&
+           curve_read_figure(figure, id, curve, why) && curve_read_basis(figure, id, curve, why) &&
            read_range(figure, id, curve, why);
 }
 

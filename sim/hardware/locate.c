@@ -78,7 +78,7 @@ static bool is_of_others(const char *name)
 }
 
 /* Complain that `name` does not exist, and name the nearest. */
-static bool refuse_name(const struct node *name, enum part part, struct error *why)
+static bool refuse_name(const struct node *name, enum profile_part part, struct error *why)
 {
     const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
     if (part != MACHINE) {
@@ -100,13 +100,13 @@ static bool refuse_name(const struct node *name, enum part part, struct error *w
     return named_expect(kinds, name->text, why);
 }
 
-bool locate_canonical(const char *name, enum part part, char out[NAMED_SIZE])
+bool locate_canonical(const char *name, enum profile_part part, char out[NAMED_SIZE])
 {
     return (part != MACHINE && named_canonical(named_parts[part], name, out)) ||
            named_canonical(&named_machine, name, out);
 }
 
-bool locate_profile(const struct node *name, enum part part, char *path, size_t size,
+bool locate_profile(const struct node *name, enum profile_part part, char *path, size_t size,
                     struct error *why)
 {
     char canonical[NAMED_SIZE];
@@ -138,7 +138,7 @@ bool locate_profile(const struct node *name, enum part part, char *path, size_t 
     return find_path(named_machine.folder, canonical, suffix, path, size, why);
 }
 
-bool located_in_data(const char *path, enum part part)
+bool located_in_data(const char *path, enum profile_part part)
 {
     struct error unused;
     char name[256] = "", shipped[4096];

@@ -52,7 +52,7 @@ static int last_line(const struct rest *rest)
     return line;
 }
 
-static bool is_whole(const struct rest *rest)
+static bool measured_curve_is_whole(const struct rest *rest)
 {
     size_t length = strlen(measured_last_line);
     return rest->size > length && rest->text[rest->size - length - 1] == '\n' &&
@@ -102,7 +102,7 @@ bool measured_check_text(const char *text, size_t size, const char *path, bool *
     if (!*measured) {
         return true;
     }
-    if (!is_whole(&rest)) {
+    if (!measured_curve_is_whole(&rest)) {
         return refuse_cut(&rest, last_line(&rest), why);
     }
     if (!skip(&rest, "\n") || !skip(&rest, "provenance:\n")) {

@@ -46,8 +46,8 @@ static bool read_unit(const struct node *node, enum unit *out, struct error *why
     return row >= 0;
 }
 
-static bool read_text(const struct node *node, const char *key, char *out, size_t size,
-                      struct error *why)
+static bool observed_read_text(const struct node *node, const char *key, char *out, size_t size,
+                               struct error *why)
 {
     const char *text = "";
     if (!node_text(node, key, &text, why)) {
@@ -60,13 +60,14 @@ static bool read_text(const struct node *node, const char *key, char *out, size_
     return true;
 }
 
-static bool read_number(const struct node *node, enum unit unit, const char *name, double *out,
-                        struct error *why)
+static bool observed_read_number(const struct node *node, enum unit unit, const char *name,
+                                 double *out, struct error *why)
 {
     return units_parse(node->text, unit, node->file, node->line, name, out, why);
 }
 
-static bool read_whole(const struct node *node, const char *name, uint32_t *out, struct error *why)
+static bool observed_read_whole(const struct node *node, const char *name, uint32_t *out,
+                                struct error *why)
 {
     uint64_t whole;
     if (!units_parse_whole(node->text, UNIT_COUNT, UINT32_MAX, node->file, node->line, name, &whole,
@@ -96,7 +97,7 @@ static bool is_row(const struct node *node, size_t count)
     return row;
 }
 
-static bool read_point(const struct node *node, struct finding *finding, struct error *why)
+static bool observed_read_point(const struct node *node, struct finding *finding, struct error *why)
 {
     enum { COLUMNS = 8 };
     struct found_point point;
@@ -106,14 +107,15 @@ static bool read_point(const struct node *node, struct finding *finding, struct 
         node_error(node, why, "a point of '%s' does not have %d values", name, COLUMNS);
         return error_expect(why, "[size, median, p10, p90, samples, settled, drift, stray]");
     }
-    if (!read_number(cells[0], observed_axis_unit(finding->axis), name, &point.size, why) ||
-        !read_number(cells[1], finding->unit, name, &point.median, why) ||
-        !read_number(cells[2], finding->unit, name, &point.p10, why) ||
-        !read_number(cells[3], finding->unit, name, &point.p90, why) ||
-        !read_whole(cells[4], name, &point.samples, why) ||
+    if (!observed_read_number(cells[0], observed_axis_unit(finding->axis), name, &point.size,
+                              why) ||
+        !observed_read_number(cells[1], finding->unit, name, &point.median, why) ||
+        !observed_read_number(cells[2], finding->unit, name, &point.p10, why) ||
+        !observed_read_number(cells[3], finding->unit, name, &point.p90, why) ||
+        !observed_read_whole(cells[4], name, &point.samples, why) ||
         !read_precise(cells[5], &point.precise, why) ||
-        !read_number(cells[6], UNIT_SHARE, name, &point.drift, why) ||
-        !read_whole(cells[7], name, &point.stray, why)) {
+        !observed_read_number(cells[6], UNIT_SHARE, name, &point.drift, why) ||
+        !observed_read_whole(cells[7], name, &point.stray, why)) {
         return false;
     }
     if (finding->count > 0 && point.size <= finding->points[finding->count - 1].size) {
@@ -126,7 +128,8 @@ static bool read_point(const struct node *node, struct finding *finding, struct 
     return finding_put(finding, &point, why);
 }
 
-static bool read_points(const struct node *node, struct finding *finding, struct error *why)
+static bool observed_read_points(const struct node *node, struct finding *finding,
+                                 struct error *why)
 {
     const struct node *points = node_get(node, "points");
     if (points == NULL) {
@@ -136,7 +139,7 @@ static bool read_points(const struct node *node, struct finding *finding, struct
         return node_error(points, why, "the points of '%s' are not a list", finding->name);
     }
     for (size_t i = 0; i < points->count; i++) {
-        if (!read_point(points->children[i], finding, why)) {
+        if (!observed_read_point(points->children[i], finding, why)) {
             return false;
         }
     }
@@ -144,24 +147,24 @@ static bool read_points(const struct node *node, struct finding *finding, struct
 }
 
 /* A word can be written without quotes. */
-static bool is_word(const char *text)
+static bool observed_is_word(const char *text)
 {
     static const char parts[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     return strspn(text, parts) == strlen(text) && text[0] != '-' && text[0] != '.';
 }
 
-static bool read_axis(const struct node *node, struct finding *out, struct error *why)
+static bool observed_read_axis(const struct node *node, struct finding *out, struct error *why)
 {
-    return read_text(node, "axis", out->axis, sizeof out->axis, why) &&
-           (is_word(out->axis) ||
+    return observed_read_text(node, "axis", out->axis, sizeof out->axis, why) &&
+           (observed_is_word(out->axis) ||
             node_error(node_get(node, "axis"), why, "the axis '%.40s' is not one word", out->axis));
 }
 
-static bool read_entry(const struct node *node, struct finding *out, struct error *why)
+static bool observed_read_entry(const struct node *node, struct finding *out, struct error *why)
 {
     static const char *const keys[] = {"axis", "unit", "note", "points", "absent", NULL};
-    if (node->key == NULL || strlen(node->key) >= sizeof out->name || !is_word(node->key) ||
-        node->kind != NODE_MAP) {
+    if (node->key == NULL || strlen(node->key) >= sizeof out->name ||
+        !observed_is_word(node->key) || node->kind != NODE_MAP) {
         node_error(node, why, "this is not a finding");
         return error_expect(why, "NAME: {unit, points, ...}, with a name under %zu bytes",
                             sizeof out->name);
@@ -177,15 +180,15 @@ static bool read_entry(const struct node *node, struct finding *out, struct erro
                           : "neither points nor a reason for being absent");
         return error_expect(why, "either points or absent");
     }
-    return read_axis(node, out, why) && read_unit(node, &out->unit, why) &&
-           read_text(node, absent ? "absent" : "note", out->note, sizeof out->note, why) &&
-           read_points(node, out, why);
+    return observed_read_axis(node, out, why) && read_unit(node, &out->unit, why) &&
+           observed_read_text(node, absent ? "absent" : "note", out->note, sizeof out->note, why) &&
+           observed_read_points(node, out, why);
 }
 
 bool observed_read(const struct node *node, struct finding *out, struct error *why)
 {
     *out = (struct finding){.points = NULL};
-    if (!read_entry(node, out, why)) {
+    if (!observed_read_entry(node, out, why)) {
         observed_release(out);
         return false;
     }
@@ -198,7 +201,7 @@ void observed_release(struct finding *finding)
     *finding = (struct finding){.points = NULL};
 }
 
-static uint32_t place_of(const struct finding *finding, double size)
+static uint32_t observed_place_of(const struct finding *finding, double size)
 {
     uint32_t at = 0;
     while (at < finding->count && finding->points[at].size < size) {
@@ -209,7 +212,7 @@ static uint32_t place_of(const struct finding *finding, double size)
 
 bool finding_put(struct finding *finding, const struct found_point *point, struct error *why)
 {
-    uint32_t at = place_of(finding, point->size);
+    uint32_t at = observed_place_of(finding, point->size);
     if (at == finding->count || finding->points[at].size != point->size) {
         size_t capacity = finding->capacity;
         if (!array_reserve(&finding->points, &capacity, finding->count + 1, sizeof *point, why)) {

@@ -40,7 +40,7 @@ static double four_digits(double value)
     return strtod(text, NULL);
 }
 
-static bool is_whole(double value)
+static bool observed_figure_is_whole(double value)
 {
     return value == floor(value) && value < 0x1p53;
 }
@@ -64,14 +64,14 @@ char *observed_figure(double value, enum unit unit, char text[OBSERVED_FIGURE])
         return text;
     }
     bool counted = unit == UNIT_COUNT || unit == UNIT_TOKENS;
-    value = counted && is_whole(value) ? value : four_digits(value);
+    value = counted && observed_figure_is_whole(value) ? value : four_digits(value);
     size_t row = 0;
     while (scales[row].unit != unit ||
            (value < scales[row].size && row + 1 < SCALES && scales[row + 1].unit == unit)) {
         row++;
     }
     double shown = value / scales[row].size;
-    const char *format = counted && is_whole(shown) ? "%.0f%s" : "%.4g%s";
+    const char *format = counted && observed_figure_is_whole(shown) ? "%.0f%s" : "%.4g%s";
     snprintf(text, OBSERVED_FIGURE, format, shown, scales[row].suffix);
     return text;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The figure of a curve in a composed machine, NULL when none is stated. */
-static const struct node *find_figure(const struct node *machine, const char *name)
+static const struct node *profile_find_figure(const struct node *machine, const char *name)
 {
     char part[16] = "";
     size_t length = strcspn(name, ".");
@@ -21,7 +21,7 @@ static const struct node *find_figure(const struct node *machine, const char *na
 static bool read_curves(struct profile *profile, struct error *why)
 {
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
-        const struct node *figure = find_figure(profile->node, curve_kinds[id].name);
+        const struct node *figure = profile_find_figure(profile->node, curve_kinds[id].name);
         if (figure != NULL && !curve_read(figure, id, &profile->curves[id], why)) {
             return false;
         }
@@ -34,7 +34,7 @@ const char profile_gpus_key[] = "gpus";
 
 enum { MOST_GPUS = 1024 };
 
-static bool read_gpus(struct profile *profile, struct error *why)
+static bool profile_read_gpus(struct profile *profile, struct error *why)
 {
     const struct node *said = node_get(profile->node, profile_gpus_key);
     if (said == NULL) {
@@ -49,7 +49,7 @@ static bool read_gpus(struct profile *profile, struct error *why)
 
 /* Limits of what a GPU may cost; a price outside them is a slip of the unit (cents, or per
  * year). */
-static bool read_price(struct profile *profile, struct error *why)
+static bool profile_read_price(struct profile *profile, struct error *why)
 {
     static const double least = 0.001, most = 10000;
     const struct node *said = node_get(profile->node, profile_price_key);
@@ -72,8 +72,8 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
 {
     *out = (struct profile){0};
     out->node = machine_compose(files, hardware, out->name, sizeof out->name, &out->takeover, why);
-    if (out->node == NULL || !read_curves(out, why) || !read_price(out, why) ||
-        !read_gpus(out, why)) {
+    if (out->node == NULL || !read_curves(out, why) || !profile_read_price(out, why) ||
+        !profile_read_gpus(out, why)) {
         profile_release(out);
         return false;
     }
@@ -104,11 +104,11 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
     return ok;
 }
 
-static enum part part_of(const char *name)
+static enum profile_part profile_part_of(const char *name)
 {
-    enum part part = MACHINE;
+    enum profile_part part = MACHINE;
     for (int i = 0; name != NULL && i < PART_COUNT; i++) {
-        part = strcmp(part_names[i], name) == 0 ? (enum part)i : part;
+        part = strcmp(part_names[i], name) == 0 ? (enum profile_part)i : part;
     }
     return part;
 }
@@ -116,12 +116,12 @@ static enum part part_of(const char *name)
 bool profile_named(const struct node *name, const char *part, struct error *why)
 {
     char path[4096];
-    return locate_profile(name, part_of(part), path, sizeof path, why);
+    return locate_profile(name, profile_part_of(part), path, sizeof path, why);
 }
 
 bool profile_canonical(const char *name, const char *part, char out[NAMED_SIZE])
 {
-    return locate_canonical(name, part_of(part), out);
+    return locate_canonical(name, profile_part_of(part), out);
 }
 
 void profile_release(struct profile *profile)
@@ -140,7 +140,7 @@ bool profile_states(const struct profile *profile, enum curve_id id)
 
 void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size)
 {
-    const struct node *figure = find_figure(profile->node, curve_kinds[id].name);
+    const struct node *figure = profile_find_figure(profile->node, curve_kinds[id].name);
     name[0] = '\0';
     if (figure != NULL) {
         append_profile_name(figure->file, name, size);

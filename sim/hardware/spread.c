@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 /* The distance, in quantiles, of the ends of a range from the median. */
-static double reach(enum basis basis)
+static double spread_reach(enum basis basis)
 {
     return basis == BASIS_MEASURED ? 0.4 : 0.5;
 }
 
 /* The share nearest to `share` that gives a whole count. */
-static double whole_share(const struct curve *curve, double share)
+static double spread_whole_share(const struct curve *curve, double share)
 {
     double count = curve->value[0];
     return count > 0 ? fmax(1, round(count * share)) / count : 1;
@@ -23,9 +23,9 @@ double spread_share(const struct curve *curve, enum curve_id id, double quantile
     if (curve->count == 0 || (curve->least == 1 && curve->most == 1)) {
         return 1;
     }
-    double way = (quantile - 0.5) / reach(curve->basis);
+    double way = (quantile - 0.5) / spread_reach(curve->basis);
     double share = pow(way < 0 ? curve->least : curve->most, fabs(way));
-    return curve_kinds[id].unit == UNIT_COUNT ? whole_share(curve, share) : share;
+    return curve_kinds[id].unit == UNIT_COUNT ? spread_whole_share(curve, share) : share;
 }
 
 bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COUNT],

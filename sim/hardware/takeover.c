@@ -19,7 +19,7 @@ static bool is_capability(const struct node *node)
 }
 
 /* The name of the profile that stated the node: "l40s". */
-static void name_of(const struct node *node, char *name, size_t size)
+static void takeover_name_of(const struct node *node, char *name, size_t size)
 {
     name[0] = '\0';
     append_profile_name(node->file, name, size);
@@ -37,7 +37,7 @@ bool takeover_check(const struct node *gpu, const struct node *stated, struct er
         return true;
     }
     char name[64];
-    name_of(base, name, sizeof name);
+    takeover_name_of(base, name, sizeof name);
     node_error(own, why, "a GPU of compute capability %s cannot extend '%s', which has %s",
                own->text, name, base->text);
     return error_expect(why, "extends: a GPU of %s, or nvidia with the figures of kernels stated",
@@ -47,7 +47,7 @@ bool takeover_check(const struct node *gpu, const struct node *stated, struct er
 /* ---- fp8 ------------------------------------------------------------------------------------- */
 
 /* The value of a rate, 0 when it is not stated or cannot be read: curve_read() complains later. */
-static double rate_of(const struct node *gpu, const char *key)
+static double takeover_rate_of(const struct node *gpu, const char *key)
 {
     const struct node *figure = node_get(gpu, key);
     const struct node *value = node_get(figure, "value");
@@ -70,8 +70,8 @@ static bool is_of_fp8(const char *key)
 
 void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 {
-    double fp8 = rate_of(stated, "flops_fp8");
-    if (fp8 == 0 || fp8 != rate_of(gpu, "flops_bf16")) {
+    double fp8 = takeover_rate_of(stated, "flops_fp8");
+    if (fp8 == 0 || fp8 != takeover_rate_of(gpu, "flops_bf16")) {
         return;
     }
     for (size_t i = gpu->count; i > 0; i--) {
@@ -85,7 +85,7 @@ void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 /* ---- another GPU ----------------------------------------------------------------------------- */
 
 /* The value of a single figure, 0 when it is not stated, or has points. */
-static double value_of(const struct node *gpu, const char *key)
+static double takeover_value_of(const struct node *gpu, const char *key)
 {
     const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
     struct quantity quantity;
@@ -95,7 +95,7 @@ static double value_of(const struct node *gpu, const char *key)
                : 0;
 }
 
-static bool is_measured(const struct node *figure)
+static bool takeover_is_measured(const struct node *figure)
 {
     const struct node *basis = node_get(figure, "basis");
     return basis != NULL && basis->kind == NODE_SCALAR &&
@@ -107,9 +107,9 @@ bool takeover_of_another(const struct node *gpu, const struct node *stated)
     static const char *const marks[] = {"hbm_bandwidth", "flops_bf16", "sms", "l2"};
     bool another = false;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        double own = value_of(stated, marks[i]), base = value_of(gpu, marks[i]);
+        double own = takeover_value_of(stated, marks[i]), base = takeover_value_of(gpu, marks[i]);
         another = another || (own > 0 && base > 0 && fabs(own / base - 1) > 1e-3 &&
-                              !is_measured(node_get(stated, marks[i])));
+                              !takeover_is_measured(node_get(stated, marks[i])));
     }
     return another;
 }
@@ -126,7 +126,7 @@ static bool assume(const struct node *figure, struct error *why)
         strcmp(basis->text, basis_name(BASIS_ASSUMED)) == 0) {
         return true;
     }
-    name_of(figure, name, sizeof name);
+    takeover_name_of(figure, name, sizeof name);
     snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
     return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
 }
@@ -136,7 +136,7 @@ bool takeover_assume(struct node *gpu, const struct node *stated, struct error *
     bool good = true;
     for (size_t i = 0; good && i < gpu->count; i++) {
         char name[64];
-        name_of(gpu->children[i], name, sizeof name);
+        takeover_name_of(gpu->children[i], name, sizeof name);
         good = node_get(stated, gpu->children[i]->key) != NULL || strcmp(name, "nvidia") == 0 ||
                assume(gpu->children[i], why);
     }
@@ -155,7 +155,7 @@ void takeover_count(const struct node *gpu, const char *own, const char *scenari
         bool typed = strncmp(figure->file, "--", 2) == 0 ||
                      (scenario != NULL && strcmp(figure->file, scenario) == 0);
         char name[64];
-        name_of(figure, name, sizeof name);
+        takeover_name_of(figure, name, sizeof name);
         if (strcmp(figure->key, takeover_capability_key) == 0) {
             out->capability = typed || strcmp(figure->file, own) == 0;
             continue;

@@ -30,8 +30,8 @@ static const struct architecture *read_architecture(const struct fields *fields,
     return architecture_find(name, fields->file, why);
 }
 
-static bool read_sizes(const struct fields *fields, const struct architecture *kind,
-                       struct model *model, struct error *why)
+static bool config_read_sizes(const struct fields *fields, const struct architecture *kind,
+                              struct model *model, struct error *why)
 {
     return field_whole(fields, "num_hidden_layers", 1, LAYERS_MOST, FIELD_REQUIRED,
                        &model->layer_count, why) &&
@@ -86,7 +86,7 @@ static bool read_traits(const struct fields *fields, const struct architecture *
 static bool read_decoder(const struct fields *fields, const struct architecture *kind,
                          struct model *model, struct error *why)
 {
-    if (!read_sizes(fields, kind, model, why) || !read_traits(fields, kind, model, why)) {
+    if (!config_read_sizes(fields, kind, model, why) || !read_traits(fields, kind, model, why)) {
         return false;
     }
     model->layers = array_zeroed(model->layer_count, sizeof *model->layers, why);
@@ -102,7 +102,8 @@ static bool read_quantisation(const struct fields *top, const struct fields *dec
     return quantisation_read(at_top ? top : decoder, model, why);
 }
 
-static bool read_model(const json_t *root, const char *file, struct model *model, struct error *why)
+static bool config_read_model(const json_t *root, const char *file, struct model *model,
+                              struct error *why)
 {
     const struct fields top = {root, file, ""};
     if (!json_is_object(root)) {
@@ -141,7 +142,7 @@ static bool apply_options(const struct model_options *options, const char *origi
     return true;
 }
 
-static bool check_size(const struct model *model, const char *file, struct error *why)
+static bool config_check_size(const struct model *model, const char *file, struct error *why)
 {
     return model_weight_bytes(model) <= MOST_WEIGHT_BYTES ||
            error_input(why, file, 0, "the weights would take over 2^60 bytes");
@@ -158,8 +159,8 @@ bool model_parse(const char *text, size_t size, const char *file,
         return error_input(why, file, problem.line > 0 ? problem.line : 0, "not JSON: %s",
                            problem.text);
     }
-    bool fine = read_model(root, file, out, why) &&
-                apply_options(options, origin, line, out, why) && check_size(out, file, why);
+    bool fine = config_read_model(root, file, out, why) &&
+                apply_options(options, origin, line, out, why) && config_check_size(out, file, why);
     json_decref(root);
     if (!fine) {
         model_release(out);

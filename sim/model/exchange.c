@@ -9,14 +9,14 @@ struct exchanges {
 };
 
 /* Nothing is exchanged with fewer than two GPUs. */
-static void add(struct exchanges *to, enum exchange_kind kind, uint32_t gpus, double bytes)
+static void exchange_add(struct exchanges *to, enum exchange_kind kind, uint32_t gpus, double bytes)
 {
     if (gpus > 1) {
         to->all[to->count++] = (struct model_exchange){kind, gpus, bytes};
     }
 }
 
-static double hidden_bytes(const struct model *model, uint64_t rows)
+static double exchange_hidden_bytes(const struct model *model, uint64_t rows)
 {
     return (double)model_activation_bytes(model) * (double)rows;
 }
@@ -37,17 +37,18 @@ static void add_experts(const struct model *model, const struct model_layer *lay
                         struct model_rows rows, struct exchanges *to)
 {
     uint32_t tensor = model->tensor_parallel, data = model->parallel.data;
-    double own = hidden_bytes(model, rows.own), all = hidden_bytes(model, rows.all);
+    double own = exchange_hidden_bytes(model, rows.own),
+           all = exchange_hidden_bytes(model, rows.all);
     if (model->parallel.all_to_all) {
         uint32_t gpus = model->parallel.experts;
         double sent = own / tensor * visited_gpus(layer, gpus);
-        add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
-        add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
-        add(to, EXCHANGE_ALL_GATHER, tensor, own);
+        exchange_add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
+        exchange_add(to, EXCHANGE_ALL_TO_ALL, gpus, sent);
+        exchange_add(to, EXCHANGE_ALL_GATHER, tensor, own);
     } else {
-        add(to, EXCHANGE_ALL_GATHER, data, all);
-        add(to, EXCHANGE_REDUCE_SCATTER, data, all);
-        add(to, EXCHANGE_ALL_REDUCE, tensor, own);
+        exchange_add(to, EXCHANGE_ALL_GATHER, data, all);
+        exchange_add(to, EXCHANGE_REDUCE_SCATTER, data, all);
+        exchange_add(to, EXCHANGE_ALL_REDUCE, tensor, own);
     }
 }
 
@@ -57,7 +58,7 @@ static size_t edge_exchanges(const struct model *model, struct model_rows rows,
 {
     struct exchanges to = {out, 0};
     double logits = (double)dtype_bytes(DTYPE_BF16, model->vocabulary) * (double)rows.own;
-    add(&to, EXCHANGE_ALL_GATHER, model->tensor_parallel, logits);
+    exchange_add(&to, EXCHANGE_ALL_GATHER, model->tensor_parallel, logits);
     return to.count;
 }
 
@@ -70,14 +71,14 @@ size_t model_exchanges(const struct model *model, uint32_t layer, struct model_r
     const struct model_layer *at = &model->layers[layer];
     uint32_t stage_layers = model->layer_count / model->parallel.pipeline;
     bool last_of_stage = (layer + 1) % stage_layers == 0 && layer + 1 < model->layer_count;
-    double own = hidden_bytes(model, rows.own);
+    double own = exchange_hidden_bytes(model, rows.own);
     struct exchanges to = {out, 0};
-    add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
+    exchange_add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
     if (at->routed) {
         add_experts(model, at, rows, &to);
     } else {
-        add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
+        exchange_add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
     }
-    add(&to, EXCHANGE_SEND, last_of_stage ? 2 : 1, own);
+    exchange_add(&to, EXCHANGE_SEND, last_of_stage ? 2 : 1, own);
     return to.count;
 }

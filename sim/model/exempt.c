@@ -66,7 +66,7 @@ const struct module_name module_names[] = {
 };
 
 /* Does `pattern` match all of `text`? A * matches any run of characters. */
-static bool matches(const char *pattern, const char *text)
+static bool exempt_matches(const char *pattern, const char *text)
 {
     const char *star = NULL, *resume = NULL;
     while (*text != '\0') {
@@ -142,8 +142,8 @@ static bool names_one_expert(const char *plain)
 }
 
 /* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
-static bool read_entry(const struct fields *fields, const char *key, const json_t *entry,
-                       char pattern[PATTERN_SIZE + 4], struct error *why)
+static bool exempt_read_entry(const struct fields *fields, const char *key, const json_t *entry,
+                              char pattern[PATTERN_SIZE + 4], struct error *why)
 {
     const char *text = json_string_value(entry);
     char plain[PATTERN_SIZE];
@@ -165,7 +165,7 @@ static uint32_t exempt_modules(const char *pattern, uint32_t layer)
     for (const struct module_name *row = module_names; row->name != NULL; row++) {
         char path[64];
         snprintf(path, sizeof path, ".layers.%u.%s.", layer, row->name);
-        exempt |= matches(pattern, path) ? 1U << row->module : 0;
+        exempt |= exempt_matches(pattern, path) ? 1U << row->module : 0;
     }
     return exempt;
 }
@@ -179,10 +179,10 @@ bool exempt_listed(const struct fields *fields, const char *key, const json_t *n
     }
     for (size_t i = 0; i < count; i++) {
         char pattern[PATTERN_SIZE + 4];
-        if (!read_entry(fields, key, json_array_get(names, i), pattern, why)) {
+        if (!exempt_read_entry(fields, key, json_array_get(names, i), pattern, why)) {
             return false;
         }
-        model->exempt_head |= matches(pattern, ".lm_head.");
+        model->exempt_head |= exempt_matches(pattern, ".lm_head.");
         for (uint32_t layer = 0; layer < model->layer_count; layer++) {
             model->layers[layer].exempt |= exempt_modules(pattern, layer);
         }

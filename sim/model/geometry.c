@@ -113,7 +113,7 @@ uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
 
 /* The GPUs that share the model split the embedding by words (VocabParallelEmbedding of vLLM and
  * SGLang); learned positions are not split. All rows are held although a step reads only a few. */
-static uint64_t table_bytes(const struct model *model)
+static uint64_t geometry_table_bytes(const struct model *model)
 {
     uint64_t rows = whole_share(model->vocabulary, model->tensor_parallel);
     if (model->learned_positions) {
@@ -137,7 +137,7 @@ static uint64_t head_bytes(const struct model *model, bool beside_table)
 
 uint64_t model_edge_weight_bytes(const struct model *model)
 {
-    return whole_sum(table_bytes(model), head_bytes(model, true));
+    return whole_sum(geometry_table_bytes(model), head_bytes(model, true));
 }
 
 /* Of embedding, norm and head, what a stage holds: the first one has the embedding, the last one
@@ -145,7 +145,7 @@ uint64_t model_edge_weight_bytes(const struct model *model)
 static uint64_t stage_edge_bytes(const struct model *model, uint32_t stage)
 {
     uint32_t last = model->parallel.pipeline - 1;
-    uint64_t table = stage == 0 ? table_bytes(model) : 0;
+    uint64_t table = stage == 0 ? geometry_table_bytes(model) : 0;
     return whole_sum(table, stage == last ? head_bytes(model, stage == 0) : 0);
 }
 

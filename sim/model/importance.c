@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The state of reading. */
-struct table {
+struct importance_table {
     const char *path;
     FILE *file;
     char *line; /* getline's */
@@ -21,7 +21,8 @@ struct table {
     uint32_t layers; /* read so far */
 };
 
-static bool wrong_shape(const struct table *table, const struct model *model, struct error *why)
+static bool wrong_shape(const struct importance_table *table, const struct model *model,
+                        struct error *why)
 {
     error_input(why, table->path, table->line_number,
                 "this line does not have one number for each KV head of a layer");
@@ -38,7 +39,8 @@ static void keep_source(const char *comment, struct model *model)
     }
 }
 
-static bool read_layer(struct table *table, struct model *model, struct error *why)
+static bool importance_read_layer(struct importance_table *table, struct model *model,
+                                  struct error *why)
 {
     if (table->layers == model->layer_count) {
         return wrong_shape(table, model, why);
@@ -57,7 +59,8 @@ static bool read_layer(struct table *table, struct model *model, struct error *w
     return *at == '\0' || wrong_shape(table, model, why);
 }
 
-static bool read_lines(struct table *table, struct model *model, struct error *why)
+static bool importance_read_lines(struct importance_table *table, struct model *model,
+                                  struct error *why)
 {
     ssize_t length;
     while ((length = getline(&table->line, &table->line_capacity, table->file)) >= 0) {
@@ -68,7 +71,7 @@ static bool read_lines(struct table *table, struct model *model, struct error *w
         const char *start = table->line + strspn(table->line, " \t\r\n");
         if (*start == '#') {
             keep_source(start, model);
-        } else if (*start != '\0' && !read_layer(table, model, why)) {
+        } else if (*start != '\0' && !importance_read_layer(table, model, why)) {
             return false;
         }
     }
@@ -80,7 +83,7 @@ static bool read_lines(struct table *table, struct model *model, struct error *w
 
 bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
 {
-    struct table table = {.path = path};
+    struct importance_table table = {.path = path};
     size_t size;
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return true;
@@ -93,7 +96,7 @@ bool importance_read(struct files *files, const char *path, struct model *model,
     model->importance =
         array_zeroed((size_t)model->layer_count * model->kv_heads, sizeof *model->importance, why);
     bool fine = table.file != NULL || error_set(why, path, 0, "out of memory");
-    fine = fine && model->importance != NULL && read_lines(&table, model, why);
+    fine = fine && model->importance != NULL && importance_read_lines(&table, model, why);
     if (table.file != NULL) {
         fclose(table.file);
     }

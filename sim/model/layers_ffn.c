@@ -57,8 +57,8 @@ bool ffn_routed(const struct fields *fields, const struct architecture *kind, st
 }
 
 /* Mark the layers that the list `key` names. */
-static bool read_layers(const struct fields *fields, const char *key, const json_t *list,
-                        uint32_t layer_count, bool *named, struct error *why)
+static bool layers_ffn_read_layers(const struct fields *fields, const char *key, const json_t *list,
+                                   uint32_t layer_count, bool *named, struct error *why)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *entry = json_array_get(list, i);
@@ -84,7 +84,7 @@ bool ffn_sparse_step(const struct fields *fields, const struct architecture *kin
         !read_experts(fields, "num_experts", &routed, why) ||
         !field_whole(fields, "decoder_sparse_step", 1, SIZE_MOST, 1, &step, why) ||
         !field_list(fields, "mlp_only_layers", &list, why) ||
-        !read_layers(fields, "mlp_only_layers", list, model->layer_count, dense, why)) {
+        !layers_ffn_read_layers(fields, "mlp_only_layers", list, model->layer_count, dense, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -148,7 +148,7 @@ static bool route_numbered(const struct fields *fields, const json_t *list,
                            const struct model_layer *routed, struct model *model, struct error *why)
 {
     bool chosen[LAYERS_MOST] = {false};
-    if (!read_layers(fields, "moe_layers", list, model->layer_count, chosen, why)) {
+    if (!layers_ffn_read_layers(fields, "moe_layers", list, model->layer_count, chosen, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {

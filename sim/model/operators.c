@@ -90,8 +90,8 @@ static const struct operator_kind edge_operators[] = {
 
 /* ---- layer and edge ---- */
 
-static struct share share_of(const struct model *model, uint32_t layer, struct model_rows rows,
-                             uint64_t attended)
+static struct share operators_share_of(const struct model *model, uint32_t layer,
+                                       struct model_rows rows, uint64_t attended)
 {
     struct share share = {
         .model = model,
@@ -148,7 +148,7 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
 size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
                            uint64_t attended, struct model_operator *out)
 {
-    struct share share = share_of(model, layer, rows, attended);
+    struct share share = operators_share_of(model, layer, rows, attended);
     if (share.layer == NULL) {
         return add_operators(edge_operators, &share, out);
     }

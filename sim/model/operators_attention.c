@@ -67,7 +67,7 @@ static void qk_norm(const struct share *share, struct model_operator *op)
     operator_move(share, op, 2 * (share->query + share->kv));
 }
 
-static void rope(const struct share *share, struct model_operator *op)
+static void operators_attention_rope(const struct share *share, struct model_operator *op)
 {
     uint64_t values =
         latent(share) ? (share->heads + 1) * share->model->rope_dim : share->query + share->kv;
@@ -147,7 +147,7 @@ static void kv_write(const struct share *share, struct model_operator *op)
     op->data_bytes = whole_sum(op->data_bytes, whole_product(share->batch, share->kv_bytes));
 }
 
-static void attention(const struct share *share, struct model_operator *op)
+static void operators_attention_set(const struct share *share, struct model_operator *op)
 {
     const struct model *model = share->model;
     uint64_t in = share->query, out = share->query;
@@ -229,12 +229,12 @@ const struct operator_kind attention_operators[] = {
     {"latent_norm", MODEL_PRE, latent, latent_norm},
     {"query_up", MODEL_PRE, latent_query, query_up},
     {"absorb_key", MODEL_PRE, latent, absorb_key},
-    {"rope", MODEL_PRE, rotary, rope},
+    {"rope", MODEL_PRE, rotary, operators_attention_rope},
     {"index_query", MODEL_PRE, indexed, index_query},
     {"index_key", MODEL_PRE, indexed, index_key},
     {"index_norm", MODEL_PRE, indexed, index_norm},
     {"kv_write", MODEL_PRE, attends, kv_write},
-    {"attention", MODEL_ATTEND, attends, attention},
+    {"attention", MODEL_ATTEND, attends, operators_attention_set},
     {"delta_rule", MODEL_ATTEND, linear, delta_rule},
     {"absorb_value", MODEL_POST, latent, absorb_value},
     {"output_gate", MODEL_POST, gated, output_gate},

@@ -67,7 +67,7 @@ static void router(const struct share *share, struct model_operator *op)
     operator_move(share, op, share->hidden + share->layer->experts);
 }
 
-static void route(const struct share *share, struct model_operator *op)
+static void operators_ffn_route(const struct share *share, struct model_operator *op)
 {
     operator_move(share, op, share->layer->experts + 2 * (uint64_t)share->layer->experts_per_token);
 }
@@ -149,7 +149,7 @@ static void experts_down(const struct share *share, struct model_operator *op)
 }
 
 /* Add up the outputs of a token's experts and of the shared ones. */
-static void combine(const struct share *share, struct model_operator *op)
+static void operators_ffn_combine(const struct share *share, struct model_operator *op)
 {
     uint64_t read = share->layer->experts_per_token + (shares_experts(share) ? 1U : 0U);
     operator_move(share, op, (read + 1) * share->hidden);
@@ -162,14 +162,14 @@ const struct operator_kind ffn_operators[] = {
     {"activation", MODEL_POST, dense, activation},
     {"down", MODEL_POST, dense, down},
     {"router", MODEL_POST, routed, router},
-    {"route", MODEL_POST, routed, route},
+    {"route", MODEL_POST, routed, operators_ffn_route},
     {"shared_gate_up", MODEL_POST, shares_experts, shared_gate_up},
     {"shared_activation", MODEL_POST, shares_experts, shared_activation},
     {"shared_down", MODEL_POST, shares_experts, shared_down},
     {"experts_gate_up", MODEL_POST, routed, experts_gate_up},
     {"experts_activation", MODEL_POST, routed, experts_activation},
     {"experts_down", MODEL_POST, routed, experts_down},
-    {"combine", MODEL_POST, routed, combine},
+    {"combine", MODEL_POST, routed, operators_ffn_combine},
     {"ffn_norm", MODEL_POST, operator_four_norms, operator_post_norm},
     {0},
 };

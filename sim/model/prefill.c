@@ -19,7 +19,7 @@ static double chunk_pairs(uint64_t tokens, uint64_t chunk)
     return whole * size * size / 2 + rest * rest / 2;
 }
 
-static double product_flops(const struct model *model, uint32_t layer, uint64_t rows)
+static double model_prefill_product_flops(const struct model *model, uint32_t layer, uint64_t rows)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
     size_t count = model_operators(model, layer, rows, 0, operators);
@@ -66,9 +66,10 @@ double model_prefill_attention_flops(const struct model *model, uint32_t layer, 
 
 double model_prefill_flops(const struct model *model, uint64_t tokens)
 {
-    double flops = tokens > 0 ? product_flops(model, model->layer_count, 1) : 0;
+    double flops = tokens > 0 ? model_prefill_product_flops(model, model->layer_count, 1) : 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        flops += product_flops(model, i, tokens) + model_prefill_attention_flops(model, i, tokens);
+        flops += model_prefill_product_flops(model, i, tokens) +
+                 model_prefill_attention_flops(model, i, tokens);
     }
     return flops;
 }

@@ -37,7 +37,7 @@ void frequency_release(struct frequency *frequency)
 
 /* ---- the heap, ordered by the ranks stored in it ---- */
 
-static bool is_less(struct frequency_rank a, struct frequency_rank b)
+static bool frequency_is_less(struct frequency_rank a, struct frequency_rank b)
 {
     return a.count != b.count ? a.count < b.count : a.when < b.when;
 }
@@ -51,7 +51,7 @@ static void heap_put(struct frequency *frequency, uint32_t at, struct frequency_
 /* Put `place` at `at` or above, where it belongs. */
 static void heap_up(struct frequency *frequency, uint32_t at, struct frequency_place place)
 {
-    for (; at > 1 && is_less(place.rank, frequency->heap[at / 2].rank); at /= 2) {
+    for (; at > 1 && frequency_is_less(place.rank, frequency->heap[at / 2].rank); at /= 2) {
         heap_put(frequency, at, frequency->heap[at / 2]);
     }
     heap_put(frequency, at, place);
@@ -62,8 +62,9 @@ static void heap_down(struct frequency *frequency, uint32_t at, struct frequency
 {
     const struct frequency_place *heap = frequency->heap;
     for (uint32_t child; (child = 2 * at) <= frequency->count; at = child) {
-        child += child < frequency->count && is_less(heap[child + 1].rank, heap[child].rank);
-        if (!is_less(heap[child].rank, place.rank)) {
+        child +=
+            child < frequency->count && frequency_is_less(heap[child + 1].rank, heap[child].rank);
+        if (!frequency_is_less(heap[child].rank, place.rank)) {
             break;
         }
         heap_put(frequency, at, heap[child]);

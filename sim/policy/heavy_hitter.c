@@ -120,7 +120,7 @@ static uint32_t first_recent(const struct heavy_hitter *heavy)
 }
 
 /* Choose the last blocks, then the heaviest of the others. */
-static void choose(struct heavy_hitter *heavy)
+static void heavy_hitter_choose(struct heavy_hitter *heavy)
 {
     heavy->last = first_recent(heavy);
     for (uint32_t block = heavy->last; block < heavy->end; block++) {
@@ -171,7 +171,7 @@ static void heavy_hitter_access(struct policy *policy, const struct demand *dema
         outcome->attended.unrecorded = demand->tail_units; /* all blocks are there */
         add_up(heavy, demand);
         if (--heavy->listens == 0) {
-            choose(heavy);
+            heavy_hitter_choose(heavy);
             heavy->base.held = outcome->admitted = heavy->count;
         }
         return;

@@ -45,7 +45,7 @@ static void mark(struct lru_sizes *lru, uint32_t place)
     lru->marks[place / WORD] |= (uint64_t)1 << place % WORD;
 }
 
-static bool is_marked(const struct lru_sizes *lru, uint32_t place)
+static bool lru_sizes_is_marked(const struct lru_sizes *lru, uint32_t place)
 {
     return lru->marks[place / WORD] >> place % WORD & 1;
 }
@@ -55,7 +55,7 @@ static void clean(struct lru_sizes *lru)
 {
     uint32_t kept = 1;
     for (uint32_t place = 1; place < lru->end; place++) {
-        if (is_marked(lru, place)) {
+        if (lru_sizes_is_marked(lru, place)) {
             uint32_t block = lru->log[place];
             lru->log[kept] = block;
             lru->stamp[block] = kept++;
@@ -69,7 +69,7 @@ static void clean(struct lru_sizes *lru)
 }
 
 /* The place of the mark in `word` that has `above` marks above it in that word. */
-static uint32_t place_of(const struct lru_sizes *lru, uint32_t word, uint32_t above)
+static uint32_t lru_sizes_place_of(const struct lru_sizes *lru, uint32_t word, uint32_t above)
 {
     uint64_t marks = lru->marks[word];
     for (uint32_t below = bits_set(marks) - 1 - above; below > 0; below--) {
@@ -103,7 +103,7 @@ static void find_boundaries(struct lru_sizes *lru)
     for (uint32_t word = lru->end / WORD + 1; word-- > 0 && i < lru->count;) {
         uint32_t marks = bits_set(lru->marks[word]);
         for (; i < lru->count && lru->capacity[i] <= behind + marks; i++) {
-            lru->boundary[i] = place_of(lru, word, lru->capacity[i] - behind - 1);
+            lru->boundary[i] = lru_sizes_place_of(lru, word, lru->capacity[i] - behind - 1);
         }
         behind += marks;
     }
@@ -179,8 +179,8 @@ static inline uint32_t smallest_holding(const struct lru_sizes *lru, uint32_t pl
 
 /* Look up and touch the demand's blocks [from, to), best first; the caches from number `first` on
  * touch all of them. `last` is the place of the demand's first block. */
-static void touch(struct lru_sizes *lru, const uint32_t *units, uint32_t from, uint32_t to,
-                  uint32_t first, uint32_t last)
+static void lru_sizes_touch(struct lru_sizes *lru, const uint32_t *units, uint32_t from,
+                            uint32_t to, uint32_t first, uint32_t last)
 {
     for (uint32_t i = from; i < to; i++) {
         uint32_t block = units[i], place = lru->stamp[block];
@@ -202,7 +202,7 @@ static void touch_all(struct lru_sizes *lru, const struct demand *demand)
         uint32_t most = size < lru->count ? lru->capacity[size] : demand->wanted;
         uint32_t to = most < demand->wanted ? most : demand->wanted;
         if (at < to) {
-            touch(lru, demand->units, at, to, size, last);
+            lru_sizes_touch(lru, demand->units, at, to, size, last);
             at = to;
         }
     }

@@ -57,7 +57,8 @@ static void *open_inside(const struct plugin *plugin, const char *path)
 }
 
 /* Open it by its full path, because dlopen() looks for a bare name elsewhere. */
-static bool open_library(struct plugin *plugin, const char *file, int line, struct error *why)
+static bool plugin_open_library(struct plugin *plugin, const char *file, int line,
+                                struct error *why)
 {
     const char *path = plugin->name + strlen(PLUGIN_PREFIX);
     char full[PATH_MAX];
@@ -86,7 +87,7 @@ static bool open_library(struct plugin *plugin, const char *file, int line, stru
 /* ---- its description ---- */
 
 /* Lower-case letters, digits and '-' or '_': a user can type it and a table can show it. */
-static bool is_word(const char *text)
+static bool plugin_is_word(const char *text)
 {
     size_t length = text != NULL ? strnlen(text, 33) : 0;
     for (size_t i = 0; i < length; i++) {
@@ -109,8 +110,9 @@ static bool is_line(const char *text)
 
 static bool is_param(const struct spillway_param *param)
 {
-    return is_word(param->name) && strcmp(param->name, "name") != 0 && isfinite(param->least) &&
-           isfinite(param->most) && param->value >= param->least && param->value <= param->most;
+    return plugin_is_word(param->name) && strcmp(param->name, "name") != 0 &&
+           isfinite(param->least) && isfinite(param->most) && param->value >= param->least &&
+           param->value <= param->most;
 }
 
 static bool take_params(struct plugin *plugin, const char *file, int line, struct error *why)
@@ -140,7 +142,7 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
         return error_expect(why, "ABI %d: build it with the header of this program",
                             SPILLWAY_POLICY_ABI);
     }
-    if (!is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
+    if (!plugin_is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
         api->access == NULL || api->destroy == NULL) {
         error_set(why, file, line, "policy '%s' has an incomplete or invalid description",
                   plugin->name);
@@ -168,7 +170,7 @@ static void unload(struct plugin *plugin)
     free(plugin);
 }
 
-static struct plugin *load(const char *name, const char *file, int line, struct error *why)
+static struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why)
 {
     size_t size = strlen(name) + 1;
     struct plugin *plugin = array_zeroed(1, sizeof *plugin + size, why);
@@ -176,7 +178,8 @@ static struct plugin *load(const char *name, const char *file, int line, struct 
         return NULL;
     }
     memcpy(plugin->name, name, size);
-    if (!open_library(plugin, file, line, why) || !take_description(plugin, file, line, why)) {
+    if (!plugin_open_library(plugin, file, line, why) ||
+        !take_description(plugin, file, line, why)) {
         unload(plugin);
         return NULL;
     }
@@ -197,7 +200,7 @@ const struct policy_kind *plugin_find(const char *name, const char *file, int li
         plugin = plugin->next;
     }
     if (plugin == NULL) {
-        plugin = load(name, file, line, why);
+        plugin = plugin_load(name, file, line, why);
         if (plugin != NULL) {
             plugin->next = loaded;
             loaded = plugin;

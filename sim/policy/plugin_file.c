@@ -36,7 +36,7 @@ static bool has_all_parts(FILE *file, const Elf64_Ehdr *header, uint64_t size)
 }
 
 /* Not for libraries of other machines, which are never loaded. */
-static bool is_whole(FILE *file)
+static bool plugin_file_is_whole(FILE *file)
 {
     Elf64_Ehdr header;
     struct stat status;
@@ -48,7 +48,7 @@ static bool is_whole(FILE *file)
                     has_all_parts(file, &header, (uint64_t)status.st_size));
 }
 
-static bool hash_file(FILE *file, uint64_t *hash)
+static bool plugin_file_hash(FILE *file, uint64_t *hash)
 {
     unsigned char buffer[1 << 14];
     size_t count;
@@ -71,9 +71,9 @@ bool plugin_file_check(const char *path, uint64_t *hash, struct error *why)
     if (file == NULL) {
         return false;
     }
-    bool good =
-        (hash_file(file, hash) || error_set(why, path, 0, "cannot be read: %s", strerror(errno))) &&
-        (is_whole(file) || error_set(why, path, 0, "is truncated"));
+    bool good = (plugin_file_hash(file, hash) ||
+                 error_set(why, path, 0, "cannot be read: %s", strerror(errno))) &&
+                (plugin_file_is_whole(file) || error_set(why, path, 0, "is truncated"));
     fclose(file);
     return good;
 }

@@ -43,7 +43,7 @@ static void break_promise(struct spillway_cache *cache, const char *format, ...)
     cache->broken = true;
 }
 
-static void admit(struct spillway_cache *cache, uint32_t block)
+static void plugin_policy_admit(struct spillway_cache *cache, uint32_t block)
 {
     if (block >= cache->blocks) {
         break_promise(cache, "admits block %u, of %u", block, cache->blocks);
@@ -60,7 +60,7 @@ static void admit(struct spillway_cache *cache, uint32_t block)
     }
 }
 
-static void evict(struct spillway_cache *cache, uint32_t block)
+static void plugin_policy_evict(struct spillway_cache *cache, uint32_t block)
 {
     if (block >= cache->blocks) {
         break_promise(cache, "evicts block %u, of %u", block, cache->blocks);
@@ -74,7 +74,8 @@ static void evict(struct spillway_cache *cache, uint32_t block)
 }
 
 /* Note the wanted blocks; returns how many of them are held. */
-static uint32_t look_up(struct spillway_cache *cache, const uint32_t *units, uint32_t wanted)
+static uint32_t plugin_policy_look_up(struct spillway_cache *cache, const uint32_t *units,
+                                      uint32_t wanted)
 {
     uint32_t hit = 0;
     cache->ask++;
@@ -108,8 +109,8 @@ static void check_answer(struct spillway_cache *cache, const struct spillway_ans
 
 /* Call the plug-in for units[first, first + wanted) of a demand. For a whole demand it also sees
  * the other recorded units. */
-static void ask(struct spillway_cache *cache, const struct demand *demand, uint32_t first,
-                uint32_t wanted, struct outcome *outcome)
+static void plugin_policy_ask(struct spillway_cache *cache, const struct demand *demand,
+                              uint32_t first, uint32_t wanted, struct outcome *outcome)
 {
     bool whole = wanted == demand->wanted && demand->recorded > wanted;
     const struct spillway_demand demanded = {
@@ -120,8 +121,9 @@ static void ask(struct spillway_cache *cache, const struct demand *demand, uint3
         .query = demand->query,
         .query_stride = (uint64_t)demand->query_stride * demand->head_dim,
     };
-    struct spillway_answer answer = {.cache = cache, .admit = admit, .evict = evict};
-    uint32_t hit = look_up(cache, demand->units + first, wanted);
+    struct spillway_answer answer = {
+        .cache = cache, .admit = plugin_policy_admit, .evict = plugin_policy_evict};
+    uint32_t hit = plugin_policy_look_up(cache, demand->units + first, wanted);
     cache->admitted = cache->evicted = 0;
     if (cache->instance != NULL && !cache->broken) {
         const char *outer = plugin_enter(cache->name);
@@ -148,7 +150,7 @@ void plugin_access(struct policy *policy, const struct demand *demand, struct ou
     uint32_t first = demand->wanted;
     do {
         first -= size;
-        ask(cache, demand, first, size, outcome);
+        plugin_policy_ask(cache, demand, first, size, outcome);
     } while (first > 0);
     outcome->missed = demand->wanted - outcome->hit;
     outcome->inserts = outcome->admitted;

@@ -66,8 +66,8 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
 }
 
 /* Copy `given`, or the defaults, into `values`; refuse a value out of range. */
-static bool take_values(const struct policy_kind *kind, const double *given, double *values,
-                        struct error *why)
+static bool policy_take_values(const struct policy_kind *kind, const double *given, double *values,
+                               struct error *why)
 {
     const struct policy_param *param = kind->params;
     for (size_t i = 0; param && param[i].name; i++) {
@@ -88,7 +88,7 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
     double values[POLICY_MOST_PARAMS];
     struct policy_env own = *env;
     own.kind = kind;
-    if (!take_values(kind, given, values, why)) {
+    if (!policy_take_values(kind, given, values, why)) {
         return NULL;
     }
     if (env->capacity > env->blocks) {

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-struct prefix {
+struct prefix_policy {
     struct policy base;
     uint32_t first, count; /* blocks that stay */
 };
@@ -18,7 +18,7 @@ static struct policy *prefix_create(const double *values, const struct policy_en
                                     struct error *why)
 {
     (void)values;
-    struct prefix *prefix = array_zeroed(1, sizeof *prefix, why);
+    struct prefix_policy *prefix = array_zeroed(1, sizeof *prefix, why);
     if (!prefix) {
         return NULL;
     }
@@ -31,7 +31,7 @@ static struct policy *prefix_create(const double *values, const struct policy_en
 static void prefix_access(struct policy *policy, const struct demand *demand,
                           struct outcome *outcome)
 {
-    const struct prefix *prefix = (const struct prefix *)policy;
+    const struct prefix_policy *prefix = (const struct prefix_policy *)policy;
     for (uint32_t i = 0; i < demand->wanted; i++) {
         outcome->hit += demand->units[i] - prefix->first < prefix->count; /* wraps below `first` */
     }
@@ -48,7 +48,7 @@ static void prefix_destroy(struct policy *policy)
 
 static bool prefix_holds(const struct policy *policy, uint32_t block)
 {
-    const struct prefix *prefix = (const struct prefix *)policy;
+    const struct prefix_policy *prefix = (const struct prefix_policy *)policy;
     return block - prefix->first < prefix->count;
 }
 

@@ -220,12 +220,12 @@ static struct policy *qsac_create(const double *values, const struct policy_env 
 }
 
 /* The query of the group's head `j` at this demand's step. */
-static const int8_t *query_of(const struct demand *demand, uint32_t j)
+static const int8_t *qsac_query_of(const struct demand *demand, uint32_t j)
 {
     return demand->query + (size_t)j * demand->query_stride * demand->head_dim;
 }
 
-static double dot(const int8_t *a, const int8_t *b, uint32_t count)
+static double qsac_dot(const int8_t *a, const int8_t *b, uint32_t count)
 {
     int32_t sum = 0; /* at most 1024 x 128 x 128 */
     for (uint32_t i = 0; i < count; i++) {
@@ -238,8 +238,8 @@ static double dot(const int8_t *a, const int8_t *b, uint32_t count)
 static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_t j)
 {
     uint32_t dim = qsac->head_dim;
-    double squared = dot(query, query, dim) * qsac->label_squared[j];
-    double product = dot(query, qsac->label + (size_t)j * dim, dim);
+    double squared = qsac_dot(query, query, dim) * qsac->label_squared[j];
+    double product = qsac_dot(query, qsac->label + (size_t)j * dim, dim);
     return squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
 }
 
@@ -249,7 +249,7 @@ static bool labels_match(struct qsac *qsac, const struct demand *demand)
         return false;
     }
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        qsac->cosine[j] = label_cosine(qsac, query_of(demand, j), j);
+        qsac->cosine[j] = label_cosine(qsac, qsac_query_of(demand, j), j);
     }
     return qsac->aggregate(qsac->cosine, qsac->weight, qsac->query_heads) >= qsac->threshold;
 }
@@ -257,9 +257,9 @@ static bool labels_match(struct qsac *qsac, const struct demand *demand)
 static void labels_set(struct qsac *qsac, const struct demand *demand)
 {
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        const int8_t *query = query_of(demand, j);
+        const int8_t *query = qsac_query_of(demand, j);
         memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
-        qsac->label_squared[j] = dot(query, query, qsac->head_dim);
+        qsac->label_squared[j] = qsac_dot(query, query, qsac->head_dim);
     }
     qsac->labelled = true;
 }

@@ -1,13 +1,13 @@
 /* The band applies to rates. Times and costs use its reciprocal. */
 #include "result/band.h"
 
-struct kind {
+struct band_kind {
     enum column column;
     bool time;          /* or a cost; else a rate */
     enum column server; /* whose band it is if a server was run; COLUMN_COUNT: none */
 };
 
-static const struct kind kinds[] = {
+static const struct band_kind kinds[] = {
     {COLUMN_STEP, true, COLUMN_COUNT},           {COLUMN_LAYER, true, COLUMN_COUNT},
     {COLUMN_TPOT, true, COLUMN_TPOT_BAND},       {COLUMN_TPOT_P50, true, COLUMN_TPOT_BAND},
     {COLUMN_TPOT_P99, true, COLUMN_COUNT},       {COLUMN_TTFT, true, COLUMN_TTFT_BAND},
@@ -16,7 +16,7 @@ static const struct kind kinds[] = {
     {COLUMN_GPU_RATE, false, COLUMN_ERROR_BAND}, {COLUMN_E2E_RATE, false, COLUMN_ERROR_BAND},
 };
 
-static const struct kind *kind_of(enum column column)
+static const struct band_kind *kind_of(enum column column)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].column == column) {
@@ -28,7 +28,7 @@ static const struct kind *kind_of(enum column column)
 
 const double *band_of(const struct result *result, enum column column)
 {
-    const struct kind *kind = kind_of(column);
+    const struct band_kind *kind = kind_of(column);
     if (kind == NULL || !result->cells[column].set) {
         return NULL;
     }
@@ -39,7 +39,7 @@ const double *band_of(const struct result *result, enum column column)
 
 void band_ends(enum column column, const double band[2], double value, double *least, double *most)
 {
-    const struct kind *kind = kind_of(column);
+    const struct band_kind *kind = kind_of(column);
     double low = 1 + band[0], high = 1 + band[1];
     bool time = kind != NULL && kind->time;
     *least = time ? value / high : value * low;

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /* A text that grows; always terminated. Cells that the program makes always fit. */
-struct writer {
+struct cell_writer {
     char *text;
     size_t used;
 };
 
-static void put(struct writer *writer, const char *format, ...)
+static void cell_put(struct cell_writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void put(struct writer *writer, const char *format, ...)
+static void cell_put(struct cell_writer *writer, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -27,7 +27,7 @@ static void put(struct writer *writer, const char *format, ...)
     writer->used += (size_t)length;
 }
 
-static void put_real(struct writer *writer, double value)
+static void cell_put_real(struct cell_writer *writer, double value)
 {
     char text[32];
     for (int digits = 15; digits <= 17; digits++) {
@@ -36,7 +36,7 @@ static void put_real(struct writer *writer, double value)
             break;
         }
     }
-    put(writer, "%s", text);
+    cell_put(writer, "%s", text);
 }
 
 void cell_format_ns(int64_t ns, int digits, char *text, size_t size)
@@ -57,26 +57,26 @@ bool cell_read_ns(double value, double scale, int64_t *ns)
     return true;
 }
 
-static void put_ns(struct writer *writer, int64_t ns, int digits)
+static void put_ns(struct cell_writer *writer, int64_t ns, int digits)
 {
     char text[32];
     cell_format_ns(ns, digits, text, sizeof text);
-    put(writer, "%s", text);
+    cell_put(writer, "%s", text);
 }
 
-static void put_items(struct writer *writer, const struct result_item *items, uint32_t count,
+static void put_items(struct cell_writer *writer, const struct result_item *items, uint32_t count,
                       enum column_type type)
 {
-    put(writer, "{");
+    cell_put(writer, "{");
     for (uint32_t i = 0; i < count; i++) {
-        put(writer, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
+        cell_put(writer, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
         if (type == COLUMN_TYPE_PARTS) {
             put_ns(writer, items[i].ns, 3);
         } else {
-            put_real(writer, items[i].share);
+            cell_put_real(writer, items[i].share);
         }
     }
-    put(writer, "}");
+    cell_put(writer, "}");
 }
 
 const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE])
@@ -85,15 +85,15 @@ const char *cell_text(const struct result *result, enum column column, char buff
         return NULL;
     }
     const struct cell *cell = &result->cells[column];
-    struct writer writer = {.text = buffer};
+    struct cell_writer writer = {.text = buffer};
     switch (column_kinds[column].type) {
     case COLUMN_TYPE_TEXT:
         return cell->text;
     case COLUMN_TYPE_INTEGER:
-        put(&writer, "%" PRId64, cell->integer);
+        cell_put(&writer, "%" PRId64, cell->integer);
         break;
     case COLUMN_TYPE_REAL:
-        put_real(&writer, cell->real);
+        cell_put_real(&writer, cell->real);
         break;
     case COLUMN_TYPE_US:
         put_ns(&writer, cell->integer, 3);
@@ -109,11 +109,11 @@ const char *cell_text(const struct result *result, enum column column, char buff
         break;
     }
     case COLUMN_TYPE_BAND:
-        put(&writer, "[");
-        put_real(&writer, result->band[column - COLUMN_ERROR_BAND][0]);
-        put(&writer, ",");
-        put_real(&writer, result->band[column - COLUMN_ERROR_BAND][1]);
-        put(&writer, "]");
+        cell_put(&writer, "[");
+        cell_put_real(&writer, result->band[column - COLUMN_ERROR_BAND][0]);
+        cell_put(&writer, ",");
+        cell_put_real(&writer, result->band[column - COLUMN_ERROR_BAND][1]);
+        cell_put(&writer, "]");
         break;
     case COLUMN_TYPE_NOTES:
         notes_write_json(&result->notes, buffer, CELL_SIZE);
@@ -128,8 +128,8 @@ static bool is_name(const char *text)
     return length > 0 && length < RESULT_NAME && text[length] == '\0';
 }
 
-static bool read_item(const char *name, const json_t *value, enum column_type type,
-                      struct result_item *item)
+static bool cell_read_item(const char *name, const json_t *value, enum column_type type,
+                           struct result_item *item)
 {
     double number = json_number_value(value);
     *item = (struct result_item){.name = name};
@@ -154,7 +154,7 @@ static bool parse_items(json_t *object, enum column_type type, struct result_ite
             return false;
         }
         memcpy(names[*count], name, strlen(name) + 1);
-        if (!read_item(names[*count], value, type, &items[*count])) {
+        if (!cell_read_item(names[*count], value, type, &items[*count])) {
             return false;
         }
         ++*count;

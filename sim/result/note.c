@@ -27,14 +27,14 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 #include "result/notes.def"
 #undef NOTE
 
-static bool is_whole(enum note_type type)
+static bool note_is_whole(enum note_type type)
 {
     return type == NOTE_IS_INTEGER || type == NOTE_IS_BYTES;
 }
 
 /* ---- words ---- */
 
-static void write_whole(enum note_type type, uint64_t value, char *text, size_t size)
+static void note_write_whole(enum note_type type, uint64_t value, char *text, size_t size)
 {
     char bytes[32];
     if (type == NOTE_IS_BYTES) {
@@ -45,18 +45,18 @@ static void write_whole(enum note_type type, uint64_t value, char *text, size_t 
 }
 
 /* `digits`: ":.3g" or ":.1f", of a REAL. */
-static void write_value(enum note_type type, const union note_value *value, const char *digits,
-                        char *text, size_t size)
+static void note_write_value(enum note_type type, const union note_value *value, const char *digits,
+                             char *text, size_t size)
 {
     if (type == NOTE_IS_TEXT) {
         text_append(text, size, "%s", value->text);
     } else if (type == NOTE_IS_REAL) {
         text_append(text, size, digits[3] == 'g' ? "%.*g" : "%.*f", digits[2] - '0', value->real);
     } else {
-        write_whole(type, value->least, text, size);
+        note_write_whole(type, value->least, text, size);
         if (value->least < value->most) {
             text_append(text, size, "–");
-            write_whole(type, value->most, text, size);
+            note_write_whole(type, value->most, text, size);
         }
     }
 }
@@ -81,7 +81,7 @@ static const char *write_place(const struct note *note, const char *place, char 
     if (place[length] == '?') {
         write_choice(value->most == 1, place + length + 1, text, size);
     } else {
-        write_value(kind->values[i].type, value, place + length, text, size);
+        note_write_value(kind->values[i].type, value, place + length, text, size);
     }
     return strchr(place, '}') + 1;
 }
@@ -140,11 +140,11 @@ static void widen(union note_value *a, union note_value *b)
 }
 
 /* Give both the ranges of their whole numbers. Do they read the same then? */
-static bool join(struct note *a, struct note *b)
+static bool note_join(struct note *a, struct note *b)
 {
     char one[NOTE_WORDS], two[NOTE_WORDS];
     for (size_t i = 0; a->id == b->id && note_kinds[a->id].values[i].name != NULL; i++) {
-        if (is_whole(note_kinds[a->id].values[i].type)) {
+        if (note_is_whole(note_kinds[a->id].values[i].type)) {
             widen(&a->values[i], &b->values[i]);
         }
     }
@@ -156,9 +156,9 @@ uint32_t notes_merge(struct notes *notes, const struct note *note)
 {
     for (uint32_t i = 0; i < notes->count; i++) {
         struct note kept = notes_at(notes, i), other = *note;
-        if (join(&kept, &other)) {
+        if (note_join(&kept, &other)) {
             for (size_t v = 0; note_kinds[note->id].values[v].name != NULL; v++) {
-                bool whole = is_whole(note_kinds[note->id].values[v].type);
+                bool whole = note_is_whole(note_kinds[note->id].values[v].type);
                 notes->items[i].values[v] = whole ? kept.values[v] : notes->items[i].values[v];
             }
             return i;

@@ -60,7 +60,7 @@ void notes_write_json(const struct notes *notes, char *text, size_t size)
 
 /* ---- reading ---- */
 
-static bool read_value(const json_t *json, enum note_type type, union note_value *out)
+static bool note_json_read_value(const json_t *json, enum note_type type, union note_value *out)
 {
     switch (type) {
     case NOTE_IS_TEXT:
@@ -92,7 +92,7 @@ static bool read_note(const json_t *object, struct note *note)
     note->id = (enum note_id)id;
     for (size_t i = 0; good && note_kinds[id].values[i].name != NULL; i++) {
         const json_t *value = json_object_get(object, note_kinds[id].values[i].name);
-        good = read_value(value, note_kinds[id].values[i].type, &note->values[i]);
+        good = note_json_read_value(value, note_kinds[id].values[i].type, &note->values[i]);
     }
     return good;
 }

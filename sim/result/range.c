@@ -21,7 +21,7 @@ static int least_of(int a, int b)
 }
 
 /* Round to the digit at `place`, and write. */
-static void write_number(double number, int place, char text[NUMBER])
+static void range_write_number(double number, int place, char text[NUMBER])
 {
     double unit = pow(10, place);
     int digits = place < 0 ? -place : 0;
@@ -38,9 +38,9 @@ const char *range_format(double value, double low, double high, char text[RANGE_
         least_of(first_digit((high - low) / 2), least_of(first_digit(value) - 1, first_digit(low)));
     int three = first_digit(fmax(fabs(low), fabs(high))) - 2;
     place = place > three ? place : three;
-    write_number(value, place, figure);
-    write_number(low, place, least);
-    write_number(high, place, most);
+    range_write_number(value, place, figure);
+    range_write_number(low, place, least);
+    range_write_number(high, place, most);
     snprintf(text, RANGE_TEXT, "%s (%s–%s)", figure, least, most);
     return text;
 }

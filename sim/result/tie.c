@@ -8,7 +8,7 @@
 
 /* ---- a figure ---- */
 
-static bool is_timed(enum column column)
+static bool tie_is_timed(enum column column)
 {
     enum column_type type = column_kinds[column].type;
     return type == COLUMN_TYPE_US || type == COLUMN_TYPE_MS || band_column(column) ||
@@ -51,7 +51,7 @@ void tie_figure(const struct result *result, enum column column, struct tie_figu
                                .least = value,
                                .most = value,
                                .has_band = band != NULL,
-                               .timed = is_timed(column),
+                               .timed = tie_is_timed(column),
                                .subject = hash_subject(result->cells)};
     if (range != NULL && result->family_count > 0) {
         copy_families(result, range, out);
@@ -74,7 +74,7 @@ static bool are_near(const struct tie_figure *a, const struct tie_figure *b)
     return fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value));
 }
 
-static bool overlap(const struct tie_figure *a, const struct tie_figure *b)
+static bool tie_overlap(const struct tie_figure *a, const struct tie_figure *b)
 {
     return a->least <= b->most && b->least <= a->most;
 }
@@ -111,11 +111,11 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     }
     bool shared = a->subject != 0 && a->subject == b->subject;
     if ((a->has_band || b->has_band) && !shared) {
-        return overlap(a, b) ? TIE_BANDS : TIE_NONE;
+        return tie_overlap(a, b) ? TIE_BANDS : TIE_NONE;
     }
     uint32_t families = pair_families(a, b);
     bool ranged = a->family_count > 0 || b->family_count > 0;
-    bool ties = families > 0 ? order_changes(a, b, families) : ranged && overlap(a, b);
+    bool ties = families > 0 ? order_changes(a, b, families) : ranged && tie_overlap(a, b);
     return ties ? TIE_FAMILIES : TIE_NONE;
 }
 

@@ -245,7 +245,7 @@ static int64_t mean_stalls(const struct timing *timing, int64_t mean[PART_COUNT]
     return sum;
 }
 
-static void write_parts(const struct timing *timing, int64_t step_ns, struct result *result)
+static void outcome_write_parts(const struct timing *timing, int64_t step_ns, struct result *result)
 {
     int64_t mean[PART_COUNT];
     apportion(timing->part_ns, PART_COUNT, timing->steps, step_ns, mean);
@@ -261,8 +261,8 @@ static void write_parts(const struct timing *timing, int64_t step_ns, struct res
     result_integer(result, COLUMN_CPU, apportion_mean(timing->cpu_ns, timing->steps));
 }
 
-static void write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
-                        struct result *result)
+static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
+                                struct result *result)
 {
     double per_user = 1e9 / (double)step_ns;
     result_integer(result, COLUMN_STEP, step_ns);
@@ -285,8 +285,8 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
         in += timing->step[s].h2d_bytes;
         out += timing->step[s].d2h_bytes;
     }
-    write_rates(setup, plan, step_ns, result);
-    write_parts(timing, step_ns, result);
+    outcome_write_rates(setup, plan, step_ns, result);
+    outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
     result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
     result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /* The contexts to which the trace is carried: "", "→131072" or "→4096…131072". */
-static void describe_carrying(const struct setup *setup, uint64_t recorded, char *text, size_t size)
+static void outcome_trust_describe_carrying(const struct setup *setup, uint64_t recorded,
+                                            char *text, size_t size)
 {
     if (setup->cohorts != NULL) {
         snprintf(text, size, "→%llu…%llu", (unsigned long long)setup->cohorts[0].context,
@@ -39,7 +40,7 @@ static void describe_trace(const struct setup *setup, bool carrying, char *text,
     }
     uint64_t context = source.twin ? source.fitted_context : header->context;
     if (carrying) {
-        describe_carrying(setup, context, to, sizeof to);
+        outcome_trust_describe_carrying(setup, context, to, sizeof to);
     }
     snprintf(text, size, "%s %llu%s tokens", name, (unsigned long long)context, to);
 }

@@ -194,7 +194,7 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
 /* ---- groups ---- */
 
 /* Plans of a family that are replayed together. */
-struct group {
+struct replays_group {
     const struct family *family;
     size_t first, count;
 };
@@ -228,14 +228,14 @@ uint64_t replays_work(const struct replays *replays)
 }
 
 /* The group of a plan in a family. */
-static struct group group_of(const struct family *family, size_t plan)
+static struct replays_group group_of(const struct family *family, size_t plan)
 {
     size_t group = family->groups - 1;
     while (family->first[group] > plan) {
         group--;
     }
     size_t end = group + 1 < family->groups ? family->first[group + 1] : family->count;
-    return (struct group){family, family->first[group], end - family->first[group]};
+    return (struct replays_group){family, family->first[group], end - family->first[group]};
 }
 
 /* ---- ledgers ---- */
@@ -270,16 +270,16 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
 }
 
 /* The inputs for making the ledgers of a request or of its group. */
-struct making {
+struct replays_making {
     const struct replay_request *request;
-    struct group group;
+    struct replays_group group;
     struct replay_means means;
 };
 
 static void *make_group(void *context, struct error *why)
 {
-    const struct making *making = context;
-    const struct group *group = &making->group;
+    const struct replays_making *making = context;
+    const struct replays_group *group = &making->group;
     struct ledgers *ledgers = create_ledgers((uint32_t)group->count, why);
     if (ledgers != NULL &&
         !replay_run_kept(making->request->setup->trace, group->family->plans + group->first,
@@ -290,7 +290,8 @@ static void *make_group(void *context, struct error *why)
     return ledgers;
 }
 
-static bool replay_alone(const struct making *making, struct ledger *ledger, struct error *why)
+static bool replay_alone(const struct replays_making *making, struct ledger *ledger,
+                         struct error *why)
 {
     const struct replay_request *request = making->request;
     const struct setup *setup = request->setup;
@@ -331,8 +332,8 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
 
 /* The ledger from its group. NULL if it is in none, or if the group cannot be made: then the fault
  * lies in another plan, or the replay of this plan alone reports it again. */
-static const struct ledger *get_of_group(const struct run_context *context, struct making *making,
-                                         struct shared_entry **entry)
+static const struct ledger *get_of_group(const struct run_context *context,
+                                         struct replays_making *making, struct shared_entry **entry)
 {
     struct error unseen;
     uint64_t key;
@@ -356,7 +357,7 @@ const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why)
 {
-    struct making making = {.request = request, .means = run_means(context)};
+    struct replays_making making = {.request = request, .means = run_means(context)};
     uint64_t key;
     const struct ledger *ledger = get_of_group(context, &making, entry);
     if (ledger != NULL) {

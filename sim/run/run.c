@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* The state of one setup's run; released as a whole. */
-struct course {
+struct run_course {
     const struct setup *setup;
     struct setup own; /* with the policy's parameters that were chosen, if they were */
     const struct run_context *context;
@@ -29,7 +29,7 @@ struct course {
 /* ---- values that runs share ---- */
 
 /* A trace whose heads are compared. */
-struct heads {
+struct run_heads {
     const struct trace *trace;
     struct replay_means means;
 };
@@ -43,7 +43,7 @@ static size_t head_count(const struct trace *trace)
 /* The cosines of the trace's heads; see trace_head_cosine(). */
 static void *make_cosines(void *context, struct error *why)
 {
-    const struct heads *heads = context;
+    const struct run_heads *heads = context;
     double *cosines = array_zeroed(head_count(heads->trace), sizeof *cosines, why);
     if (cosines != NULL && !replay_cosines_kept(heads->trace, &heads->means, cosines, why)) {
         free(cosines);
@@ -73,9 +73,9 @@ static uint32_t sequences_said(const struct setup *setup)
 
 /* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
  * stay in HBM are chosen once for all sequences. */
-static bool add_cosines(struct course *course, struct setup_cohort cohort, struct error *why)
+static bool add_cosines(struct run_course *course, struct setup_cohort cohort, struct error *why)
 {
-    struct heads heads = {cohort.trace, run_means(course->context)};
+    struct run_heads heads = {cohort.trace, run_means(course->context)};
     struct shared_entry *entry;
     uint64_t key;
     if (!trace_hash(cohort.trace, &key, why)) {
@@ -91,7 +91,7 @@ static bool add_cosines(struct course *course, struct setup_cohort cohort, struc
     return cosines != NULL;
 }
 
-static bool course_cosines(struct course *course, struct error *why)
+static bool course_cosines(struct run_course *course, struct error *why)
 {
     const struct setup *setup = course->setup;
     if (!needs_cosines(setup)) {
@@ -105,25 +105,25 @@ static bool course_cosines(struct course *course, struct error *why)
     return good;
 }
 
-static bool resolve(struct course *course, struct error *why)
+static bool run_resolve(struct run_course *course, struct error *why)
 {
     return plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
 }
 
 /* Choose the policy's parameters that follow from the trace, and plan again with them. */
-static bool course_choose(struct course *course, struct error *why)
+static bool course_choose(struct run_course *course, struct error *why)
 {
     double *values = course->own.mechanisms.policy_values;
     course->own = *course->setup;
     bool good = threshold_choose(course->setup, &course->plan, course->context, values, why);
     plan_release(&course->plan);
     course->setup = &course->own;
-    return good && resolve(course, why);
+    return good && run_resolve(course, why);
 }
 
-static bool course_plan(struct course *course, struct error *why)
+static bool course_plan(struct run_course *course, struct error *why)
 {
-    return course_cosines(course, why) && resolve(course, why) &&
+    return course_cosines(course, why) && run_resolve(course, why) &&
            (!threshold_is_chosen(course->setup) || course_choose(course, why));
 }
 
@@ -141,7 +141,7 @@ static double fixed_hit(const struct setup *setup, const struct head_sizes *size
     return fmin((double)sizes->cache_tokens / outside, 1);
 }
 
-static void ask_for(const struct course *course, uint32_t cohort, struct cohort_replay *out)
+static void run_ask_for(const struct run_course *course, uint32_t cohort, struct cohort_replay *out)
 {
     out->setup = setup_at(course->setup, course->plan.cohorts[cohort].context);
     out->setup.trace = setup_cohort(course->setup, cohort).trace;
@@ -151,16 +151,16 @@ static void ask_for(const struct course *course, uint32_t cohort, struct cohort_
 }
 
 /* The ledger of a cohort, valid until `entry` is given back. */
-static const struct ledger *replay_cohort(const struct course *course, uint32_t cohort,
+static const struct ledger *replay_cohort(const struct run_course *course, uint32_t cohort,
                                           struct shared_entry **entry, struct error *why)
 {
     struct cohort_replay replay;
-    ask_for(course, cohort, &replay);
+    run_ask_for(course, cohort, &replay);
     return replays_get(course->context, &replay.request, entry, why);
 }
 
 /* Sum the ledgers of several cohorts, holding one at a time. */
-static bool sum_replays(struct course *course, struct error *why)
+static bool sum_replays(struct run_course *course, struct error *why)
 {
     const struct plan *plan = &course->plan;
     bool good =
@@ -180,7 +180,7 @@ static bool sum_replays(struct course *course, struct error *why)
 }
 
 /* A replay of one cohort is shared as it is; what stays in HBM is taken off a sum. */
-static bool course_replay(struct course *course, struct error *why)
+static bool course_replay(struct run_course *course, struct error *why)
 {
     double stays = course->plan.resident_share;
     if (plan_offloaded_heads(&course->plan) == 0) {
@@ -199,16 +199,16 @@ static bool course_replay(struct course *course, struct error *why)
     return true;
 }
 
-static struct course course_begin(const struct setup *setup, const struct run_context *context)
+static struct run_course course_begin(const struct setup *setup, const struct run_context *context)
 {
-    return (struct course){
+    return (struct run_course){
         .setup = setup,
         .context = context,
         .trust = {.basis = BASIS_MEASURED},
     };
 }
 
-static void course_release(struct course *course)
+static void course_release(struct run_course *course)
 {
     shared_release(course->context->shared, course->held);
     ledger_release(&course->sum);
@@ -219,7 +219,7 @@ static void course_release(struct course *course)
 bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
               struct error *why)
 {
-    struct course course = course_begin(setup, context);
+    struct run_course course = course_begin(setup, context);
     bool good = course_plan(&course, why);
     free(course.cosines);
     *plan = course.plan;
@@ -228,19 +228,19 @@ bool run_plan(const struct setup *setup, const struct run_context *context, stru
 
 bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why)
 {
-    struct course course = course_begin(setup, context);
+    struct run_course course = course_begin(setup, context);
     bool good = course_plan(&course, why);
     bool asks = good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0;
     for (uint32_t i = 0; asks && good && i < course.plan.cohort_count; i++) {
         struct cohort_replay replay;
-        ask_for(&course, i, &replay);
+        run_ask_for(&course, i, &replay);
         good = replay.plan.batch == 0 || replays_expect(context->expected, &replay.request, why);
     }
     course_release(&course);
     return good;
 }
 
-static bool course_mass(struct course *course, struct result *result, struct error *why)
+static bool course_mass(struct run_course *course, struct result *result, struct error *why)
 {
     struct mass mass;
     struct replay_means means = run_means(course->context);
@@ -254,7 +254,7 @@ static bool course_mass(struct course *course, struct result *result, struct err
 }
 
 /* Time the prefill of the scenario's prompt, if it sets one. `exact` is cleared if it is not. */
-static bool course_prefill(const struct course *course, struct trust *trust, bool *exact,
+static bool course_prefill(const struct run_course *course, struct trust *trust, bool *exact,
                            struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -271,7 +271,7 @@ static bool course_prefill(const struct course *course, struct trust *trust, boo
     return true;
 }
 
-static bool course_time(struct course *course, struct result *result, struct error *why)
+static bool course_time(struct run_course *course, struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
     struct trust trust = course->trust;
@@ -291,7 +291,7 @@ static bool course_time(struct course *course, struct result *result, struct err
     return good;
 }
 
-static bool course_run(struct course *course, struct result *result, struct error *why)
+static bool course_run(struct run_course *course, struct result *result, struct error *why)
 {
     result_init(result);
     bool good = course_plan(course, why) &&
@@ -310,7 +310,7 @@ static bool course_run(struct course *course, struct result *result, struct erro
 bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
                struct error *why)
 {
-    struct course course = course_begin(setup, context);
+    struct run_course course = course_begin(setup, context);
     bool good = course_run(&course, result, why);
     course_release(&course);
     return good;
@@ -319,7 +319,7 @@ bool run_setup(const struct setup *setup, const struct run_context *context, str
 /* ---- a single step ---- */
 
 /* Steps differ only in the misses that a trace gives them. */
-static bool steps_are_equal(const struct course *course)
+static bool steps_are_equal(const struct run_course *course)
 {
     return course->setup->trace == NULL || course->used == NULL;
 }
@@ -327,7 +327,7 @@ static bool steps_are_equal(const struct course *course)
 bool run_step(const struct setup *setup, const struct run_context *context,
               struct step_answer *answer, struct error *why)
 {
-    struct course course = course_begin(setup, context);
+    struct run_course course = course_begin(setup, context);
     struct timing timing;
     bool good = course_plan(&course, why) && course_replay(&course, why);
     if (good && steps_are_equal(&course)) {
@@ -345,7 +345,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
 /* ---- timing again ---- */
 
 struct run {
-    struct course course;
+    struct run_course course;
 };
 
 struct run *run_open(const struct setup *setup, const struct run_context *context,
@@ -374,7 +374,7 @@ void run_close(struct run *run)
 bool run_again(const struct run *run, const struct setup *setup, struct result *result,
                struct error *why)
 {
-    struct course course = run->course; /* a shallow copy: the run keeps ownership */
+    struct run_course course = run->course; /* a shallow copy: the run keeps ownership */
     course.setup = setup;
     result_init(result);
     bool good = course_time(&course, result, why);
@@ -387,7 +387,7 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
 /* ---- ranges ---- */
 
 /* Time the run with one figure scaled. A share is limited to 100 %. */
-static bool time_scaled(struct course *course, enum curve_id id, double scale,
+static bool time_scaled(struct run_course *course, enum curve_id id, double scale,
                         struct result *result, struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -413,7 +413,7 @@ static bool range_of(const struct curve *curve, double by, double ends[2])
     return ends[0] != 1 || ends[1] != 1;
 }
 
-static bool course_ranges(struct course *course, double by, struct run_ranges *ranges,
+static bool course_ranges(struct run_course *course, double by, struct run_ranges *ranges,
                           struct error *why)
 {
     const struct setup *setup = course->setup;
@@ -441,7 +441,7 @@ static bool course_ranges(struct course *course, double by, struct run_ranges *r
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
                       struct result *result, struct run_ranges *ranges, struct error *why)
 {
-    struct course course = course_begin(setup, context);
+    struct run_course course = course_begin(setup, context);
     *ranges = (struct run_ranges){array_zeroed(CURVE_COUNT, sizeof *ranges->all, why), 0};
     bool good = ranges->all != NULL && course_run(&course, result, why);
     if (good && course.plan.fits && !course_ranges(&course, by, ranges, why)) {
@@ -467,7 +467,7 @@ void run_ranges_release(struct run_ranges *ranges)
 
 /* Everything up to the ledger of a run that shall be shown, not counted. course_release() and
  * run_context_release() follow, also after a failure. */
-static bool course_show(struct course *course, struct error *why)
+static bool course_show(struct run_course *course, struct error *why)
 {
     bool good = course_plan(course, why);
     if (good && !course->plan.fits) {
@@ -483,7 +483,7 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    struct course course = course_begin(setup, &context);
+    struct run_course course = course_begin(setup, &context);
     bool good = course_show(&course, why) &&
                 pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
     course_release(&course);
@@ -498,7 +498,7 @@ bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule 
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    struct course course = course_begin(setup, &context);
+    struct run_course course = course_begin(setup, &context);
     bool good = course_show(&course, why);
     if (good && layer >= course.plan.layers) {
         good = error_usage(why, NULL, 0, "the model has no layer %u", layer);

@@ -49,7 +49,7 @@ struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struc
     return shared;
 }
 
-static void clear(struct shared_entry *entry)
+static void shared_clear(struct shared_entry *entry)
 {
     if (entry->value != NULL) {
         entry->kind->destroy(entry->value);
@@ -63,7 +63,7 @@ void shared_destroy(struct shared *shared)
         return;
     }
     for (uint32_t i = 0; i < shared->count; i++) {
-        clear(&shared->entries[i]);
+        shared_clear(&shared->entries[i]);
     }
     pthread_cond_destroy(&shared->made);
     pthread_mutex_destroy(&shared->lock);
@@ -90,8 +90,8 @@ uint32_t shared_made(struct shared *shared)
     return count;
 }
 
-static struct shared_entry *find(struct shared *shared, const struct shared_kind *kind,
-                                 uint64_t key)
+static struct shared_entry *shared_find(struct shared *shared, const struct shared_kind *kind,
+                                        uint64_t key)
 {
     for (uint32_t i = 0; i < shared->count; i++) {
         if (shared->entries[i].kind == kind && shared->entries[i].key == key) {
@@ -112,13 +112,13 @@ static struct shared_entry *take_oldest(struct shared *shared)
             oldest = entry;
         }
     }
-    clear(oldest);
+    shared_clear(oldest);
     return oldest;
 }
 
 /* Make the value. The lock is held on entry and on return, but not while making. */
-static void make(struct shared *shared, struct shared_entry *entry, void *context,
-                 struct error *why)
+static void shared_make(struct shared *shared, struct shared_entry *entry, void *context,
+                        struct error *why)
 {
     pthread_mutex_unlock(&shared->lock);
     void *value = entry->kind->make(context, why);
@@ -149,10 +149,10 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
                        void *context, struct shared_entry **entry, struct error *why)
 {
     pthread_mutex_lock(&shared->lock);
-    struct shared_entry *found = find(shared, kind, key);
+    struct shared_entry *found = shared_find(shared, kind, key);
     while (found != NULL && found->value == NULL) {
         wait_for_value(shared);
-        found = find(shared, kind, key);
+        found = shared_find(shared, kind, key);
     }
     if (found == NULL && !stop_flag_check(shared->stop, why)) {
         *entry = NULL;
@@ -162,7 +162,7 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
     if (found == NULL) {
         found = take_oldest(shared);
         *found = (struct shared_entry){.key = key, .kind = kind, .users = 1};
-        make(shared, found, context, why);
+        shared_make(shared, found, context, why);
     } else {
         found->users++;
     }

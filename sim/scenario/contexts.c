@@ -12,7 +12,7 @@
 #define SHARE_UNITS 1e6 /* units that shares are counted in */
 
 /* The contexts read so far. */
-struct counts {
+struct context_counts {
     const struct node *node; /* of the key, for messages */
     uint64_t contexts[SETUP_MOST_COHORTS], sequences[SETUP_MOST_COHORTS];
     uint32_t count;
@@ -26,8 +26,8 @@ bool contexts_said(const struct node *root)
 }
 
 /* Keep contexts sorted; there are few different ones. */
-static bool add(struct counts *counts, const struct node *node, uint64_t context,
-                uint64_t sequences, struct error *why)
+static bool contexts_add(struct context_counts *counts, const struct node *node, uint64_t context,
+                         uint64_t sequences, struct error *why)
 {
     uint32_t at = 0;
     while (at < counts->count && counts->contexts[at] < context) {
@@ -60,7 +60,7 @@ static bool read_context(const struct node *node, const char *text, uint64_t *ou
     return *out > 0 || node_error(node, why, "a context of 0 tokens");
 }
 
-static bool read_list(struct counts *counts, struct error *why)
+static bool contexts_read_list(struct context_counts *counts, struct error *why)
 {
     counts->is_list = true;
     for (size_t i = 0; i < counts->node->count; i++) {
@@ -70,7 +70,8 @@ static bool read_list(struct counts *counts, struct error *why)
             node_error(node, why, "'contexts' has an item that is not a context");
             return error_expect(why, "one context per sequence, such as [4K, 128K, 128K]");
         }
-        if (!read_context(node, node->text, &context, why) || !add(counts, node, context, 1, why)) {
+        if (!read_context(node, node->text, &context, why) ||
+            !contexts_add(counts, node, context, 1, why)) {
             return false;
         }
     }
@@ -78,8 +79,8 @@ static bool read_list(struct counts *counts, struct error *why)
 }
 
 /* Read a number of sequences, or a share of them. */
-static bool read_count(struct counts *counts, const struct node *node, uint64_t *out,
-                       struct error *why)
+static bool contexts_read_count(struct context_counts *counts, const struct node *node,
+                                uint64_t *out, struct error *why)
 {
     struct quantity many = {0};
     bool good = node->kind == NODE_SCALAR && quantity_parse(node->text, &many);
@@ -98,14 +99,14 @@ static bool read_count(struct counts *counts, const struct node *node, uint64_t 
     return true;
 }
 
-static bool read_map(struct counts *counts, struct error *why)
+static bool read_map(struct context_counts *counts, struct error *why)
 {
     for (size_t i = 0; i < counts->node->count; i++) {
         const struct node *node = counts->node->children[i];
         uint64_t context, sequences;
         if (!read_context(node, node->key, &context, why) ||
-            !read_count(counts, node, &sequences, why) ||
-            !add(counts, node, context, sequences, why)) {
+            !contexts_read_count(counts, node, &sequences, why) ||
+            !contexts_add(counts, node, context, sequences, why)) {
             return false;
         }
     }
@@ -120,7 +121,7 @@ static bool read_map(struct counts *counts, struct error *why)
 /* ---- the batch ---- */
 
 /* Divide the counts by their greatest common divisor. */
-static void reduce(struct counts *counts)
+static void reduce(struct context_counts *counts)
 {
     uint64_t divisor = counts->all;
     for (uint32_t i = 0; i < counts->count; i++) {
@@ -138,7 +139,7 @@ static void reduce(struct counts *counts)
 }
 
 /* Turn shares into whole sequences. */
-static bool deal(struct counts *counts, uint32_t batch, struct error *why)
+static bool contexts_deal(struct context_counts *counts, uint32_t batch, struct error *why)
 {
     int64_t shares[SETUP_MOST_COHORTS], dealt[SETUP_MOST_COHORTS];
     for (uint32_t i = 0; i < counts->count; i++) {
@@ -156,7 +157,7 @@ static bool deal(struct counts *counts, uint32_t batch, struct error *why)
     return true;
 }
 
-static bool meet_batch(const struct node *root, int64_t batch, struct counts *counts,
+static bool meet_batch(const struct node *root, int64_t batch, struct context_counts *counts,
                        struct error *why)
 {
     const struct node *said = node_get(root, "batch");
@@ -173,7 +174,7 @@ static bool meet_batch(const struct node *root, int64_t batch, struct counts *co
         return error_expect(why, "'batch' as well, such as batch: 8 or max");
     }
     if (counts->are_shares) {
-        return deal(counts, (uint32_t)batch, why);
+        return contexts_deal(counts, (uint32_t)batch, why);
     }
     if (counts->all > CONTEXTS_MOST_BATCH) {
         return node_error(counts->node, why, "'contexts' has more than %" PRIu64 " sequences",
@@ -188,7 +189,7 @@ static bool meet_batch(const struct node *root, int64_t batch, struct counts *co
 }
 
 /* The mean context, rounded. */
-static uint64_t mean_context(const struct counts *counts, uint64_t *sequences)
+static uint64_t contexts_mean(const struct context_counts *counts, uint64_t *sequences)
 {
     double tokens = 0;
     *sequences = 0;
@@ -201,7 +202,7 @@ static uint64_t mean_context(const struct counts *counts, uint64_t *sequences)
 
 bool contexts_read(const struct node *root, int64_t batch, struct setup *out, struct error *why)
 {
-    struct counts counts = {.node = node_get(root, "contexts")};
+    struct context_counts counts = {.node = node_get(root, "contexts")};
     uint64_t sequences;
     if (node_said(root, "context") != NULL) {
         node_error(counts.node, why, "both 'context' and 'contexts' are given");
@@ -211,11 +212,11 @@ bool contexts_read(const struct node *root, int64_t batch, struct setup *out, st
         node_error(counts.node, why, "'contexts' must be a list or a map");
         return error_expect(why, "a list [4K, 128K, 128K], or a map {4K: 1, 128K: 2}");
     }
-    if (!(counts.node->kind == NODE_LIST ? read_list : read_map)(&counts, why) ||
+    if (!(counts.node->kind == NODE_LIST ? contexts_read_list : read_map)(&counts, why) ||
         !meet_batch(root, batch, &counts, why)) {
         return false;
     }
-    out->context = mean_context(&counts, &sequences);
+    out->context = contexts_mean(&counts, &sequences);
     out->batch = batch == SETUP_BATCH_MAX ? SETUP_BATCH_MAX : (uint32_t)sequences;
     if (counts.count == 1) {
         return true;

@@ -43,7 +43,7 @@ bool ensemble_open(struct sources *sources, struct point *out, struct error *why
     return true;
 }
 
-static bool any_selects(const struct setup *setup)
+static bool ensemble_any_selects(const struct setup *setup)
 {
     bool selects = false;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
@@ -57,7 +57,7 @@ static bool any_selects(const struct setup *setup)
 static bool keeps_enough(const struct trace *trace, const struct setup *setup, struct error *why)
 {
     uint32_t wanted;
-    return (!setup_asks_trace(setup) && !any_selects(setup)) ||
+    return (!setup_asks_trace(setup) && !ensemble_any_selects(setup)) ||
            setup->mechanisms.policy->chooses_own ||
            replay_wanted(trace, setup_share(setup, &setup->mechanisms.selection), &wanted, why);
 }
@@ -92,7 +92,7 @@ bool ensemble_suffices(const struct point *point, struct error *why)
 
 /* " carried to 131072 tokens", " carried to 4096…131072 tokens"; "" at the recordings' own context.
  */
-static void describe_carrying(const struct setup *setup, char *text, size_t size)
+static void ensemble_describe_carrying(const struct setup *setup, char *text, size_t size)
 {
     unsigned long long context = setup->context;
     text[0] = '\0';
@@ -113,6 +113,6 @@ void ensemble_describe(const struct point *point, char *text, size_t size)
     for (uint32_t i = 0; i < ENSEMBLE_FAMILIES; i++) {
         text_append(text, size, "%s%s", i > 0 ? ", " : "", ensemble_families[i].model);
     }
-    describe_carrying(&point->setup, carried, sizeof carried);
+    ensemble_describe_carrying(&point->setup, carried, sizeof carried);
     text_append(text, size, ")%s", carried);
 }

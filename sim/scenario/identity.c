@@ -15,7 +15,7 @@ static uint64_t hash_numbers(const uint64_t *numbers, size_t size, uint64_t seed
     return XXH64(numbers, size, seed);
 }
 
-static uint64_t hash_text(const char *text, uint64_t seed)
+static uint64_t identity_hash_text(const char *text, uint64_t seed)
 {
     return XXH64(text, strlen(text) + 1, seed);
 }
@@ -128,13 +128,14 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     if (!hash_traces(point, &trace, why)) {
         return false;
     }
-    uint64_t scenario = hash_text(point->scenario, 0);
+    uint64_t scenario = identity_hash_text(point->scenario, 0);
     uint64_t profile = hash_profile(&setup->profile);
-    uint64_t named = hash_text(setup->model.name, setup->model.tensor_parallel);
+    uint64_t named = identity_hash_text(setup->model.name, setup->model.tensor_parallel);
     const uint64_t all[] = {scenario, hash_model(&setup->model, named), profile, trace};
     uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
-    run = hash_text(spillway_program, run);
-    run = hash_text(setup->system.available, hash_text(setup->system.lossless, run));
+    run = identity_hash_text(spillway_program, run);
+    run = identity_hash_text(setup->system.available,
+                             identity_hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
     for (int i = 0; i < BAND_FIGURE_COUNT; i++) { /* a rate's alone is hashed from `run` itself */
         const double *band = point->band[i];

@@ -41,7 +41,7 @@ static bool read_required_text(const struct node *root, const char *key, const c
     return *node != NULL && node_text(root, key, text, why);
 }
 
-static bool read_dtype(const struct node *map, const char *key, int *out, struct error *why)
+static bool resolve_read_dtype(const struct node *map, const char *key, int *out, struct error *why)
 {
     const char *name = NULL;
     enum dtype dtype;
@@ -71,8 +71,8 @@ static bool check_dtype(const struct node *root, struct error *why)
                         dtype->text);
 }
 
-static bool read_model(const struct node *root, struct files *files, struct setup *out,
-                       struct error *why)
+static bool resolve_read_model(const struct node *root, struct files *files, struct setup *out,
+                               struct error *why)
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
@@ -81,8 +81,8 @@ static bool read_model(const struct node *root, struct files *files, struct setu
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
         !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
-        !read_dtype(dtype, "weights", &options.weights, why) ||
-        !read_dtype(dtype, "kv", &options.kv, why) ||
+        !resolve_read_dtype(dtype, "weights", &options.weights, why) ||
+        !resolve_read_dtype(dtype, "kv", &options.kv, why) ||
         !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {
         return false;
     }
@@ -115,8 +115,8 @@ static bool read_system(const struct node *root, struct files *files, struct nod
 }
 
 /* A whole number of at least `least`. */
-static bool read_whole(const struct node *root, const char *key, enum unit unit, uint64_t least,
-                       uint64_t most, uint64_t *out, struct error *why)
+static bool resolve_read_whole(const struct node *root, const char *key, enum unit unit,
+                               uint64_t least, uint64_t most, uint64_t *out, struct error *why)
 {
     if (!node_whole(root, key, unit, most, out, why)) {
         return false;
@@ -144,7 +144,7 @@ static bool read_word_or_whole(const struct node *root, const char *key, const c
         *out = meant;
         return true;
     }
-    if (!read_whole(root, key, UNIT_COUNT, least, most, &value, why)) {
+    if (!resolve_read_whole(root, key, UNIT_COUNT, least, most, &value, why)) {
         return error_expect(why, "a whole number from %llu to %llu, or %s",
                             (unsigned long long)least, (unsigned long long)most, word);
     }
@@ -167,10 +167,11 @@ static bool says_none(const struct node *root, const char *key)
 }
 
 /* Tokens of a sequence. If the key is absent or none, `*out` stays. */
-static bool read_tokens(const struct node *root, const char *key, uint64_t *out, struct error *why)
+static bool resolve_read_tokens(const struct node *root, const char *key, uint64_t *out,
+                                struct error *why)
 {
     return says_none(root, key) ||
-           read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
+           resolve_read_whole(root, key, UNIT_TOKENS, 1, CONTEXTS_LONGEST / 2, out, why);
 }
 
 /* Room that replaces `given`. If the key is absent or none, `*out` stays 0; so the user may not set
@@ -191,13 +192,13 @@ static bool read_room(const struct node *root, const char *key, enum unit unit, 
 #define BATCH_UNSAID (-1)
 
 /* Read `prompt` and `output`. `*of_context`: each prompt follows from its context. */
-static bool read_request(const struct node *root, struct setup *out, bool *of_context,
-                         struct error *why)
+static bool resolve_read_request(const struct node *root, struct setup *out, bool *of_context,
+                                 struct error *why)
 {
     const struct node *node = node_get(root, "prompt");
     *of_context = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "context") == 0;
-    if ((!*of_context && !read_tokens(root, "prompt", &out->prompt, why)) ||
-        !read_tokens(root, "output", &out->output, why)) {
+    if ((!*of_context && !resolve_read_tokens(root, "prompt", &out->prompt, why)) ||
+        !resolve_read_tokens(root, "output", &out->output, why)) {
         return false;
     }
     if (out->output > 0 && out->prompt == 0 && !*of_context) {
@@ -222,7 +223,8 @@ static bool read_contexts(const struct node *root, struct setup *out, struct err
     out->batch = batch == BATCH_UNSAID ? 1 : (uint32_t)batch;
     out->context = out->prompt + (out->output + 1) / 2;
     return (out->prompt > 0 || required(root, "context", "131072", why) != NULL) &&
-           read_whole(root, "context", UNIT_TOKENS, 1, CONTEXTS_LONGEST, &out->context, why);
+           resolve_read_whole(root, "context", UNIT_TOKENS, 1, CONTEXTS_LONGEST, &out->context,
+                              why);
 }
 
 /* The prompt of a sequence that reaches `context` in the middle of its output. */
@@ -281,12 +283,12 @@ static bool check_prompts(const struct node *root, const struct setup *setup, st
     return true;
 }
 
-static bool read_size(const struct node *root, struct setup *out, struct error *why)
+static bool resolve_read_size(const struct node *root, struct setup *out, struct error *why)
 {
     int64_t steps = SETUP_STEPS_ALL, warmup = SETUP_WARMUP_AUTO;
     bool of_context;
     out->seed = SETUP_SEED;
-    if (!read_request(root, out, &of_context, why) || !read_contexts(root, out, why) ||
+    if (!resolve_read_request(root, out, &of_context, why) || !read_contexts(root, out, why) ||
         (of_context && !find_prompts(root, out, why)) || !check_prompts(root, out, why) ||
         !read_word_or_whole(root, "steps", "all", SETUP_STEPS_ALL, 1, MOST_STEPS, &steps, why) ||
         !read_word_or_whole(root, "warmup", "auto", SETUP_WARMUP_AUTO, 0, UINT32_MAX, &warmup,
@@ -341,8 +343,8 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
 }
 
 /* One key of the resolved scenario. */
-static bool put(struct node *root, const char *key, const char *format, unsigned long long value,
-                struct error *why)
+static bool resolve_put(struct node *root, const char *key, const char *format,
+                        unsigned long long value, struct error *why)
 {
     char text[64];
     snprintf(text, sizeof text, format, value);
@@ -389,8 +391,8 @@ static bool put_respelt(struct node *all, const char *path, const struct node *s
 }
 
 /* The user's parameters of a policy, under the policy's own name; that of a plug-in is as typed. */
-static bool put_policy(struct node *all, const struct mechanisms *mechanisms,
-                       const struct node *said, struct error *why)
+static bool resolve_put_policy(struct node *all, const struct mechanisms *mechanisms,
+                               const struct node *said, struct error *why)
 {
     const char *name = mechanisms->policy->name;
     return put_respelt(all, "mechanisms.policy", said, why) &&
@@ -408,7 +410,7 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
         char path[64], *text = NULL;
         snprintf(path, sizeof path, "mechanisms.%s", key->name);
         good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
-                   ? put_policy(all, mechanisms, said, why)
+                   ? resolve_put_policy(all, mechanisms, said, why)
                    : (text = mechanism_text(key, mechanisms, why)) != NULL &&
                          node_set(all, path, text, why);
         free(text);
@@ -421,18 +423,18 @@ static bool put_memory(struct node *all, const struct setup *setup, struct error
     char usable[32];
     snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
     return node_set(all, "hbm_usable", usable, why) &&
-           put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
-           put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
-               setup->kv_pool_tokens, why) &&
-           put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB", setup->host_memory,
-               why);
+           resolve_put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
+           resolve_put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
+                       setup->kv_pool_tokens, why) &&
+           resolve_put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB",
+                       setup->host_memory, why);
 }
 
 static bool put_model(struct node *all, const struct model *model, struct error *why)
 {
     return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
            node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           put(all, "tensor_parallel", "%llu", model->tensor_parallel, why) &&
+           resolve_put(all, "tensor_parallel", "%llu", model->tensor_parallel, why) &&
            parallel_put(all, &model->parallel, why);
 }
 
@@ -446,7 +448,7 @@ static bool put_trace(struct node *all, const struct setup *setup, struct error 
 static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
 {
     const char *format = setup->prompt == 0 ? "none" : setup->cohorts != NULL ? "context" : "%llu";
-    return put(all, "prompt", format, setup->prompt, why);
+    return resolve_put(all, "prompt", format, setup->prompt, why);
 }
 
 /* Remove the keys that say when requests arrive and what is kept of them: they change no step. */
@@ -461,8 +463,8 @@ static bool drop_serving(struct node *all, struct error *why)
 
 /* The resolved scenario as canonical text. It sets every key, so that equal runs have equal texts,
  * and the text is a scenario that reproduces its run. */
-static bool write_scenario(const struct node *root, const struct mechanisms *mechanisms,
-                           const struct node *merged, struct point *out, struct error *why)
+static bool resolve_write_scenario(const struct node *root, const struct mechanisms *mechanisms,
+                                   const struct node *merged, struct point *out, struct error *why)
 {
     const struct setup *setup = &out->setup;
     struct node *all = node_copy(root, why);
@@ -473,13 +475,15 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
         put_memory(all, setup, why) && put_trace(all, setup, why) &&
         workload_put(all, &out->workload, why) && contexts_put(all, setup, why) &&
         put_prompt(all, setup, why) &&
-        put(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
+        resolve_put(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
         node_set(all, "order", policy_orders[setup->order], why) &&
-        put(all, "seed", "%llu", setup->seed, why) &&
-        put(all, "batch", setup->batch == SETUP_BATCH_MAX ? "max" : "%llu", setup->batch, why) &&
-        put(all, "steps", setup->steps == SETUP_STEPS_ALL ? "all" : "%llu", setup->steps, why) &&
-        put(all, "warmup", setup->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
-            (unsigned long long)setup->warmup, why);
+        resolve_put(all, "seed", "%llu", setup->seed, why) &&
+        resolve_put(all, "batch", setup->batch == SETUP_BATCH_MAX ? "max" : "%llu", setup->batch,
+                    why) &&
+        resolve_put(all, "steps", setup->steps == SETUP_STEPS_ALL ? "all" : "%llu", setup->steps,
+                    why) &&
+        resolve_put(all, "warmup", setup->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
+                    (unsigned long long)setup->warmup, why);
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {
@@ -490,13 +494,14 @@ static bool write_scenario(const struct node *root, const struct mechanisms *mec
     return good;
 }
 
-static bool resolve(const struct node *root, struct node **merged, struct point *out,
-                    struct error *why)
+static bool resolve_merged(const struct node *root, struct node **merged, struct point *out,
+                           struct error *why)
 {
     struct setup *setup = &out->setup;
     struct files *files = sources_files(out->sources);
-    if (!read_model(root, files, setup, why) || !read_system(root, files, merged, setup, why) ||
-        !read_order(root, setup, why) || !read_size(root, setup, why)) {
+    if (!resolve_read_model(root, files, setup, why) ||
+        !read_system(root, files, merged, setup, why) || !read_order(root, setup, why) ||
+        !resolve_read_size(root, setup, why)) {
         return false;
     }
     const struct mechanisms said = setup->mechanisms;
@@ -507,7 +512,8 @@ static bool resolve(const struct node *root, struct node **merged, struct point 
     }
     resolve_engine(root, out);
     return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
-           check_scores(*merged, setup, why) && write_scenario(root, &said, *merged, out, why);
+           check_scores(*merged, setup, why) &&
+           resolve_write_scenario(root, &said, *merged, out, why);
 }
 
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
@@ -516,7 +522,7 @@ bool resolve_point(const struct node *root, struct sources *sources, struct poin
     struct node *merged = NULL;
     point_init(out);
     out->sources = sources_hold(sources);
-    bool good = resolve(root, &merged, out, why);
+    bool good = resolve_merged(root, &merged, out, why);
     node_destroy(merged);
     if (!good) {
         point_release(out);

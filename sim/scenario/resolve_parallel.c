@@ -55,8 +55,8 @@ static bool read_parts(const struct node *root, const char *key, uint32_t *out, 
 }
 
 /* Counts of a server's step stay far below 2^32. */
-static bool check_count(const struct node *root, uint32_t tensor,
-                        const struct model_parallel *parallel, struct error *why)
+static bool resolve_parallel_check_count(const struct node *root, uint32_t tensor,
+                                         const struct model_parallel *parallel, struct error *why)
 {
     uint64_t gpus = (uint64_t)tensor * parallel->data * parallel->pipeline;
     if (gpus <= MOST_PARTS) {
@@ -84,7 +84,7 @@ bool resolve_parallel(const struct node *root, uint32_t *tensor, struct model_pa
         node_error(node_get(root, "expert_skew"), why, "'expert_skew' is %g", out->skew);
         return error_expect(why, "from 0, all experts alike, to %d", MOST_SKEW);
     }
-    return check_count(root, *tensor, out, why);
+    return resolve_parallel_check_count(root, *tensor, out, why);
 }
 
 static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
@@ -110,7 +110,8 @@ bool parallel_check(const struct node *root, const struct setup *setup, struct e
 }
 
 /* One key of the resolved scenario. */
-static bool put(struct node *all, const char *key, uint32_t value, struct error *why)
+static bool resolve_parallel_put(struct node *all, const char *key, uint32_t value,
+                                 struct error *why)
 {
     char text[32];
     snprintf(text, sizeof text, "%u", value);
@@ -121,9 +122,9 @@ bool parallel_put(struct node *all, const struct model_parallel *parallel, struc
 {
     char skew[32];
     snprintf(skew, sizeof skew, "%.17g", parallel->skew);
-    return put(all, "data_parallel", parallel->data, why) &&
-           put(all, "expert_parallel", parallel->experts, why) &&
-           put(all, "pipeline_parallel", parallel->pipeline, why) &&
+    return resolve_parallel_put(all, "data_parallel", parallel->data, why) &&
+           resolve_parallel_put(all, "expert_parallel", parallel->experts, why) &&
+           resolve_parallel_put(all, "pipeline_parallel", parallel->pipeline, why) &&
            node_set(all, "expert_exchange", parallel_exchanges[parallel->all_to_all], why) &&
            node_set(all, "expert_skew", skew, why);
 }

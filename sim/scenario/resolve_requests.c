@@ -105,7 +105,7 @@ const struct requests *requests_find(const struct node *root, struct sources *so
 /* ---- the context ---------------------------------------------------------------------- */
 
 /* Of the requests with at most `most` tokens; 0 if there are none. */
-static uint64_t mean_context(const struct requests *requests, uint64_t most)
+static uint64_t resolve_requests_mean_context(const struct requests *requests, uint64_t most)
 {
     uint64_t tokens = 0, count = 0;
     for (size_t i = 0; i < requests->count; i++) {
@@ -119,14 +119,14 @@ static uint64_t mean_context(const struct requests *requests, uint64_t most)
 }
 
 /* The same for the requests that the scenario's server takes. */
-static bool find_context(const struct node *root, const struct requests *requests,
-                         uint64_t *context, struct error *why)
+static bool resolve_requests_find_context(const struct node *root, const struct requests *requests,
+                                          uint64_t *context, struct error *why)
 {
     uint64_t most = 0;
     if (!node_whole(root, "request_tokens", UNIT_TOKENS, UINT64_MAX, &most, why)) {
         return false;
     }
-    *context = mean_context(requests, most > 0 ? most : UINT64_MAX);
+    *context = resolve_requests_mean_context(requests, most > 0 ? most : UINT64_MAX);
     if (*context > 0) {
         return true;
     }
@@ -225,7 +225,7 @@ bool requests_lay_context(struct node *root, struct sources *sources, struct err
     const struct requests *requests =
         check_batch_keys(root, why) ? requests_find(root, sources, path, why) : NULL;
     if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why) ||
-        !find_context(root, requests, &context, why)) {
+        !resolve_requests_find_context(root, requests, &context, why)) {
         return false;
     }
     if (other != 0 && other != context) {

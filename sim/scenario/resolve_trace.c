@@ -165,8 +165,8 @@ static double share_to_keep(const struct setup *setup)
 
 /* The size of a generated trace is limited here in tokens and steps, and by the generator in bytes.
  * */
-static bool check_size(const struct node *root, const struct setup *setup, uint64_t steps,
-                       struct error *why)
+static bool resolve_trace_check_size(const struct node *root, const struct setup *setup,
+                                     uint64_t steps, struct error *why)
 {
     uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
     if (context > UINT32_MAX) {
@@ -218,7 +218,7 @@ static bool generate_traces(const struct node *root, const struct trace_profile 
                             struct error *why)
 {
     uint64_t steps = steps_to_generate(out);
-    if (!check_size(root, out, steps, why)) {
+    if (!resolve_trace_check_size(root, out, steps, why)) {
         return false;
     }
     for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
@@ -267,8 +267,9 @@ static bool find_recording(const char *name, const struct node *node, char path[
     return error_nearest(why, name_nearest_of(name, others));
 }
 
-static bool open_named(const struct node *root, const struct node *node, const char *name,
-                       struct sources *sources, struct setup *out, struct error *why)
+static bool resolve_trace_open_named(const struct node *root, const struct node *node,
+                                     const char *name, struct sources *sources, struct setup *out,
+                                     struct error *why)
 {
     char path[PATH_SIZE];
     snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
@@ -289,12 +290,12 @@ static bool open_generated(const struct node *root, struct sources *sources, str
                            struct error *why)
 {
     struct error reason;
-    if (open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
+    if (resolve_trace_open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
         return true;
     }
     snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
     out->trace_recorded = true;
-    return open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
+    return resolve_trace_open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
 }
 
 static bool open_default(const struct node *root, struct sources *sources, struct point *point,
@@ -304,7 +305,7 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     char path[PATH_SIZE];
     struct error reason;
     if (find_shipped(&named_trace, out->model.name, path)) {
-        return open_named(root, NULL, out->model.name, sources, out, why);
+        return resolve_trace_open_named(root, NULL, out->model.name, sources, out, why);
     }
     if (point_serves(point)) {
         return open_generated(root, sources, out, why);
@@ -333,7 +334,7 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct poin
     }
     bool ensemble = name != NULL && name_same(name, ENSEMBLE_NAME);
     if (!(ensemble       ? ensemble_open(sources, point, why)
-          : name != NULL ? open_named(root, node, name, sources, out, why)
+          : name != NULL ? resolve_trace_open_named(root, node, name, sources, out, why)
                          : open_default(root, sources, point, why))) {
         return false;
     }

@@ -276,7 +276,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
 
 /* ---- writing the resolved scenario ----------------------------------------------------- */
 
-static bool put_real(struct node *all, const char *key, double value, struct error *why)
+static bool resolve_workload_put_real(struct node *all, const char *key, double value,
+                                      struct error *why)
 {
     char text[64];
     snprintf(text, sizeof text, "%.17g", value);
@@ -286,19 +287,23 @@ static bool put_real(struct node *all, const char *key, double value, struct err
 bool workload_put(struct node *all, const struct workload *workload, struct error *why)
 {
     return workload->path[0] == '\0' ||
-           (put_real(all, "time_scale", workload->time_scale, why) &&
-            put_real(all, "replicas", (double)workload->replicas, why) &&
+           (resolve_workload_put_real(all, "time_scale", workload->time_scale, why) &&
+            resolve_workload_put_real(all, "replicas", (double)workload->replicas, why) &&
             node_set(all, "engine", workload->engine_name, why) &&
             (!server_engines[workload->engine].measures ||
              node_set(all, "compile", server_compile_names[workload->compile], why)) &&
-            put_real(all, "max_sequences", (double)workload->sequences, why) &&
-            put_real(all, "batched_tokens", (double)workload->batched_tokens, why) &&
+            resolve_workload_put_real(all, "max_sequences", (double)workload->sequences, why) &&
+            resolve_workload_put_real(all, "batched_tokens", (double)workload->batched_tokens,
+                                      why) &&
             (workload->request_tokens == 0 ||
-             put_real(all, "request_tokens", (double)workload->request_tokens, why)) &&
+             resolve_workload_put_real(all, "request_tokens", (double)workload->request_tokens,
+                                       why)) &&
             node_set(all, "routing", routing_names[workload->routing], why) &&
             node_set(all, "timed", workload->timed ? "yes" : "no", why) &&
             (workload->routing != ROUTE_PREFIX_LOAD ||
-             (put_real(all, "cache_threshold", workload->cache_threshold, why) &&
-              put_real(all, "balance_abs_threshold", (double)workload->balance_abs, why) &&
-              put_real(all, "balance_rel_threshold", workload->balance_rel, why))));
+             (resolve_workload_put_real(all, "cache_threshold", workload->cache_threshold, why) &&
+              resolve_workload_put_real(all, "balance_abs_threshold", (double)workload->balance_abs,
+                                        why) &&
+              resolve_workload_put_real(all, "balance_rel_threshold", workload->balance_rel,
+                                        why))));
 }

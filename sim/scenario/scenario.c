@@ -169,7 +169,7 @@ static bool check_lists(const struct node *root, struct error *why)
     return true;
 }
 
-static bool check_keys(const struct node *root, struct error *why)
+static bool scenario_check_keys(const struct node *root, struct error *why)
 {
     const char *keys[64];
     size_t count = 0;
@@ -218,10 +218,10 @@ static bool open_hardware(struct node *root, struct error *why)
 }
 
 /* Lay `map` over `root`; its names are opened first. */
-static bool lay_map(struct node *root, struct node *map, struct error *why)
+static bool scenario_lay_map(struct node *root, struct node *map, struct error *why)
 {
-    return check_keys(map, why) && open_hardware(map, why) && scenario_spell_names(map, why) &&
-           node_merge(root, map, why);
+    return scenario_check_keys(map, why) && open_hardware(map, why) &&
+           scenario_spell_names(map, why) && node_merge(root, map, why);
 }
 
 static bool lay_file(struct node *root, const char *path, struct error *why)
@@ -238,7 +238,7 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
         error_set(why, path, 1, "not a scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && check_keys(file, why) && open_hardware(file, why) &&
+    good = good && scenario_check_keys(file, why) && open_hardware(file, why) &&
            scenario_spell_names(file, why) && layer_check(file, why) &&
            layer_end_sweeps(root, file, why) && node_merge(root, file, why);
     node_destroy(file);
@@ -311,7 +311,7 @@ static bool name_value(const char *key, struct error *why)
 
 /* Several values of a key with one are a sweep. Other texts may have commas: a workload, an assumed
  * hit ratio, a map or list. */
-static bool check_single(const char *path, const char *text, struct error *why)
+static bool scenario_check_single(const char *path, const char *text, struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
     bool many = key != NULL && key->shape == SCENARIO_CONTEXTS;
@@ -335,14 +335,15 @@ static bool lay_override(struct node *root, const char *override, struct error *
     }
     snprintf(path, sizeof path, "%.*s", length, override);
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
-    return check_single(path, equals + 1, why) &&
+    return scenario_check_single(path, equals + 1, why) &&
            ((swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)
                    : lay_said(root, path, equals + 1, why)) ||
             name_value(path, why)) &&
-           check_keys(root, why) && open_hardware(root, why) && scenario_spell_names(root, why);
+           scenario_check_keys(root, why) && open_hardware(root, why) &&
+           scenario_spell_names(root, why);
 }
 
-static bool count_points(struct scenario *scenario, struct error *why)
+static bool scenario_count_points(struct scenario *scenario, struct error *why)
 {
     uint64_t points = 1;
     if (scenario->sweep != NULL && scenario->sweep->kind != NODE_MAP) {
@@ -369,8 +370,8 @@ static bool count_points(struct scenario *scenario, struct error *why)
 
 /* All overrides are one layer. They are gathered first and then laid one by one, because an
  * override may also replace a map. */
-static bool lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
-                          struct error *why)
+static bool scenario_lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
+                                   struct error *why)
 {
     struct node *layer = node_parse("{}", 2, "--set", why);
     bool good = layer != NULL;
@@ -402,11 +403,11 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = lay_file(out->root, files[i], why);
     }
-    good = good && lay_overrides(out->root, overrides, override_count, why);
+    good = good && scenario_lay_overrides(out->root, overrides, override_count, why);
     if (good) {
         const struct node *sweep = node_said(out->root, "sweep");
         out->sweep = sweep != NULL ? node_copy(sweep, why) : NULL;
-        good = (sweep == NULL || out->sweep != NULL) && count_points(out, why) &&
+        good = (sweep == NULL || out->sweep != NULL) && scenario_count_points(out, why) &&
                scenario_check_names(out->sweep, why);
     }
     if (!good) {
@@ -453,11 +454,11 @@ bool scenario_hash(const struct scenario *scenario, char hash[17], struct error 
 
 /* Lay one swept value over `root`, as a file with that value would be: overrides inside a swept map
  * or machine apply at every point. */
-static bool lay_value(struct node *root, const char *path, const struct node *value,
-                      struct error *why)
+static bool scenario_lay_value(struct node *root, const char *path, const struct node *value,
+                               struct error *why)
 {
     struct node *map = node_parse("{}", 2, value->file, why);
-    bool good = map != NULL && node_put(map, path, value, why) && lay_map(root, map, why);
+    bool good = map != NULL && node_put(map, path, value, why) && scenario_lay_map(root, map, why);
     node_destroy(map);
     return good;
 }
@@ -465,7 +466,7 @@ static bool lay_value(struct node *root, const char *path, const struct node *va
 static bool lay_case(struct node *root, const struct node *map, struct error *why)
 {
     struct node *copy = node_copy(map, why);
-    bool good = copy != NULL && lay_map(root, copy, why);
+    bool good = copy != NULL && scenario_lay_map(root, copy, why);
     node_destroy(copy);
     return good;
 }
@@ -481,7 +482,8 @@ static bool lay_point(const struct scenario *scenario, uint32_t index, struct no
     for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
         stride /= (uint32_t)list->count;
-        if (!lay_value(root, list->key, list->children[index / stride % list->count], why)) {
+        if (!scenario_lay_value(root, list->key, list->children[index / stride % list->count],
+                                why)) {
             return false;
         }
     }
@@ -517,7 +519,8 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
         good = node_merge(scenario->sweep, sweep, why);
     }
     node_destroy(root);
-    return good && count_points(scenario, why) && scenario_check_names(scenario->sweep, why);
+    return good && scenario_count_points(scenario, why) &&
+           scenario_check_names(scenario->sweep, why);
 }
 
 bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why)

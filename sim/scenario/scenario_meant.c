@@ -36,7 +36,7 @@ static const struct {
     {"hardware.price_per_hour", {"price", "price_per_hour", "cost"}},
 };
 
-static const char *find_word(const char *given)
+static const char *scenario_meant_find_word(const char *given)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         for (size_t j = 0; j < 8 && words[i].others[j] != NULL; j++) {
@@ -82,6 +82,6 @@ const char *scenario_key_meant(const char *given)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, write_paths);
     given += strspn(given, "-");
-    const char *word = find_word(given);
+    const char *word = scenario_meant_find_word(given);
     return word != NULL ? word : find_path(given);
 }

@@ -29,7 +29,7 @@ const struct machine_place *machine_place_find(const char *path, size_t length)
 enum { PATH_SIZE = 4096 };
 
 /* The place that `path` is, or whose map `path` is the `extends` of; NULL if there is none. */
-static const struct machine_place *find_place(const char *path)
+static const struct machine_place *scenario_names_find_place(const char *path)
 {
     static const char extends[] = ".extends";
     size_t length = strlen(path), behind = strlen(extends);
@@ -38,42 +38,46 @@ static const struct machine_place *find_place(const char *path)
 }
 
 /* Check the name at `path`, or those inside a map there. */
-static bool check_machine(const struct node *node, const char *path, struct error *why)
+static bool scenario_names_check_machine(const struct node *node, const char *path,
+                                         struct error *why)
 {
     for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
         char inner[256];
         snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
-        if (!check_machine(node->children[i], inner, why)) {
+        if (!scenario_names_check_machine(node->children[i], inner, why)) {
             return false;
         }
     }
-    const struct machine_place *place = node->kind == NODE_SCALAR ? find_place(path) : NULL;
+    const struct machine_place *place =
+        node->kind == NODE_SCALAR ? scenario_names_find_place(path) : NULL;
     return place == NULL || profile_named(node, place->part, why);
 }
 
-static bool check_file(const struct scenario_key *key, const struct node *node, struct error *why)
+static bool scenario_names_check_file(const struct scenario_key *key, const struct node *node,
+                                      struct error *why)
 {
     char path[PATH_SIZE];
     return named_file(key->named, node->text, node->file, node->line, path, sizeof path, why);
 }
 
-static bool check_value(const char *path, const struct node *value, struct error *why)
+static bool scenario_names_check_value(const char *path, const struct node *value,
+                                       struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
     if (key != NULL && key->shape == SCENARIO_NAME && value->kind == NODE_SCALAR) {
-        return check_file(key, value, why);
+        return scenario_names_check_file(key, value, why);
     }
     if (key != NULL && key->shape == SCENARIO_TRACE && value->kind == NODE_SCALAR) {
         return resolve_trace_named(value, why);
     }
-    return check_machine(value, path, why);
+    return scenario_names_check_machine(value, path, why);
 }
 
 /* Write the canonical spelling of a value of the key `path` into `out`, if it has one. */
-static bool find_spelling(const char *path, const char *text, char out[NAMED_SIZE])
+static bool scenario_names_find_spelling(const char *path, const char *text, char out[NAMED_SIZE])
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
-    const struct machine_place *place = find_place(path);
+    const struct machine_place *place = scenario_names_find_place(path);
     int word = -1;
     if (place != NULL) {
         return profile_canonical(text, place->part, out);
@@ -110,7 +114,7 @@ bool scenario_spell_value(struct node *node, const char *path, struct error *why
             return false;
         }
     }
-    return node->kind != NODE_SCALAR || !find_spelling(path, node->text, name) ||
+    return node->kind != NODE_SCALAR || !scenario_names_find_spelling(path, node->text, name) ||
            strcmp(node->text, name) == 0 || node_set_text(node, name, why);
 }
 
@@ -135,7 +139,7 @@ bool scenario_check_names(const struct node *sweep, struct error *why)
     for (size_t i = 0; sweep != NULL && good && i < sweep->count; i++) {
         const struct node *list = sweep->children[i];
         for (size_t j = 0; good && j < list->count; j++) {
-            good = check_value(list->key, list->children[j], why);
+            good = scenario_names_check_value(list->key, list->children[j], why);
         }
     }
     return good;

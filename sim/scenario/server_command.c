@@ -20,7 +20,7 @@ static bool ends_command(const char *at)
 }
 
 /* The next word of a shell command, without its quotes; false after the last. */
-static bool next_word(const char **at, char *out, size_t size)
+static bool server_command_next_word(const char **at, char *out, size_t size)
 {
     size_t length = 0;
     char quote = '\0';
@@ -49,7 +49,7 @@ static bool is_option(const char *word)
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *after = *at;
-    if (!next_word(&after, out, size) || is_option(out)) {
+    if (!server_command_next_word(&after, out, size) || is_option(out)) {
         return false;
     }
     *at = after;
@@ -116,7 +116,8 @@ static bool read_unused(struct server_said *said, const char *typed, char *name,
     return true;
 }
 
-static bool read_option(struct server_said *said, char *typed, const char **rest, struct error *why)
+static bool server_command_read_option(struct server_said *said, char *typed, const char **rest,
+                                       struct error *why)
 {
     char word[WORD], value[WORD] = "true";
     bool used;
@@ -151,17 +152,19 @@ static bool read_option(struct server_said *said, char *typed, const char **rest
 
 /* The words behind a server's command, up to its end. The first one is the model if it is no
  * option. */
-static bool read_words(struct server_said *said, const char **rest, struct error *why)
+static bool server_command_read_words(struct server_said *said, const char **rest,
+                                      struct error *why)
 {
     const struct server_setting *model = server_setting_find("model");
     const char *counted = *rest;
     char word[WORD];
-    for (bool ok = true, first = true; next_word(rest, word, sizeof word); first = false) {
+    for (bool ok = true, first = true; server_command_next_word(rest, word, sizeof word);
+         first = false) {
         for (; counted < *rest; counted++) {
             said->line += *counted == '\v';
         }
         if (is_option(word)) {
-            ok = read_option(said, word, rest, why);
+            ok = server_command_read_option(said, word, rest, why);
         } else if (first) {
             ok = server_setting_take(model, word, said, NULL, why);
         } else {
@@ -203,7 +206,9 @@ const char *server_command_meant(const char *line)
 {
     char before[WORD] = "", word[WORD], both[2 * WORD];
     const char *meant = NULL;
-    for (int i = 0; i < LOOKED_AT && meant == NULL && next_word(&line, word, sizeof word); i++) {
+    for (int i = 0;
+         i < LOOKED_AT && meant == NULL && server_command_next_word(&line, word, sizeof word);
+         i++) {
         snprintf(both, sizeof both, "%s %s", before, word);
         meant = nearest_command(both);
         meant = meant != NULL ? meant : nearest_command(word);
@@ -242,7 +247,7 @@ static bool read_command(struct server_said *said, const char **rest, struct err
     }
     said->command_line = begins;
     said->typed = true;
-    bool ok = read_words(said, rest, why);
+    bool ok = server_command_read_words(said, rest, why);
     said->typed = false;
     said->line = ok ? begins : said->line;
     return ok;

@@ -9,7 +9,7 @@
 
 enum { VLLM_BLOCK = 16 }; /* tokens of a block of vLLM, if block_size is not stated */
 
-static uint64_t number_of(const struct server_fact *fact, uint64_t unsaid)
+static uint64_t server_complete_number_of(const struct server_fact *fact, uint64_t unsaid)
 {
     return fact->value[0] != '\0' ? strtoull(fact->value, NULL, 10) : unsaid;
 }
@@ -31,15 +31,15 @@ static bool says(const struct server_fact *fact, const char *value)
  * these ranks apart. */
 static void complete_ranks(struct server_fact *all)
 {
-    if (number_of(&all[SAID_RANK_COUNT], 1) > 1) {
+    if (server_complete_number_of(&all[SAID_RANK_COUNT], 1) > 1) {
         if (all[FACT_DATA_PARALLEL].value[0] != '\0') {
             all[FACT_REPLICAS] = all[FACT_DATA_PARALLEL];
         }
         all[FACT_DATA_PARALLEL] = all[SAID_RANK_COUNT];
         snprintf(all[SAID_RANKS].value, sizeof all[SAID_RANKS].value, "yes");
     }
-    uint64_t tensor = number_of(&all[FACT_TENSOR_PARALLEL], 1);
-    uint64_t data = number_of(&all[FACT_DATA_PARALLEL], 1);
+    uint64_t tensor = server_complete_number_of(&all[FACT_TENSOR_PARALLEL], 1);
+    uint64_t data = server_complete_number_of(&all[FACT_DATA_PARALLEL], 1);
     if (data <= 1) {
         return;
     }
@@ -60,12 +60,14 @@ static void complete_both(struct server_fact *all)
     char text[32];
     if (blocks->value[0] != '\0' && all[FACT_KV_POOL].value[0] == '\0') {
         snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(blocks, 0) * number_of(&all[SAID_BLOCK_TOKENS], VLLM_BLOCK));
+                 server_complete_number_of(blocks, 0) *
+                     server_complete_number_of(&all[SAID_BLOCK_TOKENS], VLLM_BLOCK));
         set(&all[FACT_KV_POOL], blocks, text);
     }
     if (says(&all[SAID_EXPERTS], "yes")) {
         snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(&all[FACT_TENSOR_PARALLEL], 1) * number_of(&all[FACT_DATA_PARALLEL], 1));
+                 server_complete_number_of(&all[FACT_TENSOR_PARALLEL], 1) *
+                     server_complete_number_of(&all[FACT_DATA_PARALLEL], 1));
         set(&all[FACT_EXPERT_PARALLEL], &all[SAID_EXPERTS], text);
     }
 }

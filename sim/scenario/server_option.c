@@ -207,18 +207,18 @@ static const struct {
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
-static bool matches(const char *row, const char *name)
+static bool server_option_matches(const char *row, const char *name)
 {
     size_t length = strcspn(row, "*");
     return strncmp(row, name, length) == 0 && (row[length] == '*' || name[length] == '\0');
 }
 
 /* The row of an option; -1: none. */
-static int find(const char *name)
+static int server_option_find(const char *name)
 {
     name += strncmp(name, "no_", 3) == 0 ? 3 : 0;
     for (int i = 0; i < OPTIONS; i++) {
-        if (matches(options[i].name, name)) {
+        if (server_option_matches(options[i].name, name)) {
             return i;
         }
     }
@@ -227,13 +227,13 @@ static int find(const char *name)
 
 bool server_option_harmless(const char *name)
 {
-    int row = find(name);
+    int row = server_option_find(name);
     return row >= 0 && options[row].effect == HARMLESS;
 }
 
 bool server_option_known(const char *name)
 {
-    return find(name) >= 0;
+    return server_option_find(name) >= 0;
 }
 
 const char *server_option_row(size_t index)

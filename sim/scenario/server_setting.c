@@ -12,14 +12,25 @@
 #include <string.h>
 #include <strings.h>
 
-enum kind { TEXT, NAME, WHOLE, LENGTH, SHARE, DTYPE, KV_DTYPE, WEIGHTS_DTYPE, SWITCH, SWITCH_OFF };
+enum setting_kind {
+    TEXT,
+    NAME,
+    WHOLE,
+    LENGTH,
+    SHARE,
+    DTYPE,
+    KV_DTYPE,
+    WEIGHTS_DTYPE,
+    SWITCH,
+    SWITCH_OFF
+};
 
 /* The names of settings; those of the command line without dashes in front, with '_' for '-'. NAME
  * counts only if nothing else names the model. */
 static const struct server_setting {
     const char *name;
     int said;
-    enum kind kind;
+    enum setting_kind kind;
 } settings[] = {
     {"model", FACT_MODEL, TEXT},
     {"model_path", FACT_MODEL, TEXT},
@@ -163,7 +174,7 @@ static bool invalid(const struct server_said *said, const char *name, const char
 
 /* Units behind a number: those of vLLM's human_readable_int() and of SGLang's. Only decimal ones
  * may follow a fraction. */
-static const struct unit {
+static const struct setting_unit {
     const char *name;
     enum server_maker maker;
     uint64_t times;
@@ -185,7 +196,7 @@ static const struct unit {
     {"", SERVER_SGLANG, 1, false},
 };
 
-static const struct unit *find_unit(enum server_maker maker, const char *name)
+static const struct setting_unit *find_unit(enum server_maker maker, const char *name)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (units[i].maker == maker && strcmp(units[i].name, name) == 0) {
@@ -219,7 +230,7 @@ static bool parse_whole(enum server_maker maker, const char *text, uint64_t *out
 {
     uint64_t number, parts;
     const char *end = read_digits(text, &number, &parts);
-    const struct unit *unit = find_unit(maker, end);
+    const struct setting_unit *unit = find_unit(maker, end);
     if (!isdigit((unsigned char)*text) || unit == NULL || number / parts > UINT32_MAX) {
         return false;
     }
@@ -229,8 +240,8 @@ static bool parse_whole(enum server_maker maker, const char *text, uint64_t *out
 
 /* Negative or 0: not set in a log; what is typed may only be -1, SGLang's way to leave prompts
  * whole. */
-static bool read_whole(const struct server_said *said, const char *name, const char *value,
-                       char *out, size_t size, struct error *why)
+static bool server_setting_read_whole(const struct server_said *said, const char *name,
+                                      const char *value, char *out, size_t size, struct error *why)
 {
     uint64_t number;
     bool minus = *value == '-', good = parse_whole(said->maker, value + minus, &number);
@@ -245,8 +256,8 @@ static bool read_whole(const struct server_said *said, const char *name, const c
     return true;
 }
 
-static bool read_share(const struct server_said *said, const char *name, const char *value,
-                       char *out, size_t size, struct error *why)
+static bool server_setting_read_share(const struct server_said *said, const char *name,
+                                      const char *value, char *out, size_t size, struct error *why)
 {
     char *end;
     double share = strtod(value, &end);
@@ -257,18 +268,18 @@ static bool read_share(const struct server_said *said, const char *name, const c
     return true;
 }
 
-static bool begins(const char *text, const char *with)
+static bool server_setting_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* Weights and activations; "auto", and any of two bytes, is what the model has. In a log
  * "torch.bfloat16", and types that no command can name. */
-static bool read_dtype(const struct server_said *said, const char *name, const char *value,
-                       struct error *why)
+static bool server_setting_read_dtype(const struct server_said *said, const char *name,
+                                      const char *value, struct error *why)
 {
     static const char *const two_bytes[] = {"auto", "bfloat16", "float16", "half"};
-    const char *type = value + (begins(value, "torch.") ? strlen("torch.") : 0);
+    const char *type = value + (server_setting_begins(value, "torch.") ? strlen("torch.") : 0);
     bool good = !said->typed && strcmp(type, "float32") != 0;
     for (size_t i = 0; i < sizeof two_bytes / sizeof *two_bytes; i++) {
         good = good || strcmp(type, two_bytes[i]) == 0;
@@ -288,7 +299,8 @@ static bool read_kv_dtype(const struct server_said *said, const char *name, cons
         {"float16", "bf16", false}, {"fp8", "fp8", true},        {"int8", "int8", true},
         {"int4", "int4", true},     {"nvfp4", "nvfp4", true},    {"fp4_e2m1", "mxfp4", true}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (types[i].begins ? begins(value, types[i].name) : strcmp(value, types[i].name) == 0) {
+        if (types[i].begins ? server_setting_begins(value, types[i].name)
+                            : strcmp(value, types[i].name) == 0) {
             snprintf(out, size, "%s", types[i].dtype);
             return true;
         }
@@ -303,7 +315,7 @@ static void read_weights_dtype(const char *value, char *out, size_t size)
         const char *method, *dtype;
     } methods[] = {{"fp8", "fp8"}, {"awq", "int4"}, {"gptq", "int4"}, {"mxfp4", "mxfp4"}};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (begins(value, methods[i].method)) {
+        if (server_setting_begins(value, methods[i].method)) {
             snprintf(out, size, "%s", methods[i].dtype);
         }
     }
@@ -321,19 +333,20 @@ static bool read_switch(const struct server_said *said, const struct server_sett
 }
 
 /* Read the value by its kind; `out` stays empty if it says nothing. */
-static bool read_value(const struct server_said *said, const struct server_setting *setting,
-                       const char *value, char *out, size_t size, struct error *why)
+static bool server_setting_read_value(const struct server_said *said,
+                                      const struct server_setting *setting, const char *value,
+                                      char *out, size_t size, struct error *why)
 {
     switch (setting->kind) {
     case WHOLE:
-        return read_whole(said, setting->name, value, out, size, why);
+        return server_setting_read_whole(said, setting->name, value, out, size, why);
     case LENGTH: /* "auto" and vLLM's -1: as long as the pool allows */
         return strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
-               read_whole(said, setting->name, value, out, size, why);
+               server_setting_read_whole(said, setting->name, value, out, size, why);
     case SHARE:
-        return read_share(said, setting->name, value, out, size, why);
+        return server_setting_read_share(said, setting->name, value, out, size, why);
     case DTYPE:
-        return read_dtype(said, setting->name, value, why);
+        return server_setting_read_dtype(said, setting->name, value, why);
     case KV_DTYPE:
         return read_kv_dtype(said, setting->name, value, out, size, why);
     case WEIGHTS_DTYPE:
@@ -362,7 +375,7 @@ bool server_setting_take(const struct server_setting *setting, const char *value
     if (strlen(value) >= sizeof text) {
         return invalid(said, setting->name, value, "fewer than 256 characters", why);
     }
-    if (!read_value(said, setting, value, text, sizeof text, why)) {
+    if (!server_setting_read_value(said, setting, value, text, sizeof text, why)) {
         return false;
     }
     bool default_type = setting->kind == KV_DTYPE || setting->kind == DTYPE; /* "auto" */

@@ -34,7 +34,7 @@ const char *const server_fact_keys[FACT_COUNT] = {
 
 /* ---- settings in a line ------------------------------------------------------------------ */
 
-static bool is_word(char c)
+static bool server_text_is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -60,12 +60,12 @@ static void copy_value(const char *at, char *out, size_t size)
 }
 
 /* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":. */
-static const char *find_value(const char *line, const char *name)
+static const char *server_text_find_value(const char *line, const char *name)
 {
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
         end += *end == '\'' || *end == '"';
-        if ((at == line || !is_word(at[-1])) && (*end == '=' || *end == ':')) {
+        if ((at == line || !server_text_is_word(at[-1])) && (*end == '=' || *end == ':')) {
             end++;
             return end + strspn(end, " ");
         }
@@ -82,7 +82,7 @@ static bool read_settings(struct server_said *said, const char *line, struct err
     for (size_t i = 0; (setting = server_setting_at(i)) != NULL; i++) {
         char value[512];
         const char *name = server_setting_name(setting);
-        const char *at = strlen(name) < SHORTEST ? NULL : find_value(line, name);
+        const char *at = strlen(name) < SHORTEST ? NULL : server_text_find_value(line, name);
         if (at == NULL) {
             continue;
         }
@@ -97,7 +97,7 @@ static bool read_settings(struct server_said *said, const char *line, struct err
 /* ---- lines ------------------------------------------------------------------------------- */
 
 /* vLLM's logo in a log stands beside its version. */
-static void read_version(struct server_said *said, const char *line)
+static void server_text_read_version(struct server_said *said, const char *line)
 {
     static const char *const marks[] = {"LLM engine (v", "API server version ",
                                         "vllm/vllm-openai:v", "\u2588  version "};
@@ -116,7 +116,7 @@ static void read_version(struct server_said *said, const char *line)
 }
 
 /* Does the mark stand in the line; one of metrics at its beginning? Returns what follows. */
-static const char *behind(const char *line, const char *mark)
+static const char *server_text_after(const char *line, const char *mark)
 {
     size_t length = strlen(mark);
     bool metric = strcmp(mark, "vllm:") == 0 || strcmp(mark, "sglang:") == 0;
@@ -141,7 +141,7 @@ static bool read_log(struct server_said *said, const char *line, struct error *w
     };
     const struct server_setting *tokens = server_setting_find("max_total_num_tokens");
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *rest = behind(line, marks[i].mark);
+        const char *rest = server_text_after(line, marks[i].mark);
         if (rest == NULL) {
             continue;
         }
@@ -163,10 +163,10 @@ static void note_meant(struct server_said *said, const char *line)
     }
 }
 
-static bool read_line(struct server_said *said, const char *line, struct error *why)
+static bool server_text_read_line(struct server_said *said, const char *line, struct error *why)
 {
     bool found;
-    read_version(said, line);
+    server_text_read_version(said, line);
     if (!server_command_read(said, line, &found, why) || (!found && !read_log(said, line, why))) {
         return false;
     }
@@ -197,7 +197,7 @@ static char *join_lines(const char *text, size_t size)
     return copy;
 }
 
-static bool read_lines(struct server_said *said, char *text, struct error *why)
+static bool server_text_read_lines(struct server_said *said, char *text, struct error *why)
 {
     bool ok = true;
     said->line = 1;
@@ -206,7 +206,7 @@ static bool read_lines(struct server_said *said, char *text, struct error *why)
         if (end != NULL) {
             *end = '\0';
         }
-        ok = read_line(said, line, why);
+        ok = server_text_read_line(said, line, why);
         for (; *line != '\0'; line++) {
             said->line += *line == '\v';
         }
@@ -226,7 +226,7 @@ bool server_text_read(const char *text, size_t size, const char *file, struct se
     if (copy == NULL) {
         return error_set(why, file, 0, "out of memory");
     }
-    bool ok = read_lines(&said, copy, why);
+    bool ok = server_text_read_lines(&said, copy, why);
     free(copy);
     if (ok && said.maker == SERVER_UNKNOWN) {
         error_set(why, file, said.meant != NULL ? said.meant_line : 0, "no line is a server's");

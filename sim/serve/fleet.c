@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct course {
+struct fleet_course {
     const struct fleet *fleet;
     struct calendar turns;   /* items: servers */
     struct calendar answers; /* times at which clients have their answers */
@@ -35,7 +35,7 @@ static uint32_t index_at(const struct fleet *fleet, uint32_t place)
 }
 
 /* Later turns are sent after the turn before. */
-static void pass_turns(struct course *course)
+static void pass_turns(struct fleet_course *course)
 {
     const struct fleet *fleet = course->fleet;
     while (course->sent < fleet->count &&
@@ -45,7 +45,7 @@ static void pass_turns(struct course *course)
 }
 
 /* When the next session begins; INT64_MAX if none is left, or all clients wait. */
-static int64_t next_session(const struct course *course)
+static int64_t next_session(const struct fleet_course *course)
 {
     const struct fleet *fleet = course->fleet;
     if (course->sent == fleet->count) {
@@ -56,14 +56,14 @@ static int64_t next_session(const struct course *course)
 }
 
 /* When the next request is sent; INT64_MAX: none before another has ended. */
-static int64_t next_send(const struct course *course)
+static int64_t next_send(const struct fleet_course *course)
 {
     int64_t session = next_session(course), follow = calendar_next_ns(&course->follow);
     return follow < session ? follow : session;
 }
 
 /* When the next turn begins. Forgets entries that are too late. */
-static int64_t next_turn(struct course *course)
+static int64_t next_turn(struct fleet_course *course)
 {
     while (course->turns.count > 0) {
         const struct calendar_event event = course->turns.events[0];
@@ -75,13 +75,13 @@ static int64_t next_turn(struct course *course)
     return INT64_MAX;
 }
 
-static bool expect_turn(struct course *course, uint32_t server, struct error *why)
+static bool expect_turn(struct fleet_course *course, uint32_t server, struct error *why)
 {
     int64_t due = server_due(course->fleet->servers[server]);
     return due == INT64_MAX || push(&course->turns, due, server, why);
 }
 
-static uint32_t choose(struct course *course, uint32_t index, int64_t at_ns)
+static uint32_t fleet_choose(struct fleet_course *course, uint32_t index, int64_t at_ns)
 {
     const struct fleet *fleet = course->fleet;
     if (fleet->balancer == NULL) {
@@ -93,7 +93,7 @@ static uint32_t choose(struct course *course, uint32_t index, int64_t at_ns)
     return balancer_choose(fleet->balancer, index, course->loads);
 }
 
-static bool note_flying(struct course *course, uint32_t index, struct error *why)
+static bool note_flying(struct fleet_course *course, uint32_t index, struct error *why)
 {
     if (!course->fleet->requests->sessions) {
         return true;
@@ -107,7 +107,7 @@ static bool note_flying(struct course *course, uint32_t index, struct error *why
 }
 
 /* A later turn comes before a session that begins at the same time. */
-static uint32_t take_next(struct course *course)
+static uint32_t take_next(struct fleet_course *course)
 {
     const struct fleet *fleet = course->fleet;
     if (calendar_next_ns(&course->follow) <= next_session(course)) {
@@ -121,9 +121,9 @@ static uint32_t take_next(struct course *course)
     return index;
 }
 
-static bool send(struct course *course, int64_t at_ns, struct error *why)
+static bool send(struct fleet_course *course, int64_t at_ns, struct error *why)
 {
-    uint32_t index = take_next(course), server = choose(course, index, at_ns);
+    uint32_t index = take_next(course), server = fleet_choose(course, index, at_ns);
     struct server *to = course->fleet->servers[server];
     int64_t due = server_due(to);
     return server_send(to, index, at_ns, why) && note_flying(course, index, why) &&
@@ -131,7 +131,8 @@ static bool send(struct course *course, int64_t at_ns, struct error *why)
 }
 
 /* The clients of these requests have their answers. */
-static bool answer(struct course *course, uint32_t count, int64_t at_ns, struct error *why)
+static bool fleet_answer(struct fleet_course *course, uint32_t count, int64_t at_ns,
+                         struct error *why)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < count && course->fleet->clients > 0; i++) {
@@ -141,19 +142,20 @@ static bool answer(struct course *course, uint32_t count, int64_t at_ns, struct 
 }
 
 /* A request of a session has ended: its user thinks, or the session is over. */
-static bool follow(struct course *course, uint32_t index, int64_t at_ns, struct error *why)
+static bool fleet_follow(struct fleet_course *course, uint32_t index, int64_t at_ns,
+                         struct error *why)
 {
     const struct requests *requests = course->fleet->requests;
     uint32_t next = index + 1;
     if (next < requests->count && requests->all[next].turn > 0) {
         return push(&course->follow, at_ns + requests->all[next].think_ns, next, why);
     }
-    return answer(course, 1, at_ns, why);
+    return fleet_answer(course, 1, at_ns, why);
 }
 
-/* answer() where requests belong to sessions. Those that ended are among the first in flight: the
- * search ends with the last of them, or a long queue would be walked at every turn. */
-static bool answer_sessions(struct course *course, const struct server_ends *ends,
+/* fleet_answer() where requests belong to sessions. Those that ended are among the first in flight:
+ * the search ends with the last of them, or a long queue would be walked at every turn. */
+static bool answer_sessions(struct fleet_course *course, const struct server_ends *ends,
                             struct error *why)
 {
     uint32_t *flying = course->flying, left = ends->refused + ends->answered;
@@ -164,8 +166,8 @@ static bool answer_sessions(struct course *course, const struct server_ends *end
         if (served->end_ns < 0 && !served->too_long) {
             flying[kept++] = flying[seen];
         } else {
-            ok = follow(course, flying[seen], served->too_long ? ends->refused_ns : served->end_ns,
-                        why);
+            ok = fleet_follow(course, flying[seen],
+                              served->too_long ? ends->refused_ns : served->end_ns, why);
             left--;
         }
     }
@@ -176,16 +178,17 @@ static bool answer_sessions(struct course *course, const struct server_ends *end
     return ok;
 }
 
-static bool answer_all(struct course *course, const struct server_ends *ends, struct error *why)
+static bool answer_all(struct fleet_course *course, const struct server_ends *ends,
+                       struct error *why)
 {
     if (course->fleet->requests->sessions) {
         return answer_sessions(course, ends, why);
     }
-    return answer(course, ends->refused, ends->refused_ns, why) &&
-           answer(course, ends->answered, ends->answered_ns, why);
+    return fleet_answer(course, ends->refused, ends->refused_ns, why) &&
+           fleet_answer(course, ends->answered, ends->answered_ns, why);
 }
 
-static bool turn(struct course *course, struct error *why)
+static bool turn(struct fleet_course *course, struct error *why)
 {
     uint32_t server = calendar_item(calendar_pop(&course->turns));
     struct server_ends ends = {.refused = 0};
@@ -193,7 +196,7 @@ static bool turn(struct course *course, struct error *why)
            answer_all(course, &ends, why) && expect_turn(course, server, why);
 }
 
-static bool run(struct course *course, struct error *why)
+static bool fleet_run_turns(struct fleet_course *course, struct error *why)
 {
     for (;;) {
         int64_t send_ns = next_send(course), turn_ns = next_turn(course);
@@ -209,10 +212,11 @@ static bool run(struct course *course, struct error *why)
 
 bool fleet_run(const struct fleet *fleet, struct error *why)
 {
-    struct course course = {.fleet = fleet};
+    struct fleet_course course = {.fleet = fleet};
     course.loads = array_zeroed(fleet->server_count, sizeof *course.loads, why);
     pass_turns(&course);
-    bool ok = course.loads != NULL && answer(&course, fleet->clients, 0, why) && run(&course, why);
+    bool ok = course.loads != NULL && fleet_answer(&course, fleet->clients, 0, why) &&
+              fleet_run_turns(&course, why);
     for (uint32_t i = 0; ok && i < fleet->server_count; i++) {
         ok = server_finish(fleet->servers[i], why);
     }

@@ -69,7 +69,7 @@ static bool queue_front(struct server *server, struct sequence *front)
     return true;
 }
 
-static void queue_pop(struct server *server)
+static void schedule_queue_pop(struct server *server)
 {
     if (server->put_back_count > 0) {
         server->put_back_count--;
@@ -120,7 +120,7 @@ static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t 
 }
 
 /* Which sequences a step may compute. */
-enum kind { PROMPTS = 1, DECODES = 2 };
+enum schedule_kind { PROMPTS = 1, DECODES = 2 };
 
 /* Give running sequences of these kinds their next tokens; preempt others if there is no room.
  * Returns the tokens that the step has left. */
@@ -130,7 +130,7 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
         struct sequence *sequence = &server->running[i];
         uint64_t wanted = sequence_known_tokens(server, sequence) - sequence->computed;
         uint64_t held = prefix_held(server->cache, sequence->index);
-        enum kind kind = sequence->generated == 0 || wanted > 1 ? PROMPTS : DECODES;
+        enum schedule_kind kind = sequence->generated == 0 || wanted > 1 ? PROMPTS : DECODES;
         sequence->chunk = 0;
         if ((kinds & (int)kind) == 0) {
             continue;
@@ -162,8 +162,8 @@ static void note_match(const struct server *server, const struct prefix_match *m
 /* Take blocks for the front of the queue; false if there is no room.
  *   load  out: tokens to load
  *   room  out: swap blocks that hold its KV on the host */
-static bool begin(struct server *server, struct sequence *front, uint32_t budget, uint64_t *load,
-                  uint64_t *room)
+static bool schedule_begin(struct server *server, struct sequence *front, uint32_t budget,
+                           uint64_t *load, uint64_t *room)
 {
     uint64_t known = sequence_known_tokens(server, front);
     struct served *served = &server->served[front->index];
@@ -191,14 +191,14 @@ static bool begin(struct server *server, struct sequence *front, uint32_t budget
 }
 
 /* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
-static bool admit(struct server *server, struct sequence *front, uint32_t *budget)
+static bool schedule_admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
     uint64_t load = 0, room = 0, loaded = prefix_counts(server->cache).loaded;
     struct served *served = &server->served[front->index];
-    if (!begin(server, front, *budget, &load, &room)) {
+    if (!schedule_begin(server, front, *budget, &load, &room)) {
         return false;
     }
-    queue_pop(server);
+    schedule_queue_pop(server);
     server_copy_saves(server);
     waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
@@ -229,7 +229,7 @@ static void admit_waiting(struct server *server, uint32_t budget)
     while (budget > 0 &&
            server->running_count + server->loading_count < server->options.sequences &&
            queue_front(server, &front) && reserve_fits(server, &front, &reserved) &&
-           admit(server, &front, &budget)) {
+           schedule_admit(server, &front, &budget)) {
     }
 }
 

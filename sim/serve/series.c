@@ -21,7 +21,7 @@ void series_release(struct series *series)
 }
 
 /* Merge neighbouring bins. */
-static void fold(struct series *series)
+static void series_fold(struct series *series)
 {
     for (uint32_t i = 0; i < SERIES_BINS / 2; i++) {
         for (int f = 0; f < SERIES_FIGURES; f++) {
@@ -34,10 +34,10 @@ static void fold(struct series *series)
 }
 
 /* The bin of a moment; folds the series if the moment is past its last bin. */
-static uint32_t reach(struct series *series, int64_t at_ns)
+static uint32_t series_reach(struct series *series, int64_t at_ns)
 {
     while (at_ns / series->bin_ns >= SERIES_BINS) {
-        fold(series);
+        series_fold(series);
     }
     uint32_t bin = (uint32_t)(at_ns / series->bin_ns);
     series->count = bin + 1 > series->count ? bin + 1 : series->count;
@@ -50,8 +50,8 @@ void series_hold(struct series *series, enum series_figure figure, int64_t start
     if (series == NULL || level == 0 || end_ns <= start_ns) {
         return;
     }
-    uint32_t last = reach(series, end_ns - 1); /* before the other call: it may fold */
-    for (uint32_t bin = reach(series, start_ns); bin <= last; bin++) {
+    uint32_t last = series_reach(series, end_ns - 1); /* before the other call: it may fold */
+    for (uint32_t bin = series_reach(series, start_ns); bin <= last; bin++) {
         int64_t from = bin * series->bin_ns, to = from + series->bin_ns;
         int64_t ns = (end_ns < to ? end_ns : to) - (start_ns > from ? start_ns : from);
         series->bins[bin][figure] += level * (double)ns;
@@ -71,7 +71,7 @@ void series_spread(struct series *series, enum series_figure figure, int64_t sta
 void series_add(struct series *series, enum series_figure figure, int64_t at_ns, double amount)
 {
     if (series != NULL && amount != 0) {
-        uint32_t bin = reach(series, at_ns);
+        uint32_t bin = series_reach(series, at_ns);
         series->bins[bin][figure] += amount;
     }
 }

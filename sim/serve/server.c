@@ -153,7 +153,7 @@ static void wait_for_layers(const struct server *server, struct step_time *time)
     }
 }
 
-static bool run_step(struct server *server, const struct step_load *load, struct error *why)
+static bool server_run_step(struct server *server, const struct step_load *load, struct error *why)
 {
     struct step_time time = {.ns = 0};
     struct series *series = server->options.series;
@@ -339,7 +339,7 @@ bool server_turn(struct server *server, struct server_ends *ends, struct error *
         server->due_ns = idle_until(server);
         return true;
     }
-    if (!run_step(server, &load, why)) {
+    if (!server_run_step(server, &load, why)) {
         return false;
     }
     ends->answered = server->ended - server->ended_before;

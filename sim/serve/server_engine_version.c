@@ -30,7 +30,7 @@ static int find_maker(const char *text, const char **rest)
 }
 
 /* The version in "-0.21", "==0.21.0", " v0.21.1.post1". */
-static bool read_version(const char *text, int *major, int *minor)
+static bool engine_version_read(const char *text, int *major, int *minor)
 {
     int used = 0;
     text += strspn(text, "-_=:@ ");
@@ -68,7 +68,7 @@ bool server_engine_read(const char *text, struct server_engine_version *out)
         return true;
     }
     int maker = find_maker(text, &rest);
-    if (maker < 0 || !read_version(rest, &major, &minor)) {
+    if (maker < 0 || !engine_version_read(rest, &major, &minor)) {
         return false;
     }
     out->id = row_of(maker, major, minor);
@@ -105,7 +105,8 @@ const char *server_engine_stand_in(const struct server_engine_version *version)
 {
     const char *rest, *row = server_engine_names[version->id];
     int major, minor, row_major, row_minor, maker = find_maker(version->name, &rest);
-    if (strcmp(version->name, row) == 0 || maker < 0 || !read_version(rest, &major, &minor)) {
+    if (strcmp(version->name, row) == 0 || maker < 0 ||
+        !engine_version_read(rest, &major, &minor)) {
         return NULL;
     }
     version_of(version->id, &row_major, &row_minor);

@@ -13,18 +13,18 @@ enum {
     WIDEST = 4 /* most over least y of a cell that is read */
 };
 
-enum side { ALONG_X, ALONG_Y };
+enum surface_side { ALONG_X, ALONG_Y };
 
-struct point {
+struct surface_point {
     uint64_t x, y;
     double values[SURFACE_VALUES];
 };
 
-struct cell {
+struct surface_cell {
     uint64_t x[2], y[2];
     double corner[2][2][SURFACE_VALUES]; /* [x][y] */
     uint64_t middle_x, middle_y;
-    enum side cut;  /* the side that was cut, if one was */
+    enum surface_side cut; /* the side that was cut, if one was */
     uint32_t below; /* the lower of its two parts, in front of the other; NO_CELL: none */
     bool is_known;  /* it was cut if needed; if not, its corners are computed */
 };
@@ -34,14 +34,14 @@ struct surface {
     double tolerance;
     surface_compute compute;
     void *context;
-    struct point *points;
+    struct surface_point *points;
     size_t point_count, point_capacity;
-    struct cell *cells;
+    struct surface_cell *cells;
     size_t cell_count, cell_capacity;
     uint32_t octaves[OCTAVES]; /* cells: 1, 2, 3 to 4, 5 to 8, and so on; NO_CELL: not read yet */
 };
 
-static uint64_t middle_of(uint64_t least, uint64_t most)
+static uint64_t surface_middle_of(uint64_t least, uint64_t most)
 {
     uint64_t middle = (uint64_t)llround(sqrt((double)least * (double)most));
     return middle <= least && most > least + 1 ? least + 1 : middle;
@@ -85,7 +85,7 @@ static size_t find_point(const struct surface *surface, uint64_t x, uint64_t y)
     size_t from = 0, to = surface->point_count;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        const struct point *point = &surface->points[middle];
+        const struct surface_point *point = &surface->points[middle];
         bool in_front = point->x < x || (point->x == x && point->y < y);
         from = in_front ? middle + 1 : from;
         to = in_front ? to : middle;
@@ -93,8 +93,8 @@ static size_t find_point(const struct surface *surface, uint64_t x, uint64_t y)
     return from;
 }
 
-static bool compute_point(struct surface *surface, uint64_t x, uint64_t y,
-                          double values[SURFACE_VALUES], struct error *why)
+static bool surface_compute_point(struct surface *surface, uint64_t x, uint64_t y,
+                                  double values[SURFACE_VALUES], struct error *why)
 {
     size_t place = find_point(surface, x, y);
     if (place < surface->point_count && surface->points[place].x == x &&
@@ -102,7 +102,7 @@ static bool compute_point(struct surface *surface, uint64_t x, uint64_t y,
         memcpy(values, surface->points[place].values, sizeof surface->points[place].values);
         return true;
     }
-    struct point point = {.x = x, .y = y, .values = {0}};
+    struct surface_point point = {.x = x, .y = y, .values = {0}};
     if (!surface->compute(surface->context, x, y, point.values, why) ||
         !array_reserve(&surface->points, &surface->point_capacity, surface->point_count + 1,
                        sizeof *surface->points, why)) {
@@ -123,7 +123,7 @@ static double share_along(const uint64_t side[2], uint64_t at)
     return side[1] > side[0] ? (double)(at - side[0]) / (double)(side[1] - side[0]) : 0;
 }
 
-static void interpolate(const struct cell *cell, uint64_t x, uint64_t y,
+static void interpolate(const struct surface_cell *cell, uint64_t x, uint64_t y,
                         double values[SURFACE_VALUES])
 {
     double u = share_along(cell->x, x), v = share_along(cell->y, y);
@@ -142,18 +142,20 @@ static uint32_t add_cell(struct surface *surface, const uint64_t x[2], const uin
                        sizeof *surface->cells, why)) {
         return NO_CELL;
     }
-    surface->cells[surface->cell_count] = (struct cell){.x = {x[0], x[1]},
-                                                        .y = {y[0], y[1]},
-                                                        .middle_x = middle_of(x[0], x[1]),
-                                                        .middle_y = middle_of(y[0], y[1]),
-                                                        .below = NO_CELL};
+    surface->cells[surface->cell_count] =
+        (struct surface_cell){.x = {x[0], x[1]},
+                              .y = {y[0], y[1]},
+                              .middle_x = surface_middle_of(x[0], x[1]),
+                              .middle_y = surface_middle_of(y[0], y[1]),
+                              .below = NO_CELL};
     return (uint32_t)surface->cell_count++;
 }
 
 /* Append the two parts of a cell. It takes an index because appending moves the cells. */
-static bool cut(struct surface *surface, uint32_t index, enum side side, struct error *why)
+static bool surface_cut(struct surface *surface, uint32_t index, enum surface_side side,
+                        struct error *why)
 {
-    const struct cell cell = surface->cells[index];
+    const struct surface_cell cell = surface->cells[index];
     const uint64_t low_x[] = {cell.x[0], side == ALONG_X ? cell.middle_x : cell.x[1]};
     const uint64_t low_y[] = {cell.y[0], side == ALONG_Y ? cell.middle_y : cell.y[1]};
     const uint64_t high_x[] = {side == ALONG_X ? cell.middle_x : cell.x[0], cell.x[1]};
@@ -172,13 +174,13 @@ static bool cut(struct surface *surface, uint32_t index, enum side side, struct 
 /* The values at the ends and the middles of both sides: [x][y]. */
 typedef double grid[3][3][SURFACE_VALUES];
 
-static bool compute_grid(struct surface *surface, const struct cell *cell, grid values,
+static bool compute_grid(struct surface *surface, const struct surface_cell *cell, grid values,
                          struct error *why)
 {
     const uint64_t x[] = {cell->x[0], cell->middle_x, cell->x[1]};
     const uint64_t y[] = {cell->y[0], cell->middle_y, cell->y[1]};
     for (int i = 0; i < 9; i++) {
-        if (!compute_point(surface, x[i / 3], y[i % 3], values[i / 3][i % 3], why)) {
+        if (!surface_compute_point(surface, x[i / 3], y[i % 3], values[i / 3][i % 3], why)) {
             return false;
         }
     }
@@ -197,7 +199,7 @@ static double miss_of(const double *low, const double *high, double share, const
 }
 
 /* By how much the cell bends along a side: the most of three lines. */
-static double bend_of(const struct cell *cell, grid at, enum side side)
+static double bend_of(const struct surface_cell *cell, grid at, enum surface_side side)
 {
     bool along_x = side == ALONG_X;
     double share =
@@ -211,7 +213,7 @@ static double bend_of(const struct cell *cell, grid at, enum side side)
 }
 
 /* Does interpolation miss the middle? */
-static bool misses_middle(const struct surface *surface, const struct cell *cell, grid at)
+static bool misses_middle(const struct surface *surface, const struct surface_cell *cell, grid at)
 {
     double guessed[SURFACE_VALUES];
     interpolate(cell, cell->middle_x, cell->middle_y, guessed);
@@ -225,27 +227,27 @@ static bool look_at(struct surface *surface, uint32_t index, struct error *why)
     if (!compute_grid(surface, &surface->cells[index], at, why)) {
         return false;
     }
-    struct cell *cell = &surface->cells[index];
+    struct surface_cell *cell = &surface->cells[index];
     for (int i = 0; i < 4; i++) {
         memcpy(cell->corner[i / 2][i % 2], at[i / 2 * 2][i % 2 * 2], sizeof at[0][0]);
     }
     double along_x = bend_of(cell, at, ALONG_X), along_y = bend_of(cell, at, ALONG_Y);
     bool bent = fmax(along_x, along_y) > surface->tolerance || misses_middle(surface, cell, at);
     cell->is_known = true;
-    return !bent || cut(surface, index, along_x >= along_y ? ALONG_X : ALONG_Y, why);
+    return !bent || surface_cut(surface, index, along_x >= along_y ? ALONG_X : ALONG_Y, why);
 }
 
 /* Make sure that the cell is cut, or known to be flat. One that is too long along y is cut unseen:
  * its middle says little about the rest. */
 static bool know(struct surface *surface, uint32_t index, struct error *why)
 {
-    struct cell *cell = &surface->cells[index];
+    struct surface_cell *cell = &surface->cells[index];
     if (cell->is_known) {
         return true;
     }
     if (cell->y[1] > WIDEST * cell->y[0]) {
         cell->is_known = true;
-        return cut(surface, index, ALONG_Y, why);
+        return surface_cut(surface, index, ALONG_Y, why);
     }
     return look_at(surface, index, why);
 }
@@ -282,7 +284,7 @@ bool surface_read(struct surface *surface, uint64_t x, uint64_t y, double values
     y = clamp(y, surface->domain.least_y, surface->domain.most_y);
     uint32_t index = find_octave(surface, x, why);
     while (index != NO_CELL && know(surface, index, why)) {
-        const struct cell *cell = &surface->cells[index];
+        const struct surface_cell *cell = &surface->cells[index];
         if (cell->below == NO_CELL) {
             interpolate(cell, x, y, values);
             return true;

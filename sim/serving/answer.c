@@ -119,7 +119,8 @@ static uint64_t count_gpus(const struct point *point)
 }
 
 /* Finish a result that was computed, or release it. */
-static bool finish(const struct point *point, struct result *result, struct error *why)
+static bool serving_answer_finish(const struct point *point, struct result *result,
+                                  struct error *why)
 {
     result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
@@ -225,7 +226,7 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
 }
 
 /* The answer's result of those of its members. */
-static bool combine(struct answer *answer, struct result *out, struct error *why)
+static bool serving_answer_combine(struct answer *answer, struct result *out, struct error *why)
 {
     const struct point *point = answer->point;
     struct result results[POINT_MOST_FAMILIES]; /* shallow copies */
@@ -259,8 +260,8 @@ struct answer *answer_open(const struct point *point, const struct run_context *
     }
     answer->point = point;
     answer->context = context;
-    if (!open_members(answer, why) || !combine(answer, result, why) ||
-        !finish(point, result, why)) {
+    if (!open_members(answer, why) || !serving_answer_combine(answer, result, why) ||
+        !serving_answer_finish(point, result, why)) {
         answer_close(answer);
         return NULL;
     }
@@ -360,7 +361,7 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
     if (!ranges_of(point, by, context, result, ranges, why)) {
         return false;
     }
-    if (!finish(point, result, why)) {
+    if (!serving_answer_finish(point, result, why)) {
         run_ranges_release(ranges);
         return false;
     }

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct table {
+struct decode_table {
     struct decode_point *all;
     size_t count, capacity;
     pthread_mutex_t lock; /* of all of the above; held while a point is computed */
@@ -15,14 +15,14 @@ struct table {
 
 /* Shared values are read-only, so this one only points to the table that changes. */
 struct decode_points {
-    struct table *table;
+    struct decode_table *table;
 };
 
-static void *make(void *context, struct error *why)
+static void *decode_points_make(void *context, struct error *why)
 {
     (void)context;
     struct decode_points *points = array_zeroed(1, sizeof *points, why);
-    struct table *table = array_zeroed(1, sizeof *table, why);
+    struct decode_table *table = array_zeroed(1, sizeof *table, why);
     if (points == NULL || table == NULL) {
         free(points);
         free(table);
@@ -33,7 +33,7 @@ static void *make(void *context, struct error *why)
     return points;
 }
 
-static void destroy(void *value)
+static void decode_points_destroy(void *value)
 {
     struct decode_points *points = value;
     pthread_mutex_destroy(&points->table->lock);
@@ -42,9 +42,10 @@ static void destroy(void *value)
     free(points);
 }
 
-const struct shared_kind decode_points_kind = {make, destroy};
+const struct shared_kind decode_points_kind = {decode_points_make, decode_points_destroy};
 
-static const struct decode_point *find(const struct table *table, const struct decode_point *place)
+static const struct decode_point *decode_points_find(const struct decode_table *table,
+                                                     const struct decode_point *place)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (table->all[i].sequences == place->sequences &&
@@ -55,10 +56,10 @@ static const struct decode_point *find(const struct table *table, const struct d
     return NULL;
 }
 
-static bool read_locked(struct table *table, decode_point_compute compute, void *context,
+static bool read_locked(struct decode_table *table, decode_point_compute compute, void *context,
                         struct decode_point *point, struct error *why)
 {
-    const struct decode_point *kept = find(table, point);
+    const struct decode_point *kept = decode_points_find(table, point);
     if (kept != NULL) {
         *point = *kept;
         return true;
@@ -71,7 +72,7 @@ static bool read_locked(struct table *table, decode_point_compute compute, void 
     return true;
 }
 
-static void lock(struct table *table, struct cores *cores)
+static void decode_points_lock(struct decode_table *table, struct cores *cores)
 {
     if (pthread_mutex_trylock(&table->lock) != 0) {
         cores_give(cores);
@@ -84,7 +85,7 @@ bool decode_points_read(const struct decode_points *points, struct cores *cores,
                         decode_point_compute compute, void *context, struct decode_point *point,
                         struct error *why)
 {
-    lock(points->table, cores);
+    decode_points_lock(points->table, cores);
     bool ok = read_locked(points->table, compute, context, point, why);
     pthread_mutex_unlock(&points->table->lock);
     return ok;

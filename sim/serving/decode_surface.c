@@ -72,8 +72,9 @@ static bool says_anything(struct decode_surface *surface, uint64_t sequences, ui
 
 /* Find a context at which the system can run: the longest of the range or, if all of the range lies
  * in the window, a longer one. `why` is about the former. */
-static bool find_context(struct decode_surface *surface, const struct decode_range *range,
-                         uint64_t *context, struct error *why)
+static bool decode_surface_find_context(struct decode_surface *surface,
+                                        const struct decode_range *range, uint64_t *context,
+                                        struct error *why)
 {
     struct error unseen;
     *context = range->most_context;
@@ -93,7 +94,7 @@ static bool find_least_context(struct decode_surface *surface, const struct deco
 {
     uint64_t bad = 0, good;
     struct error unseen;
-    if (!find_context(surface, range, &good, why)) {
+    if (!decode_surface_find_context(surface, range, &good, why)) {
         return false;
     }
     while (good - bad > 1) {
@@ -157,8 +158,9 @@ static bool cap_selection(struct decode_surface *surface, struct setup *setup, s
 
 /* ---- points ----------------------------------------------------------------------------- */
 
-static void read_step(const struct decode_surface *surface, const struct step_answer *answer,
-                      double values[SURFACE_VALUES])
+static void decode_surface_read_step(const struct decode_surface *surface,
+                                     const struct step_answer *answer,
+                                     double values[SURFACE_VALUES])
 {
     values[TIME] = (double)answer->ns;
     values[LINK] = (double)answer->h2d_bytes * surface->byte_ns;
@@ -171,7 +173,8 @@ static void read_step(const struct decode_surface *surface, const struct step_an
     values[RESIDENT] = answer->resident_share;
 }
 
-static bool compute_point(void *context, struct decode_point *point, struct error *why)
+static bool decode_surface_compute_point(void *context, struct decode_point *point,
+                                         struct error *why)
 {
     struct decode_surface *surface = context;
     struct step_answer answer;
@@ -179,7 +182,7 @@ static bool compute_point(void *context, struct decode_point *point, struct erro
     if (!cap_selection(surface, &setup, why) || !run_step(&setup, surface->context, &answer, why)) {
         return false;
     }
-    read_step(surface, &answer, point->values);
+    decode_surface_read_step(surface, &answer, point->values);
     point->trust = answer.trust;
     point->asks_trace = answer.asks_trace && setup.trace == surface->setup.trace;
     return true;
@@ -192,8 +195,8 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
     uint64_t least = surface->least_context;
     struct decode_point point = {.sequences = sequences,
                                  .context = tokens > least ? tokens : least};
-    if (!decode_points_read(surface->points, surface->context->cores, compute_point, surface,
-                            &point, why)) {
+    if (!decode_points_read(surface->points, surface->context->cores, decode_surface_compute_point,
+                            surface, &point, why)) {
         return false;
     }
     memcpy(values, point.values, sizeof point.values);

@@ -20,7 +20,7 @@ enum { BF16 = 2, FP32 = 4 };
 /* ---- tensors ---------------------------------------------------------------------------- */
 
 /* Cosines and sines of every position that the model was trained for, which all layers share. */
-static double table_bytes(const struct model *model)
+static double engine_memory_table_bytes(const struct model *model)
 {
     uint32_t rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
     return model->learned_positions ? 0 : (double)model->trained_context * rotated * BF16;
@@ -156,8 +156,8 @@ static const double context_bytes = 0.5 * 1024 * (1 << 20);
 
 /* ---- the split -------------------------------------------------------------------------- */
 
-static void add(struct engine_memory *out, const char *name, double bytes, enum basis basis,
-                const char *what)
+static void engine_memory_add(struct engine_memory *out, const char *name, double bytes,
+                              enum basis basis, const char *what)
 {
     out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
 }
@@ -165,9 +165,10 @@ static void add(struct engine_memory *out, const char *name, double bytes, enum 
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
-    add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED, "as loaded");
-    add(out, "position tables", table_bytes(model), BASIS_PUBLISHED,
-        "cosines and sines of all trained positions");
+    engine_memory_add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED,
+                      "as loaded");
+    engine_memory_add(out, "position tables", engine_memory_table_bytes(model), BASIS_PUBLISHED,
+                      "cosines and sines of all trained positions");
 }
 
 /* vLLM's v1/worker/gpu/sample/penalties.py: how often a sequence has each word, in 32 bits, and
@@ -184,14 +185,14 @@ static void add_peak(const struct point *point, double sms, struct engine_memory
     double compile = compile_bytes(point), step = step_bytes(point);
     double sampler = sampler_bytes(point, sms);
     if (compile > fmax(step, sampler)) {
-        add(out, "peak of compiling", compile, BASIS_PUBLISHED,
-            "a copy of the embedding table, on which torch.compile times kernels");
+        engine_memory_add(out, "peak of compiling", compile, BASIS_PUBLISHED,
+                          "a copy of the embedding table, on which torch.compile times kernels");
     } else if (step > sampler) {
-        add(out, "peak of a step", step, BASIS_PUBLISHED,
-            "tensors of a layer for all batched tokens");
+        engine_memory_add(out, "peak of a step", step, BASIS_PUBLISHED,
+                          "tensors of a layer for all batched tokens");
     } else {
-        add(out, "peak of the sampler", sampler, BASIS_PUBLISHED,
-            "logits, probabilities and copies for all sequences");
+        engine_memory_add(out, "peak of the sampler", sampler, BASIS_PUBLISHED,
+                          "logits, probabilities and copies for all sequences");
     }
 }
 
@@ -202,20 +203,22 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     const struct profile *profile = &point->setup.profile;
     add_loaded(point, out);
     if (engine.kept_buffers) {
-        add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
-            "counts of each word for all sequences");
+        engine_memory_add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
+                          "counts of each word for all sequences");
     }
     add_peak(point, sms, out);
-    add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED, "of matrix products");
+    engine_memory_add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED,
+                      "of matrix products");
     if (engine.sampler == SAMPLER_TRITON) {
-        add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
-            "stack of the sampler's kernel, for all threads of the GPU");
+        engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
+                          "stack of the sampler's kernel, for all threads of the GPU");
     }
-    add(out, "kernels", engine.kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
+    engine_memory_add(out, "kernels", engine.kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
     if (engine.takes_graphs && workload->compile != COMPILE_EAGER) {
-        add(out, "CUDA graphs",
-            graph_bytes * server_engine_graphs(workload->sequences, workload->batched_tokens),
-            BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
+        engine_memory_add(out, "CUDA graphs",
+                          graph_bytes *
+                              server_engine_graphs(workload->sequences, workload->batched_tokens),
+                          BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
     }
 }
 
@@ -234,13 +237,14 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     double base = all - (engine.measures ? 0 : context_bytes), left = all;
     *out = (struct engine_memory){.count = 0};
     if (!engine.measures) {
-        add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+        engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
     }
-    add(out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
-        BASIS_PUBLISHED,
-        !engine.measures      ? "for activations and CUDA graphs"
-        : engine.takes_graphs ? "holds the CUDA context and NCCL"
-                              : "holds the CUDA context, NCCL and CUDA graphs");
+    engine_memory_add(out, "left alone",
+                      base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
+                      BASIS_PUBLISHED,
+                      !engine.measures      ? "for activations and CUDA graphs"
+                      : engine.takes_graphs ? "holds the CUDA context and NCCL"
+                                            : "holds the CUDA context, NCCL and CUDA graphs");
     if (engine.measures) {
         split_vllm(point, sms, out);
     } else {
@@ -250,6 +254,6 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
         left -= out->lines[i].bytes;
     }
     out->pool = fmax(0, left);
-    add(out, "KV", out->pool, BASIS_PUBLISHED, "the rest");
+    engine_memory_add(out, "KV", out->pool, BASIS_PUBLISHED, "the rest");
     return true;
 }

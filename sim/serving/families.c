@@ -8,7 +8,7 @@
 /* ---- the middle ---- */
 
 /* The place of a value if all are sorted; equal ones keep their order. */
-static uint32_t place_of(const double *values, uint32_t count, uint32_t index)
+static uint32_t families_place_of(const double *values, uint32_t count, uint32_t index)
 {
     uint32_t place = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -18,10 +18,10 @@ static uint32_t place_of(const double *values, uint32_t count, uint32_t index)
 }
 
 /* None of the values is NaN. */
-static uint32_t middle_of(const double *values, uint32_t count)
+static uint32_t families_middle_of(const double *values, uint32_t count)
 {
     uint32_t index = 0;
-    while (place_of(values, count, index) != count / 2) {
+    while (families_place_of(values, count, index) != count / 2) {
         index++;
     }
     return index;
@@ -39,7 +39,7 @@ uint32_t families_middle(const struct result *results, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         times[i] = time_of(&results[i]);
     }
-    return middle_of(times, count);
+    return families_middle_of(times, count);
 }
 
 /* ---- ranges ---- */
@@ -68,11 +68,11 @@ static uint32_t find_middle(const struct result *results, uint32_t count, enum c
         values[i] = result_number(&results[i], column);
         all = all && !isnan(values[i]);
     }
-    return all && count % 2 == 1 ? middle_of(values, count) : count;
+    return all && count % 2 == 1 ? families_middle_of(values, count) : count;
 }
 
-static void write_range(const struct result *results, uint32_t count,
-                        const struct column_range *range, struct result *out)
+static void families_write_range(const struct result *results, uint32_t count,
+                                 const struct column_range *range, struct result *out)
 {
     uint32_t low = find_end(results, count, range->column, false);
     uint32_t middle = find_middle(results, count, range->column);
@@ -114,7 +114,7 @@ void families_write(const struct result *results, const char *const *names, uint
     }
     out->family_count = count;
     for (int i = 0; i < RANGE_COUNT; i++) { /* last: `out` may be one of the results */
-        write_range(results, count, &column_ranges[i], out);
+        families_write_range(results, count, &column_ranges[i], out);
     }
     note_unfit(results, names, count, out);
 }

@@ -72,7 +72,7 @@ static bool take_requests(struct serving *serving, struct error *why)
     return true;
 }
 
-static bool route(struct serving *serving, struct error *why)
+static bool serving_route(struct serving *serving, struct error *why)
 {
     const struct workload *workload = &serving->point->workload;
     size_t count = serving->requests.count;
@@ -86,7 +86,7 @@ static bool route(struct serving *serving, struct error *why)
 /* ---- runs ------------------------------------------------------------------------------ */
 
 /* Servers that run together, and what belongs to each. */
-struct group {
+struct serving_group {
     uint32_t count;
     bool routed;             /* one server, with the requests that were sent to it */
     struct server **servers; /* [count] */
@@ -131,7 +131,7 @@ static struct server_options server_options(const struct serving *serving, uint3
     };
 }
 
-static bool group_create(struct group *group, struct serving *serving, uint32_t first,
+static bool group_create(struct serving_group *group, struct serving *serving, uint32_t first,
                          const struct step_clock *clock, struct serving_totals *all,
                          struct error *why)
 {
@@ -156,7 +156,7 @@ static bool group_create(struct group *group, struct serving *serving, uint32_t 
     return true;
 }
 
-static void group_release(struct group *group)
+static void group_release(struct serving_group *group)
 {
     for (uint32_t i = 0; i < group->count; i++) {
         if (group->servers != NULL) {
@@ -172,7 +172,7 @@ static void group_release(struct group *group)
     balancer_destroy(group->balancer);
 }
 
-static void add_totals(const struct serving *serving, const struct group *group,
+static void add_totals(const struct serving *serving, const struct serving_group *group,
                        struct serving_totals *all)
 {
     for (uint32_t i = 0; i < group->count; i++) {
@@ -192,7 +192,7 @@ static bool serve_one(struct serving *serving, uint32_t server, const struct ste
 {
     const struct workload *workload = &serving->point->workload;
     uint64_t servers = point_servers(serving->point);
-    struct group group = {.count = 1, .routed = true};
+    struct serving_group group = {.count = 1, .routed = true};
     struct fleet fleet = {
         .server_count = 1,
         .requests = &serving->requests,
@@ -216,7 +216,7 @@ static bool serve_together(struct serving *serving, const struct step_clock *clo
                            struct serving_totals *all, struct error *why)
 {
     const struct workload *workload = &serving->point->workload;
-    struct group group = {.count = (uint32_t)point_servers(serving->point)};
+    struct serving_group group = {.count = (uint32_t)point_servers(serving->point)};
     struct fleet fleet = {
         .server_count = group.count,
         .requests = &serving->requests,
@@ -306,7 +306,7 @@ static bool check_fit(const struct serving *serving, struct error *why)
     return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
 }
 
-static bool run(struct serving *serving, struct result *result, struct error *why)
+static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
 {
     const struct point *point = serving->point;
     struct prefix_bound bound;
@@ -314,7 +314,7 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
     struct serving_totals totals;
     if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !route(serving, why) ||
+        !check_fit(serving, why) || !serving_route(serving, why) ||
         !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
@@ -336,11 +336,11 @@ static bool run(struct serving *serving, struct result *result, struct error *wh
     return ok;
 }
 
-static bool serve(const struct point *point, const struct run_context *context,
-                  struct result *result, struct error *why)
+static bool serving_run_once(const struct point *point, const struct run_context *context,
+                             struct result *result, struct error *why)
 {
     struct serving serving = {.point = point, .context = context};
-    bool ok = run(&serving, result, why);
+    bool ok = serving_run_servers(&serving, result, why);
     free(serving.requests.all); /* the rest of the view belongs to the point */
     router_release(&serving.router);
     free(serving.served);
@@ -353,7 +353,7 @@ bool serving_again(const struct point *point, const struct run_context *context,
     struct run_context alone = *context; /* draws are parallel already */
     alone.threads = 1;
     result_init(result);
-    bool ok = serve(point, &alone, result, why);
+    bool ok = serving_run_once(point, &alone, result, why);
     if (!ok) {
         result_release(result);
     }
@@ -367,7 +367,7 @@ bool serving_run(const struct point *point, const struct run_context *context,
     result_init(result);
     bool ok = run_plan(&point->setup, context, &plan, why) &&
               outcome_setup(&point->setup, &plan, result, why) &&
-              serve(point, context, result, why);
+              serving_run_once(point, context, result, why);
     plan_release(&plan);
     if (!ok) {
         result_release(result);

@@ -30,7 +30,7 @@ static uint64_t host_token_bytes(const struct setup *setup)
 
 /* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
  * token of a prompt writes there. */
-struct room {
+struct serving_room {
     uint32_t sequences;
     enum limit limit; /* of a system that offloads: the memory that is full */
     uint64_t tokens, host_bytes;
@@ -47,7 +47,8 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
 }
 
 /* Ranks that share nothing divide the host. */
-static void leave_host(const struct point *point, const struct plan *plan, struct room *room)
+static void leave_host(const struct point *point, const struct plan *plan,
+                       struct serving_room *room)
 {
     uint64_t left = plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
     room->host_bytes = left * point->workload.replicas / point_servers(point);
@@ -93,8 +94,8 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     return true;
 }
 
-static bool room_in_hbm(const struct point *point, const struct plan *plan, struct room *room,
-                        struct error *why)
+static bool room_in_hbm(const struct point *point, const struct plan *plan,
+                        struct serving_room *room, struct error *why)
 {
     const struct setup *setup = &point->setup;
     double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
@@ -102,10 +103,10 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan, stru
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }
-    *room = (struct room){.sequences = most_sequences(point),
-                          .tokens = (uint64_t)(bytes / token) * point_passes(point),
-                          .weights = plan->memory.weights,
-                          .limit_bytes = plan->hbm_limit};
+    *room = (struct serving_room){.sequences = most_sequences(point),
+                                  .tokens = (uint64_t)(bytes / token) * point_passes(point),
+                                  .weights = plan->memory.weights,
+                                  .limit_bytes = plan->hbm_limit};
     leave_host(point, plan, room);
     return true;
 }
@@ -113,7 +114,8 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan, stru
 /* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
  * than run. */
 static bool room_on_host(const struct point *point, uint32_t most,
-                         const struct run_context *context, struct room *room, struct error *why)
+                         const struct run_context *context, struct serving_room *room,
+                         struct error *why)
 {
     const struct setup *setup = &point->setup;
     bool shares = setup->mechanisms.prefix != PREFIX_NONE;
@@ -135,7 +137,7 @@ static bool room_on_host(const struct point *point, uint32_t most,
 }
 
 static bool find_room(const struct point *point, const struct run_context *context,
-                      struct room *room, struct error *why)
+                      struct serving_room *room, struct error *why)
 {
     const struct setup *setup = &point->setup;
     struct plan plan;
@@ -154,7 +156,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
     return ok;
 }
 
-static bool check_room(const struct setup *setup, const struct room *room,
+static bool check_room(const struct setup *setup, const struct serving_room *room,
                        const struct prefix_options *prefix, struct error *why)
 {
     bool offloads = mechanisms_offload(&setup->mechanisms);
@@ -196,7 +198,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
 {
     const struct setup *setup = &point->setup;
     const struct mechanisms *m = &setup->mechanisms;
-    struct room room = {.sequences = 0};
+    struct serving_room room = {.sequences = 0};
     if (m->budget.rest) {
         error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
         return error_expect(why, "mechanisms.budget as a size, a share or tokens");

@@ -147,7 +147,7 @@ struct sample {
     size_t count;
 };
 
-struct samples {
+struct outcome_samples {
     struct sample ttft, tpot, queue, e2e;
 };
 
@@ -156,7 +156,7 @@ static void sample_add(struct sample *sample, int64_t ns)
     sample->ns[sample->count++] = (double)ns;
 }
 
-static bool samples_create(struct samples *samples, size_t count, struct error *why)
+static bool samples_create(struct outcome_samples *samples, size_t count, struct error *why)
 {
     struct sample *all[] = {&samples->ttft, &samples->tpot, &samples->queue, &samples->e2e};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -167,7 +167,7 @@ static bool samples_create(struct samples *samples, size_t count, struct error *
     return true;
 }
 
-static void samples_release(struct samples *samples)
+static void samples_release(struct outcome_samples *samples)
 {
     free(samples->ttft.ns);
     free(samples->tpot.ns);
@@ -196,7 +196,8 @@ struct tokens {
 };
 
 static void read_served(const struct point *point, const struct requests *requests,
-                        const struct served *all, struct samples *samples, struct tokens *tokens)
+                        const struct served *all, struct outcome_samples *samples,
+                        struct tokens *tokens)
 {
     for (size_t i = 0; i < requests->count; i++) {
         const struct request *request = &requests->all[i];
@@ -237,8 +238,8 @@ static void write_sample(struct sample *sample, enum column mean, enum column p5
     }
 }
 
-static void write_rates(const struct point *point, const struct tokens *tokens,
-                        const struct serving_totals *totals, struct result *result)
+static void serving_outcome_write_rates(const struct point *point, const struct tokens *tokens,
+                                        const struct serving_totals *totals, struct result *result)
 {
     const struct workload *workload = &point->workload;
     double seconds = (double)totals->end_ns / 1e9;
@@ -351,7 +352,7 @@ bool serving_write_times(const struct point *point, const struct requests *reque
                          const struct served *served, const struct serving_totals *totals,
                          struct result *result, struct error *why)
 {
-    struct samples samples = {.ttft = {.ns = NULL}};
+    struct outcome_samples samples = {.ttft = {.ns = NULL}};
     struct tokens tokens = {.gpu = 0};
     if (!samples_create(&samples, requests->count, why)) {
         samples_release(&samples);
@@ -367,7 +368,7 @@ bool serving_write_times(const struct point *point, const struct requests *reque
                  result);
     samples_release(&samples);
     write_tokens(tokens.gpu, tokens.host, tokens.computed, result);
-    write_rates(point, &tokens, totals, result);
+    serving_outcome_write_rates(point, &tokens, totals, result);
     write_arrivals(point, requests, served, totals, &tokens, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);

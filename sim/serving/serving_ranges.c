@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-struct trial {
+struct serving_trial {
     const struct point *point;
     double by;
     const struct run_context *context;
@@ -27,7 +27,7 @@ static void keep_cells(struct result *result)
     result->request_count = result->wait_count = result->bin_count = 0;
 }
 
-static bool serve_scaled(const struct trial *trial, enum curve_id id, double scale,
+static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, double scale,
                          struct result *result, struct error *why)
 {
     struct point scaled = *trial->point;
@@ -48,7 +48,7 @@ static bool serve_scaled(const struct trial *trial, enum curve_id id, double sca
 static bool try_figure(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     (void)thread;
-    const struct trial *trial = context;
+    const struct serving_trial *trial = context;
     struct run_range *range = &trial->ranges->all[index];
     double less = range->curve == CURVE_GPU_HBM_CAPACITY ? 1 : 1 - trial->by;
     return stop_flag_check(trial->context->stop, why) &&
@@ -83,7 +83,7 @@ static bool list_figures(const struct point *point, struct run_ranges *ranges, s
 bool serving_ranges(const struct point *point, double by, const struct run_context *context,
                     struct result *result, struct run_ranges *ranges, struct error *why)
 {
-    struct trial trial = {point, by, context, ranges};
+    struct serving_trial trial = {point, by, context, ranges};
     *ranges = (struct run_ranges){NULL, 0};
     if (!serving_run(point, context, result, why)) {
         return false;

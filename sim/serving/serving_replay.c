@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 /* The inputs for making a curve. */
-struct making {
+struct serving_making {
     const struct prefix_options *prefix;
     const struct requests *requests;
     struct router *router;
@@ -13,7 +13,7 @@ struct making {
 
 static void *make_curve(void *context, struct error *why)
 {
-    struct making *making = context;
+    struct serving_making *making = context;
     struct prefix_curve *curve = prefix_curve_create(making->prefix, making->requests, why);
     bool ok = curve != NULL;
     for (uint32_t server = 0; ok && server < making->router->servers; server++) {
@@ -66,7 +66,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     if (!prefix_curve_applies(prefix)) {
         return replay_each(prefix, requests, router, totals, why);
     }
-    struct making making = {prefix, requests, router};
+    struct serving_making making = {prefix, requests, router};
     struct shared_entry *entry;
     const struct prefix_curve *curve =
         shared_get(shared, &curve_kind, curve_key(point, prefix), &making, &entry, why);

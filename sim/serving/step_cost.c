@@ -185,8 +185,8 @@ static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own
 }
 
 /* The fullest pass decides. `decodes` sequences of each pass decode. */
-static bool add_chunks(struct step_cost *cost, const struct step_load *load, uint32_t decodes,
-                       struct added *added, struct error *why)
+static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load *load,
+                                 uint32_t decodes, struct added *added, struct error *why)
 {
     uint64_t total = load->decodes;
     if (load->chunk_count == 0) {
@@ -335,7 +335,7 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     double rate[LINK_FLOWS],
         most[LINK_FLOWS] = {
             [LINK_LOADED] = load->loads ? INFINITY : 0, [LINK_SAVED] = load->saves ? INFINITY : 0};
-    if (!add_chunks(cost, load, pass.decodes, &added, why) ||
+    if (!step_cost_add_chunks(cost, load, pass.decodes, &added, why) ||
         !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }

@@ -136,8 +136,8 @@ static void add_difference(const double with[SURFACE_VALUES], const double witho
     }
 }
 
-static bool read_values(struct step_products *products, struct model_rows rows,
-                        double values[SURFACE_VALUES], struct error *why)
+static bool step_products_read_values(struct step_products *products, struct model_rows rows,
+                                      double values[SURFACE_VALUES], struct error *why)
 {
     double shared[SURFACE_VALUES];
     if (!surface_read(products->own, rows.own, 1, values, why)) {
@@ -159,7 +159,8 @@ bool step_products_add(struct step_products *products, struct model_rows rows,
                        struct model_rows already, struct added *added, struct error *why)
 {
     double with[SURFACE_VALUES], without[SURFACE_VALUES];
-    if (!read_values(products, rows, with, why) || !read_values(products, already, without, why)) {
+    if (!step_products_read_values(products, rows, with, why) ||
+        !step_products_read_values(products, already, without, why)) {
         return false;
     }
     add_difference(with, without, added);

@@ -60,7 +60,7 @@ static void ranged_answer(sqlite3_context *context, int count, sqlite3_value **v
 
 /* ---- tied ---- */
 
-static enum column find_column(const char *name)
+static enum column sql_find_column(const char *name)
 {
     int column = 0;
     while (column < COLUMN_COUNT && strcmp(column_kinds[column].name, name) != 0) {
@@ -70,8 +70,8 @@ static enum column find_column(const char *name)
 }
 
 /* The figure of a run; false if there is no such run. */
-static bool read_figure(struct store *store, sqlite3_value *run, enum column column,
-                        struct tie_figure *out)
+static bool sql_read_figure(struct store *store, sqlite3_value *run, enum column column,
+                            struct tie_figure *out)
 {
     struct result result;
     struct error unseen;
@@ -90,11 +90,12 @@ static void tied_answer(sqlite3_context *context, int count, sqlite3_value **val
 {
     struct store *store = sqlite3_user_data(context);
     const char *name = (const char *)sqlite3_value_text(values[2]);
-    enum column column = name != NULL ? find_column(name) : COLUMN_COUNT;
+    enum column column = name != NULL ? sql_find_column(name) : COLUMN_COUNT;
     struct tie_figure a, b;
     (void)count;
     if (column == COLUMN_COUNT || column_kinds[column].type == COLUMN_TYPE_TEXT ||
-        !read_figure(store, values[0], column, &a) || !read_figure(store, values[1], column, &b)) {
+        !sql_read_figure(store, values[0], column, &a) ||
+        !sql_read_figure(store, values[1], column, &b)) {
         return;
     }
     enum tie tie = figures_tie(&a, &b);

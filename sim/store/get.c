@@ -26,7 +26,8 @@ static int stored_type(enum column_type type)
     }
 }
 
-static bool damaged(const struct store *store, const char *run, const char *what, struct error *why)
+static bool store_get_damaged(const struct store *store, const char *run, const char *what,
+                              struct error *why)
 {
     return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
 }
@@ -39,7 +40,7 @@ static char (*names_of(struct result *result, enum column column))[RESULT_NAME]
 }
 
 /* Read a value that is not null and has its stored type; texts are read elsewhere. */
-static bool read_value(sqlite3_stmt *row, enum column column, struct result *result)
+static bool store_get_read_value(sqlite3_stmt *row, enum column column, struct result *result)
 {
     int at = (int)column;
     int64_t ns;
@@ -65,8 +66,8 @@ static bool read_value(sqlite3_stmt *row, enum column column, struct result *res
     }
 }
 
-static bool read_column(const struct store *store, sqlite3_stmt *row, enum column column,
-                        const char *run, struct result *result, struct error *why)
+static bool store_get_read_column(const struct store *store, sqlite3_stmt *row, enum column column,
+                                  const char *run, struct result *result, struct error *why)
 {
     enum column_type type = column_kinds[column].type;
     int found = sqlite3_column_type(row, (int)column);
@@ -77,8 +78,8 @@ static bool read_column(const struct store *store, sqlite3_stmt *row, enum colum
         return result_text(result, column, (const char *)sqlite3_column_text(row, (int)column),
                            why);
     }
-    return (found == stored_type(type) && read_value(row, column, result)) ||
-           damaged(store, run, column_kinds[column].name, why);
+    return (found == stored_type(type) && store_get_read_value(row, column, result)) ||
+           store_get_damaged(store, run, column_kinds[column].name, why);
 }
 
 static bool read_texts(sqlite3_stmt *row, struct result *result)
@@ -98,14 +99,14 @@ static bool read_run(const struct store *store, sqlite3_stmt *row, const char *r
                      struct result *result, struct error *why)
 {
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (!read_column(store, row, (enum column)column, run, result, why)) {
+        if (!store_get_read_column(store, row, (enum column)column, run, result, why)) {
             return false;
         }
     }
-    return read_texts(row, result) || damaged(store, run, "its texts", why);
+    return read_texts(row, result) || store_get_damaged(store, run, "its texts", why);
 }
 
-static double read_share(sqlite3_stmt *row, int column)
+static double store_get_read_share(sqlite3_stmt *row, int column)
 {
     bool null = sqlite3_column_type(row, column) == SQLITE_NULL;
     return null ? NAN : sqlite3_column_double(row, column);
@@ -118,9 +119,9 @@ static bool read_detail(sqlite3_stmt *row, struct result_step *out)
             return false;
         }
     }
-    out->hit_ratio = read_share(row, 1);
+    out->hit_ratio = store_get_read_share(row, 1);
     out->h2d_bytes = sqlite3_column_int64(row, 2);
-    out->mass_recall = read_share(row, 3);
+    out->mass_recall = store_get_read_share(row, 3);
     return cell_read_ns(sqlite3_column_double(row, 0), 1e3, &out->ns);
 }
 
@@ -138,7 +139,7 @@ static bool get_detail(struct store *store, const char *sql, const char *run,
     while (ok && (ok = database_step(store, statement, &row, why)) && row) {
         ok = array_reserve(rows, &capacity, *count + 1U, sizeof **rows, why) &&
              (read_detail(statement, &(*rows)[*count]) ||
-              damaged(store, run, "its layers or steps", why));
+              store_get_damaged(store, run, "its layers or steps", why));
         *count += ok;
     }
     sqlite3_finalize(statement);
@@ -208,7 +209,7 @@ static bool get_families(struct store *store, const char *run, struct result *re
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
     }
     while (ok && (ok = database_step(store, statement, &row, why)) && row) {
-        ok = read_family(statement, result) || damaged(store, run, "its families", why);
+        ok = read_family(statement, result) || store_get_damaged(store, run, "its families", why);
     }
     sqlite3_finalize(statement);
     return ok;

@@ -42,17 +42,17 @@ const char *guard_table(size_t index, size_t *length)
     return at != NULL ? at + MADE : NULL;
 }
 
-static bool has_name(const char *table, const char *name)
+static bool guard_has_name(const char *table, const char *name)
 {
     size_t length = strcspn(table, " ");
     return strlen(name) == length && sqlite3_strnicmp(table, name, (int)length) == 0;
 }
 
 /* The statement of the own table of this name; NULL: the name is not one of spillway's. */
-static const char *find_own(const char *name, size_t *length)
+static const char *guard_find_own(const char *name, size_t *length)
 {
     const char *table;
-    for (size_t i = 0; (table = guard_table(i, length)) != NULL && !has_name(table, name);) {
+    for (size_t i = 0; (table = guard_table(i, length)) != NULL && !guard_has_name(table, name);) {
         i++;
     }
     return table;
@@ -65,8 +65,8 @@ struct object {
     const char *type, *name, *table, *sql;
 };
 
-static bool refuse(const struct store *store, const char *type, const struct object *object,
-                   struct error *why)
+static bool guard_refuse(const struct store *store, const char *type, const struct object *object,
+                         struct error *why)
 {
     bool on = strcmp(object->table, object->name) != 0;
     error_set(why, store->path, 0, "holds the %s '%.60s'%s%.60s%s, which spillway did not make",
@@ -77,10 +77,10 @@ static bool refuse(const struct store *store, const char *type, const struct obj
 static bool check_table(const struct store *store, const struct object *object, struct error *why)
 {
     size_t length;
-    const char *own = find_own(object->name, &length);
+    const char *own = guard_find_own(object->name, &length);
     bool plain = strncmp(object->sql, made, MADE) == 0;
     if (own == NULL) {
-        return plain || refuse(store, "virtual table", object, why);
+        return plain || guard_refuse(store, "virtual table", object, why);
     }
     bool same = plain && strncmp(object->sql + MADE, own, length) == 0 &&
                 object->sql[MADE + length] == '\0';
@@ -96,8 +96,9 @@ static bool check_object(const struct store *store, const struct object *object,
         return check_table(store, object, why);
     }
     bool index = strcmp(object->type, "index") == 0;
-    bool harmless = index && (object->sql[0] == '\0' || find_own(object->table, &length) == NULL);
-    return harmless || refuse(store, object->type, object, why);
+    bool harmless =
+        index && (object->sql[0] == '\0' || guard_find_own(object->table, &length) == NULL);
+    return harmless || guard_refuse(store, object->type, object, why);
 }
 
 static const char *text_at(sqlite3_stmt *row, int column)

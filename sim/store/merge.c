@@ -22,7 +22,7 @@ static const char *const ablation_tables[] = {"ablations", NULL};
 static const char *const plan_tables[] = {"plans", "plan_points", NULL};
 
 /* A file that is being merged. */
-struct part {
+struct merge_part {
     struct store *store;
     struct store_shard shard;
     bool is_shard;
@@ -33,7 +33,7 @@ struct part {
 
 struct merge {
     struct store *into;
-    struct part *parts;
+    struct merge_part *parts;
     uint32_t count;
     uint64_t added;
 };
@@ -41,7 +41,7 @@ struct merge {
 /* ---- rows ------------------------------------------------------------------------------ */
 
 /* Bind the columns of the row at which `from` stands to the parameters of `to`. */
-static bool bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
+static bool merge_bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
 {
     for (int i = 0; i < sqlite3_column_count(from); i++) {
         if (sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i)) != SQLITE_OK) {
@@ -64,8 +64,8 @@ static void insert_sql(const char *table, int columns, char *sql, size_t size)
 }
 
 /* Copy the rows of `table` whose key, its first column, is `key`. */
-static bool copy_rows(struct store *from, struct store *into, const char *table, const char *column,
-                      const char *key, struct error *why)
+static bool merge_copy_rows(struct store *from, struct store *into, const char *table,
+                            const char *column, const char *key, struct error *why)
 {
     char sql[4 * SQL];
     sqlite3_stmt *rows = NULL, *insert = NULL;
@@ -78,7 +78,7 @@ static bool copy_rows(struct store *from, struct store *into, const char *table,
         ok = database_prepare(into, sql, &insert, why);
     }
     while (ok && (ok = database_step(from, rows, &row, why)) && row) {
-        ok = (bind_row(rows, insert) || database_error(into, why)) &&
+        ok = (merge_bind_row(rows, insert) || database_error(into, why)) &&
              database_step(into, insert, &unused, why);
         sqlite3_reset(insert);
     }
@@ -133,9 +133,9 @@ static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
 }
 
 /* Compare the rows of `key` in a table of both files: does the output have any, and the same? */
-static bool compare_rows(struct merge *merge, struct store *from, const char *table,
-                         const char *column, const char *key, bool *there, bool *same,
-                         struct error *why)
+static bool merge_compare_rows(struct merge *merge, struct store *from, const char *table,
+                               const char *column, const char *key, bool *there, bool *same,
+                               struct error *why)
 {
     sqlite3_stmt *theirs = find_rows(from, table, column, key, why);
     sqlite3_stmt *ours = theirs != NULL ? find_rows(merge->into, table, column, key, why) : NULL;
@@ -154,15 +154,15 @@ static bool compare_rows(struct merge *merge, struct store *from, const char *ta
 }
 
 /* Is `key` in both files, with the same rows in all tables? */
-static bool compare(struct merge *merge, struct store *from, const char *const *tables,
-                    const char *column, const char *key, bool *there, struct error *why)
+static bool merge_compare(struct merge *merge, struct store *from, const char *const *tables,
+                          const char *column, const char *key, bool *there, struct error *why)
 {
     bool same, some;
-    if (!compare_rows(merge, from, tables[0], column, key, there, &same, why)) {
+    if (!merge_compare_rows(merge, from, tables[0], column, key, there, &same, why)) {
         return false;
     }
     for (size_t i = 1; *there && same && tables[i] != NULL; i++) {
-        if (!compare_rows(merge, from, tables[i], column, key, &some, &same, why)) {
+        if (!merge_compare_rows(merge, from, tables[i], column, key, &some, &same, why)) {
             return false;
         }
     }
@@ -178,12 +178,12 @@ static bool copy_key(struct merge *merge, struct store *from, const char *const 
                      const char *column, const char *key, bool *copied, struct error *why)
 {
     bool there;
-    if (!compare(merge, from, tables, column, key, &there, why)) {
+    if (!merge_compare(merge, from, tables, column, key, &there, why)) {
         return false;
     }
     *copied = !there;
     for (size_t i = 0; !there && tables[i] != NULL; i++) {
-        if (!copy_rows(from, merge->into, tables[i], column, key, why)) {
+        if (!merge_copy_rows(from, merge->into, tables[i], column, key, why)) {
             return false;
         }
     }
@@ -192,7 +192,7 @@ static bool copy_key(struct merge *merge, struct store *from, const char *const 
 
 /* ---- files ----------------------------------------------------------------------------- */
 
-static bool open_part(const char *path, struct part *part, struct error *why)
+static bool merge_open_part(const char *path, struct merge_part *part, struct error *why)
 {
     part->store = store_open(path, false, why);
     return part->store != NULL &&
@@ -201,7 +201,7 @@ static bool open_part(const char *path, struct part *part, struct error *why)
            database_step(part->store, part->runs, &part->has_run, why);
 }
 
-static void close_part(struct part *part)
+static void close_part(struct merge_part *part)
 {
     sqlite3_finalize(part->runs);
     store_close(part->store);
@@ -210,9 +210,9 @@ static void close_part(struct part *part)
 /* All shards must belong to one sweep; files that are no shards may join them. */
 static bool check_shards(const struct merge *merge, struct error *why)
 {
-    const struct part *first = NULL;
+    const struct merge_part *first = NULL;
     for (uint32_t i = 0; i < merge->count; i++) {
-        const struct part *part = &merge->parts[i];
+        const struct merge_part *part = &merge->parts[i];
         first = first == NULL && part->is_shard ? part : first;
         if (part->is_shard && (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
                                first->shard.count != part->shard.count)) {
@@ -228,7 +228,7 @@ static bool check_shards(const struct merge *merge, struct error *why)
 
 static int by_shard(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct merge_part *x = a, *y = b;
     uint32_t left = x->shard.number, right = y->shard.number;
     return left != right ? (left > right) - (left < right)
                          : (x->place > y->place) - (x->place < y->place);
@@ -238,7 +238,8 @@ static int by_shard(const void *a, const void *b)
 
 /* The key of the current row of `keys`, valid until the next step; NULL, an error, if it is
  * null. */
-static const char *read_key(const struct part *part, sqlite3_stmt *keys, struct error *why)
+static const char *merge_read_key(const struct merge_part *part, sqlite3_stmt *keys,
+                                  struct error *why)
 {
     const char *key = (const char *)sqlite3_column_text(keys, 0);
     if (key == NULL) {
@@ -248,10 +249,10 @@ static const char *read_key(const struct part *part, sqlite3_stmt *keys, struct 
     return key;
 }
 
-static bool copy_next_run(struct merge *merge, struct part *part, struct error *why)
+static bool copy_next_run(struct merge *merge, struct merge_part *part, struct error *why)
 {
     bool copied;
-    const char *run = read_key(part, part->runs, why);
+    const char *run = merge_read_key(part, part->runs, why);
     if (run == NULL || !copy_key(merge, part->store, run_tables, "run", run, &copied, why) ||
         !store_join_draws(merge->into, part->store, run, why)) {
         return false;
@@ -268,7 +269,7 @@ static bool copy_runs(struct merge *merge, struct error *why)
     while (more) {
         more = false;
         for (uint32_t i = 0; i < merge->count; i++) {
-            struct part *part = &merge->parts[i];
+            struct merge_part *part = &merge->parts[i];
             while (part->has_run) {
                 if (!copy_next_run(merge, part, why)) {
                     return false;
@@ -284,7 +285,7 @@ static bool copy_runs(struct merge *merge, struct error *why)
 }
 
 /* Copy everything that the first of `tables` lists, key by key. */
-static bool copy_keys(struct merge *merge, struct part *part, const char *const *tables,
+static bool copy_keys(struct merge *merge, struct merge_part *part, const char *const *tables,
                       const char *column, struct error *why)
 {
     char sql[SQL];
@@ -293,7 +294,7 @@ static bool copy_keys(struct merge *merge, struct part *part, const char *const 
     snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column, tables[0]);
     bool ok = database_prepare(part->store, sql, &keys, why);
     while (ok && (ok = database_step(part->store, keys, &row, why)) && row) {
-        const char *key = read_key(part, keys, why);
+        const char *key = merge_read_key(part, keys, why);
         ok = key != NULL && copy_key(merge, part->store, tables, column, key, &copied, why);
     }
     sqlite3_finalize(keys);
@@ -306,7 +307,7 @@ static bool copy_all(struct merge *merge, struct error *why)
         return false;
     }
     for (uint32_t i = 0; i < merge->count; i++) {
-        struct part *part = &merge->parts[i];
+        struct merge_part *part = &merge->parts[i];
         if (!copy_keys(merge, part, curve_tables, "curve", why) ||
             !copy_keys(merge, part, validation_tables, "validation", why) ||
             !copy_keys(merge, part, ablation_tables, "ablation", why) ||
@@ -318,11 +319,11 @@ static bool copy_all(struct merge *merge, struct error *why)
     return true;
 }
 
-static bool run(struct merge *merge, const char *const *paths, struct error *why)
+static bool merge_run(struct merge *merge, const char *const *paths, struct error *why)
 {
     for (uint32_t i = 0; i < merge->count; i++) {
         merge->parts[i].place = i;
-        if (!open_part(paths[i], &merge->parts[i], why)) {
+        if (!merge_open_part(paths[i], &merge->parts[i], why)) {
             return false;
         }
     }
@@ -338,7 +339,7 @@ bool store_merge(struct store *into, const char *const *paths, uint32_t count, u
 {
     struct merge merge = {.into = into, .count = count};
     merge.parts = calloc(count, sizeof *merge.parts);
-    bool ok = merge.parts != NULL ? run(&merge, paths, why)
+    bool ok = merge.parts != NULL ? merge_run(&merge, paths, why)
                                   : error_set(why, into->path, 0, "out of memory");
     ok = database_end(into, ok, why);
     for (uint32_t i = 0; merge.parts != NULL && i < count; i++) {

@@ -15,14 +15,14 @@
 /* A row of `runs`: the columns, the fixed texts, the version. */
 #define RUN_FIELDS (COLUMN_COUNT + SCHEMA_TEXTS + 1)
 
-static bool bind_number(sqlite3_stmt *statement, int at, double value)
+static bool store_put_bind_number(sqlite3_stmt *statement, int at, double value)
 {
     return (isnan(value) ? sqlite3_bind_null(statement, at)
                          : sqlite3_bind_double(statement, at, value)) == SQLITE_OK;
 }
 
-static bool bind_cell(sqlite3_stmt *statement, int at, const struct result *result,
-                      enum column column)
+static bool store_put_bind_cell(sqlite3_stmt *statement, int at, const struct result *result,
+                                enum column column)
 {
     const struct cell *cell = &result->cells[column];
     if (!result_has(result, column)) {
@@ -32,11 +32,11 @@ static bool bind_cell(sqlite3_stmt *statement, int at, const struct result *resu
     case COLUMN_TYPE_INTEGER:
         return sqlite3_bind_int64(statement, at, cell->integer) == SQLITE_OK;
     case COLUMN_TYPE_REAL:
-        return bind_number(statement, at, cell->real);
+        return store_put_bind_number(statement, at, cell->real);
     case COLUMN_TYPE_US:
-        return bind_number(statement, at, (double)cell->integer / 1e3);
+        return store_put_bind_number(statement, at, (double)cell->integer / 1e3);
     case COLUMN_TYPE_MS:
-        return bind_number(statement, at, (double)cell->integer / 1e6);
+        return store_put_bind_number(statement, at, (double)cell->integer / 1e6);
     default: {
         char buffer[CELL_SIZE];
         const char *text = cell_text(result, column, buffer);
@@ -49,7 +49,7 @@ static bool bind_run(sqlite3_stmt *statement, const struct result *result)
 {
     int at = 1;
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (!bind_cell(statement, at++, result, (enum column)column)) {
+        if (!store_put_bind_cell(statement, at++, result, (enum column)column)) {
             return false;
         }
     }
@@ -74,8 +74,8 @@ static void insert_run_sql(char *sql, size_t size)
     memcpy(sql + used, ")", 2);
 }
 
-static bool put_run(struct store *store, const struct result *result, bool *added,
-                    struct error *why)
+static bool store_put_run(struct store *store, const struct result *result, bool *added,
+                          struct error *why)
 {
     char sql[64 + 2 * RUN_FIELDS];
     insert_run_sql(sql, sizeof sql);
@@ -113,7 +113,7 @@ static void bind_layer(sqlite3_stmt *statement, const struct result *result, uin
     const struct result_layer *layer = &result->layers[index];
     sqlite3_bind_int64(statement, 2, index);
     sqlite3_bind_double(statement, 3, (double)layer->ns / 1e3);
-    bind_number(statement, 4, layer->hit_ratio);
+    store_put_bind_number(statement, 4, layer->hit_ratio);
     sqlite3_bind_int64(statement, 5, layer->h2d_bytes);
 }
 
@@ -122,14 +122,14 @@ static void bind_step(sqlite3_stmt *statement, const struct result *result, uint
     const struct result_step *step = &result->steps[index];
     sqlite3_bind_int64(statement, 2, index);
     sqlite3_bind_double(statement, 3, (double)step->ns / 1e3);
-    bind_number(statement, 4, step->hit_ratio);
+    store_put_bind_number(statement, 4, step->hit_ratio);
     sqlite3_bind_int64(statement, 5, step->h2d_bytes);
-    bind_number(statement, 6, step->mass_recall);
+    store_put_bind_number(statement, 6, step->mass_recall);
 }
 
 static void bind_ms(sqlite3_stmt *statement, int at, int64_t ns)
 {
-    bind_number(statement, at, ns < 0 ? NAN : (double)ns / 1e6);
+    store_put_bind_number(statement, at, ns < 0 ? NAN : (double)ns / 1e6);
 }
 
 static void bind_request(sqlite3_stmt *statement, const struct result *result, uint32_t index)
@@ -166,7 +166,7 @@ static void bind_bin(sqlite3_stmt *statement, const struct result *result, uint3
     bind_ms(statement, 3, bin->start_ns);
     bind_ms(statement, 4, bin->ns);
     for (int i = 0; i < RESULT_SERIES; i++) {
-        bind_number(statement, 5 + i, bin->figures[i]);
+        store_put_bind_number(statement, 5 + i, bin->figures[i]);
     }
 }
 
@@ -176,7 +176,7 @@ static void bind_family(sqlite3_stmt *statement, const struct result *result, ui
     sqlite3_bind_int64(statement, 2, index);
     sqlite3_bind_text(statement, 3, family->name, -1, SQLITE_STATIC);
     for (int i = 0; i < RANGE_COUNT; i++) {
-        bind_number(statement, 4 + i, family->values[i]);
+        store_put_bind_number(statement, 4 + i, family->values[i]);
     }
 }
 
@@ -211,8 +211,8 @@ static const struct {
 #undef COUNT
 };
 
-static bool put_rows(struct store *store, const struct result *result, const char *sql,
-                     uint32_t count, bind_row bind, struct error *why)
+static bool store_put_rows(struct store *store, const struct result *result, const char *sql,
+                           uint32_t count, bind_row bind, struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool ok = database_prepare(store, sql, &statement, why);
@@ -230,11 +230,11 @@ static bool put_rows(struct store *store, const struct result *result, const cha
 static bool put_all(struct store *store, const struct result *result, struct error *why)
 {
     bool added;
-    bool ok = put_run(store, result, &added, why);
+    bool ok = store_put_run(store, result, &added, why);
     for (size_t i = 0; ok && added && i < sizeof details / sizeof *details; i++) {
         uint32_t count;
         memcpy(&count, (const char *)result + details[i].count, sizeof count);
-        ok = put_rows(store, result, details[i].sql, count, details[i].bind, why);
+        ok = store_put_rows(store, result, details[i].sql, count, details[i].bind, why);
     }
     return ok;
 }

@@ -9,7 +9,8 @@
 
 /* ---- a row ---- */
 
-static void bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit, double value)
+static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit,
+                                    double value)
 {
     if (isnan(value)) {
         sqlite3_bind_null(statement, at);
@@ -20,17 +21,17 @@ static void bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit, 
     }
 }
 
-static void bind_cell(sqlite3_stmt *statement, int at, const struct frame_column *column,
-                      const struct frame_cell *cell)
+static void store_frame_bind_cell(sqlite3_stmt *statement, int at,
+                                  const struct frame_column *column, const struct frame_cell *cell)
 {
     if (cell->text != NULL) {
         sqlite3_bind_text(statement, at, cell->text, -1, SQLITE_STATIC);
     } else {
-        bind_number(statement, at, column->unit, cell->set ? cell->value : NAN);
+        store_frame_bind_number(statement, at, column->unit, cell->set ? cell->value : NAN);
     }
 }
 
-static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
+static void store_frame_bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
 {
     const struct store_frame *of = rows;
     const struct frame *frame = of->frame;
@@ -43,10 +44,10 @@ static void bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
         if (column->key == NULL) {
             continue;
         }
-        bind_cell(statement, ++at, column, cell);
+        store_frame_bind_cell(statement, ++at, column, cell);
         if (column->ranged) {
-            bind_number(statement, ++at, column->unit, ranged ? cell->low : NAN);
-            bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
+            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->low : NAN);
+            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
         }
     }
     if (!of->is_nameless) {
@@ -61,8 +62,8 @@ static void bind_whole(sqlite3_stmt *statement, const void *rows, uint32_t index
     for (uint32_t i = 0; i < frame->column_count; i++) {
         const char *key = frame->columns[i].key;
         if (key != NULL && strcmp(key, of->whole) == 0) {
-            bind_cell(statement, 1, &frame->columns[i],
-                      &frame->cells[(size_t)index * frame->column_count + i]);
+            store_frame_bind_cell(statement, 1, &frame->columns[i],
+                                  &frame->cells[(size_t)index * frame->column_count + i]);
         }
     }
 }
@@ -93,7 +94,7 @@ static bool put_frame(struct store *store, const struct store_frame *of, struct 
     }
     text_append(insert, sizeof insert, of->is_nameless ? ")" : ", ?)");
     return remove_whole(store, of, why) &&
-           database_put_each(store, insert, bind_row, of, of->frame->row_count, why);
+           database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);
 }
 
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,

@@ -100,7 +100,7 @@ bool database_end(struct store *store, bool good, struct error *why)
 }
 
 /* Read the version of the file: 0 when it has no tables yet. */
-static bool read_version(struct store *store, int *version, struct error *why)
+static bool store_read_version(struct store *store, int *version, struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool row = false;
@@ -118,7 +118,7 @@ static bool create_tables(struct store *store, struct error *why)
     snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SCHEMA_APPLICATION, (int)schema_version());
     int version;
-    if (!database_run(store, "BEGIN IMMEDIATE", why) || !read_version(store, &version, why)) {
+    if (!database_run(store, "BEGIN IMMEDIATE", why) || !store_read_version(store, &version, why)) {
         return false;
     }
     return (version != 0 ||
@@ -155,7 +155,7 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     sqlite3_busy_handler(store->database, waits, store);
     sqlite3_progress_handler(store->database, LOOK_STEPS, abandons, store);
     guard_begin(store);
-    if (!read_version(store, &version, why) || (version != 0 && !guard_check(store, why))) {
+    if (!store_read_version(store, &version, why) || (version != 0 && !guard_check(store, why))) {
         return false;
     }
     if (!writable) {
@@ -169,7 +169,7 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
 }
 
 /* A reader also opens for writing if it may: otherwise it could not roll a killed writer back. */
-static bool open_file(struct store *store, bool writable, struct error *why)
+static bool store_open_file(struct store *store, bool writable, struct error *why)
 {
     int flags = SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0);
     const char *before = store->path[0] == '/' || store->in_memory ? "" : "./";
@@ -196,7 +196,7 @@ static struct store *open_store(const char *path, bool writable, bool in_memory,
     }
     store->in_memory = in_memory;
     store->fresh = !in_memory && access(path, F_OK) != 0;
-    if (!open_file(store, writable, why)) {
+    if (!store_open_file(store, writable, why)) {
         store_close(store);
         return NULL;
     }

@@ -60,7 +60,7 @@ bool store_insert_draws(struct store *store, const char *run, const struct resul
     return ok;
 }
 
-static bool read_row(sqlite3_stmt *row, double values[DRAWN_COUNT])
+static bool store_draws_read_row(sqlite3_stmt *row, double values[DRAWN_COUNT])
 {
     for (int i = 0; i < DRAWN_COUNT; i++) {
         int type = sqlite3_column_type(row, 1 + i);
@@ -72,8 +72,8 @@ static bool read_row(sqlite3_stmt *row, double values[DRAWN_COUNT])
     return true;
 }
 
-static bool read_rows(struct store *store, sqlite3_stmt *statement, const char *run,
-                      struct result_draws *draws, struct error *why)
+static bool store_draws_read_rows(struct store *store, sqlite3_stmt *statement, const char *run,
+                                  struct result_draws *draws, struct error *why)
 {
     size_t capacity = 0;
     bool row = false;
@@ -85,7 +85,7 @@ static bool read_rows(struct store *store, sqlite3_stmt *statement, const char *
                            why)) {
             return false;
         }
-        if (!read_row(statement, draws->values[draws->count])) {
+        if (!store_draws_read_row(statement, draws->values[draws->count])) {
             return error_set(why, store->path, 0, "the replications of run %s are damaged", run);
         }
         draws->count++;
@@ -103,7 +103,7 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
     if (ok) {
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
-        ok = read_rows(store, statement, run, draws, why);
+        ok = store_draws_read_rows(store, statement, run, draws, why);
     }
     sqlite3_finalize(statement);
     if (!ok) {

@@ -36,14 +36,15 @@ const char *values_fault(sqlite3_stmt *row, int column)
 }
 
 /* Rows of a table that are looked at. */
-struct rows {
+struct value_rows {
     const struct store *store;
     char table[32];
     sqlite3_stmt *row; /* the current one */
 };
 
 /* A row is that of a run, a curve, ...: the name of its first column. */
-static bool damaged(const struct rows *rows, int column, const char *fault, struct error *why)
+static bool store_values_damaged(const struct value_rows *rows, int column, const char *fault,
+                                 struct error *why)
 {
     const char *key = (const char *)sqlite3_column_text(rows->row, 0);
     return error_set(why, rows->store->path, 0, "%s %.40s is damaged: '%s' in table '%s' is %s",
@@ -51,12 +52,12 @@ static bool damaged(const struct rows *rows, int column, const char *fault, stru
                      sqlite3_column_name(rows->row, column), rows->table, fault);
 }
 
-static bool check_types(const struct rows *rows, struct error *why)
+static bool check_types(const struct value_rows *rows, struct error *why)
 {
     for (int i = 0; i < sqlite3_column_count(rows->row); i++) {
         const char *fault = values_fault(rows->row, i);
         if (fault != NULL) {
-            return damaged(rows, i, fault, why);
+            return store_values_damaged(rows, i, fault, why);
         }
     }
     return true;
@@ -75,7 +76,7 @@ static bool holds_items(enum column column, const char *text)
 }
 
 /* The columns of a run that are JSON texts. Those of `runs` begin with those of columns.def. */
-static bool check_items(const struct rows *rows, struct error *why)
+static bool check_items(const struct value_rows *rows, struct error *why)
 {
     for (int i = 0; i < COLUMN_COUNT; i++) {
         enum column_type type = column_kinds[i].type;
@@ -83,39 +84,39 @@ static bool check_items(const struct rows *rows, struct error *why)
                      type == COLUMN_TYPE_BAND || type == COLUMN_TYPE_NOTES;
         const char *text = items ? (const char *)sqlite3_column_text(rows->row, i) : NULL;
         if (text != NULL && !holds_items((enum column)i, text)) {
-            return damaged(rows, i, "malformed JSON", why);
+            return store_values_damaged(rows, i, "malformed JSON", why);
         }
     }
     return true;
 }
 
 /* The texts that follow them have a most size each. */
-static bool check_texts(const struct rows *rows, struct error *why)
+static bool check_texts(const struct value_rows *rows, struct error *why)
 {
     for (int i = 0; i < SCHEMA_TEXTS; i++) {
         int size = sqlite3_column_bytes(rows->row, COLUMN_COUNT + i);
         if ((size_t)size >= schema_texts[i].size) {
-            return damaged(rows, COLUMN_COUNT + i, "longer than spillway writes", why);
+            return store_values_damaged(rows, COLUMN_COUNT + i, "longer than spillway writes", why);
         }
     }
     return true;
 }
 
-static bool check_json(const struct rows *rows, struct error *why)
+static bool check_json(const struct value_rows *rows, struct error *why)
 {
-    return damaged(rows, 1, "malformed JSON", why);
+    return store_values_damaged(rows, 1, "malformed JSON", why);
 }
 
 /* ---- all tables ---- */
 
-typedef bool (*row_check)(const struct rows *rows, struct error *why);
+typedef bool (*row_check)(const struct value_rows *rows, struct error *why);
 
 /* Check the rows of "SELECT `what` FROM `table` ...", whose name ends at a blank. */
-static bool check_rows(struct store *store, const char *what, const char *table, row_check check,
-                       struct error *why)
+static bool store_values_check_rows(struct store *store, const char *what, const char *table,
+                                    row_check check, struct error *why)
 {
     char sql[160];
-    struct rows rows = {.store = store};
+    struct value_rows rows = {.store = store};
     bool more = true;
     snprintf(rows.table, sizeof rows.table, "%.*s", (int)strcspn(table, " "), table);
     snprintf(sql, sizeof sql, "SELECT %s FROM %s", what, table);
@@ -135,7 +136,7 @@ static bool check_all_types(struct store *store, struct error *why)
     for (size_t i = 0; good && (table = guard_table(i, &length)) != NULL; i++) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(table, " "), table);
-        good = check_rows(store, "*", name, check_types, why);
+        good = store_values_check_rows(store, "*", name, check_types, why);
     }
     return good;
 }
@@ -153,7 +154,7 @@ bool values_check(struct store *store, struct error *why)
     };
     bool good = check_all_types(store, why);
     for (size_t i = 0; good && i < sizeof texts / sizeof texts[0]; i++) {
-        good = check_rows(store, texts[i].what, texts[i].table, texts[i].check, why);
+        good = store_values_check_rows(store, texts[i].what, texts[i].table, texts[i].check, why);
     }
     return good;
 }

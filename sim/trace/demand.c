@@ -37,16 +37,16 @@ uint32_t demand_codes(double margin)
 }
 
 /* The units of a row outside the window: [from, to) of `rows`. */
-struct span {
+struct demand_span {
     const struct trace_rows *rows;
     uint32_t from, to;
 };
 
-static struct span find_span(const struct trace_rows *rows, uint32_t row,
-                             const struct demand_shape *shape)
+static struct demand_span find_span(const struct trace_rows *rows, uint32_t row,
+                                    const struct demand_shape *shape)
 {
     const uint32_t *units = rows->units;
-    struct span span = {rows, rows->start[row], rows->start[row + 1]};
+    struct demand_span span = {rows, rows->start[row], rows->start[row + 1]};
     while (span.from < span.to && units[span.from] < shape->first_unit) {
         span.from++;
     }
@@ -58,7 +58,7 @@ static struct span find_span(const struct trace_rows *rows, uint32_t row,
 
 /* Count the units of the span that are near its heaviest. Code 255 also stands for smaller masses,
  * so its units count as near only to units of code 255. */
-static uint32_t count_near(const struct span *span, uint32_t codes)
+static uint32_t count_near(const struct demand_span *span, uint32_t codes)
 {
     const uint8_t *code = span->rows->mass;
     uint32_t heaviest = UINT8_MAX, near = 0;
@@ -73,7 +73,7 @@ static uint32_t count_near(const struct span *span, uint32_t codes)
 }
 
 /* Of `count` units, the number that the shape asks for; `known` is a span with known masses. */
-static uint32_t count_wanted(const struct span *known, const struct demand_shape *shape,
+static uint32_t count_wanted(const struct demand_span *known, const struct demand_shape *shape,
                              uint32_t count)
 {
     uint32_t near = shape->codes > 0 ? count_near(known, shape->codes) : count;
@@ -87,7 +87,7 @@ struct sorted {
 };
 
 /* Sort into the buffer, after its first `at` units. */
-static struct sorted sort_by_code(const struct span *span, uint32_t wanted, uint32_t at,
+static struct sorted sort_by_code(const struct demand_span *span, uint32_t wanted, uint32_t at,
                                   struct demand_buffer *buffer)
 {
     uint32_t place[256] = {0};
@@ -131,7 +131,7 @@ static float most_unrecorded(const struct trace_header *header, const struct tra
 /* What the row leaves to the window, and what it says about the units that it does not record.
  * `known` is the span of the true row. */
 static void account(const struct trace_header *header, const struct trace_frame *frame,
-                    uint32_t row, const struct demand_shape *shape, const struct span *known,
+                    uint32_t row, const struct demand_shape *shape, const struct demand_span *known,
                     struct demand *out)
 {
     uint32_t count = known->to - known->from, outside = shape->end_unit - shape->first_unit;
@@ -144,7 +144,7 @@ static void account(const struct trace_header *header, const struct trace_frame 
     out->window_mass = fmaxf(0, 1 - out->tail - out->recorded_mass);
 }
 
-static bool reserve(struct demand_buffer *buffer, uint32_t units, struct error *why)
+static bool demand_reserve(struct demand_buffer *buffer, uint32_t units, struct error *why)
 {
     return array_reserve(&buffer->units, &buffer->units_capacity, units, sizeof *buffer->units,
                          why) &&
@@ -152,8 +152,9 @@ static bool reserve(struct demand_buffer *buffer, uint32_t units, struct error *
 }
 
 /* All of a demand except the number and mass of its units. */
-static struct demand describe(const struct trace_header *header, const struct trace_frame *frame,
-                              uint32_t head, uint32_t step, const struct demand_buffer *buffer)
+static struct demand demand_describe(const struct trace_header *header,
+                                     const struct trace_frame *frame, uint32_t head, uint32_t step,
+                                     const struct demand_buffer *buffer)
 {
     uint32_t group = header->query_heads / header->kv_heads;
     size_t query = (size_t)head * group * frame->steps + step;
@@ -173,12 +174,12 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
                        struct demand_buffer *buffer, struct demand *out, struct error *why)
 {
     uint32_t row = head * frame->steps + step;
-    struct span span = find_span(&frame->rows, row, shape);
+    struct demand_span span = find_span(&frame->rows, row, shape);
     uint32_t recorded = span.to - span.from;
-    if (!reserve(buffer, recorded, why)) {
+    if (!demand_reserve(buffer, recorded, why)) {
         return false;
     }
-    *out = describe(header, frame, head, step, buffer);
+    *out = demand_describe(header, frame, head, step, buffer);
     out->wanted = count_wanted(&span, shape, recorded);
     out->recorded = recorded;
     struct sorted mass = sort_by_code(&span, out->wanted, 0, buffer);
@@ -193,7 +194,7 @@ bool demand_from_frame(const struct trace_header *header, const struct trace_fra
 enum { UNKNOWN = 256 };
 
 /* The code of `unit` in a span, which is ascending; UNKNOWN if it is not there. */
-static uint32_t find_code(const struct span *span, uint32_t unit)
+static uint32_t find_code(const struct demand_span *span, uint32_t unit)
 {
     uint32_t from = span->from, to = span->to;
     while (from < to) {
@@ -210,8 +211,9 @@ static uint32_t find_code(const struct span *span, uint32_t unit)
 /* From the `count` units after the first `at` of the buffer, drop those that `asked` ranks at least
  * as high as its unit `last` of code `code`, and move the others behind the first `wanted`. Returns
  * the number of units in the buffer then. */
-static uint32_t keep_unasked(const struct span *asked, uint32_t last, uint32_t code, uint32_t at,
-                             uint32_t count, uint32_t wanted, struct demand_buffer *buffer)
+static uint32_t keep_unasked(const struct demand_span *asked, uint32_t last, uint32_t code,
+                             uint32_t at, uint32_t count, uint32_t wanted,
+                             struct demand_buffer *buffer)
 {
     uint32_t kept = wanted;
     for (uint32_t i = at; i < at + count; i++) {
@@ -229,13 +231,13 @@ bool demand_from_approximate(const struct trace_header *header, const struct tra
                              struct demand_buffer *buffer, struct demand *out, struct error *why)
 {
     uint32_t row = head * frame->steps + step;
-    struct span asked = find_span(&frame->approximate, row, shape);
-    struct span known = find_span(&frame->rows, row, shape);
+    struct demand_span asked = find_span(&frame->approximate, row, shape);
+    struct demand_span known = find_span(&frame->rows, row, shape);
     uint32_t count = asked.to - asked.from, known_count = known.to - known.from;
-    if (!reserve(buffer, count + known_count, why)) {
+    if (!demand_reserve(buffer, count + known_count, why)) {
         return false;
     }
-    *out = describe(header, frame, head, step, buffer);
+    *out = demand_describe(header, frame, head, step, buffer);
     out->wanted = count_wanted(&known, shape, count);
     sort_by_code(&asked, 0, 0, buffer);
     out->recorded_mass = sort_by_code(&known, 0, count, buffer).all;

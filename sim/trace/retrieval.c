@@ -75,7 +75,8 @@ struct asking {
     uint32_t levels;
 };
 
-static uint64_t key_of(const struct trace_frame *frame, uint32_t head, uint64_t purpose)
+static uint64_t trace_retrieval_key_of(const struct trace_frame *frame, uint32_t head,
+                                       uint64_t purpose)
 {
     return hash_at(hash_at(hash_at(frame->sequence, frame->layer), head), purpose);
 }
@@ -97,8 +98,9 @@ static void draw_head(uint64_t key, uint32_t units, uint16_t *draws, uint32_t *o
 }
 
 /* Do that for all heads of the frame's layer, unless it is done. */
-static bool draw_lasting(const struct trace_header *header, const struct trace_frame *frame,
-                         struct retrieval_buffer *buffer, struct error *why)
+static bool trace_retrieval_draw_lasting(const struct trace_header *header,
+                                         const struct trace_frame *frame,
+                                         struct retrieval_buffer *buffer, struct error *why)
 {
     size_t all = (size_t)header->kv_heads * header->units;
     if (buffer->drawn && buffer->sequence == frame->sequence && buffer->layer == frame->layer) {
@@ -114,8 +116,8 @@ static bool draw_lasting(const struct trace_header *header, const struct trace_f
     }
     for (uint32_t head = 0; head < header->kv_heads; head++) {
         size_t first = (size_t)head * header->units;
-        draw_head(key_of(frame, head, LASTING_PURPOSE), header->units, buffer->lasting + first,
-                  buffer->order + first);
+        draw_head(trace_retrieval_key_of(frame, head, LASTING_PURPOSE), header->units,
+                  buffer->lasting + first, buffer->order + first);
     }
     for (uint32_t unit = 0; unit < header->units; unit++) {
         buffer->code[unit] = UNRECORDED;
@@ -154,7 +156,7 @@ static void spread_tail(struct asking *asking)
     asking->tail_width = least;
 }
 
-static void describe(struct asking *asking, const struct retrieval_error *error)
+static void trace_retrieval_describe(struct asking *asking, const struct retrieval_error *error)
 {
     const struct demand *truth = asking->truth;
     const struct demand_shape *shape = asking->shape;
@@ -256,7 +258,7 @@ static uint32_t page_end(const struct asking *asking, uint32_t unit)
     return end < asking->shape->end_unit ? (uint32_t)end : asking->shape->end_unit;
 }
 
-static uint32_t put_pages(const struct asking *asking)
+static uint32_t trace_retrieval_put_pages(const struct asking *asking)
 {
     struct retrieval_buffer *buffer = asking->buffer;
     uint32_t count = 0, unit = asking->shape->first_unit, end;
@@ -298,7 +300,7 @@ static void sort_best(const struct asking *asking, uint32_t count, uint32_t want
 }
 
 /* Ask for a unit: the next in the demand. */
-static void ask(const struct asking *asking, uint32_t unit, struct demand *out)
+static void trace_retrieval_ask(const struct asking *asking, uint32_t unit, struct demand *out)
 {
     struct demand_buffer *asked = &asking->buffer->asked;
     uint16_t *code = &asking->buffer->code[unit];
@@ -311,8 +313,8 @@ static void ask(const struct asking *asking, uint32_t unit, struct demand *out)
 }
 
 /* Write the demand: the units of the `count` best items, then the other recorded units. */
-static void answer(const struct asking *asking, const uint32_t *best, uint32_t count,
-                   struct demand *out)
+static void trace_retrieval_answer(const struct asking *asking, const uint32_t *best,
+                                   uint32_t count, struct demand *out)
 {
     struct retrieval_buffer *buffer = asking->buffer;
     const struct demand *truth = asking->truth;
@@ -324,7 +326,7 @@ static void answer(const struct asking *asking, const uint32_t *best, uint32_t c
     out->wanted_tail = 0;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t unit = best[i], end = page_end(asking, unit); unit < end; unit++) {
-            ask(asking, unit, out);
+            trace_retrieval_ask(asking, unit, out);
         }
     }
     out->recorded = out->wanted;
@@ -340,7 +342,7 @@ static void answer(const struct asking *asking, const uint32_t *best, uint32_t c
     }
 }
 
-static bool reserve(const struct asking *asking, struct error *why)
+static bool trace_retrieval_reserve(const struct asking *asking, struct error *why)
 {
     struct retrieval_buffer *buffer = asking->buffer;
     size_t units = (size_t)asking->header->units + 1;
@@ -367,10 +369,11 @@ static void ask_best(const struct asking *asking, struct demand *out)
     for (uint32_t i = 0; i < truth->recorded; i++) {
         buffer->code[truth->units[i]] = truth->mass[i];
     }
-    uint32_t count = asking->page > 1 ? put_pages(asking) : put_units(asking, wanted);
+    uint32_t count =
+        asking->page > 1 ? trace_retrieval_put_pages(asking) : put_units(asking, wanted);
     wanted = wanted < count ? wanted : count;
     sort_best(asking, count, wanted, best);
-    answer(asking, best, wanted, out);
+    trace_retrieval_answer(asking, best, wanted, out);
 }
 
 bool demand_from_retrieval(const struct trace_header *header, const struct trace_frame *frame,
@@ -380,7 +383,7 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
 {
     struct demand truth;
     if (!demand_from_frame(header, frame, head, step, shape, &buffer->truth, &truth, why) ||
-        !draw_lasting(header, frame, buffer, why)) {
+        !trace_retrieval_draw_lasting(header, frame, buffer, why)) {
         return false;
     }
     *out = truth;
@@ -394,12 +397,13 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
         .truth = &truth,
         .lasting = buffer->lasting + (size_t)head * header->units,
         .order = buffer->order + (size_t)head * header->units,
-        .tail_key = key_of(frame, head, TAIL_PURPOSE),
-        .step_key = key_of(frame, head, STEP_PURPOSE + (uint64_t)frame->first_step + step),
+        .tail_key = trace_retrieval_key_of(frame, head, TAIL_PURPOSE),
+        .step_key =
+            trace_retrieval_key_of(frame, head, STEP_PURPOSE + (uint64_t)frame->first_step + step),
         .page = error->page > 1 ? error->page : 1,
     };
-    describe(&asking, error);
-    if (!reserve(&asking, why)) {
+    trace_retrieval_describe(&asking, error);
+    if (!trace_retrieval_reserve(&asking, why)) {
         return false;
     }
     ask_best(&asking, out);

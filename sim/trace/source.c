@@ -6,14 +6,14 @@
 #include <jansson.h>
 #include <string.h>
 
-static void read_text(const json_t *source, const char *key, char *out, size_t size)
+static void source_read_text(const json_t *source, const char *key, char *out, size_t size)
 {
     const char *text = json_string_value(json_object_get(source, key));
     text_copy(out, size, text != NULL ? text : "");
 }
 
 /* A source without a basis is a recording; an unknown word gets the worst basis. */
-static enum basis read_basis(const json_t *source)
+static enum basis source_read_basis(const json_t *source)
 {
     const char *name = json_string_value(json_object_get(source, "basis"));
     enum basis basis = BASIS_MEASURED;
@@ -25,7 +25,7 @@ static enum basis read_basis(const json_t *source)
 static void read_retrieval(const json_t *source, char *out, size_t size)
 {
     char command[1024];
-    read_text(source, "command", command, sizeof command);
+    source_read_text(source, "command", command, sizeof command);
     const char *unit = strstr(command, "--unit ");
     text_copy(out, size, unit != NULL ? unit + strlen("--unit ") : "");
     out[strcspn(out, ": ")] = '\0';
@@ -36,15 +36,15 @@ void trace_source_read(const struct trace_header *header, struct trace_source *o
     json_t *source = json_loads(header->source, 0, NULL);
     char mass[16];
     const json_t *fitted = json_object_get(source, "fitted_context");
-    read_text(source, "model", out->model, sizeof out->model);
-    read_text(source, "text", out->text, sizeof out->text);
-    read_text(source, "mass", mass, sizeof mass);
+    source_read_text(source, "model", out->model, sizeof out->model);
+    source_read_text(source, "text", out->text, sizeof out->text);
+    source_read_text(source, "mass", mass, sizeof mass);
     read_retrieval(source, out->retrieval, sizeof out->retrieval);
     out->twin = fitted != NULL;
     out->fitted_context = (uint64_t)json_integer_value(fitted);
     const json_t *layers = json_object_get(source, "model_layers");
     out->model_layers = layers != NULL ? (uint32_t)json_integer_value(layers) : header->layers;
-    out->basis = read_basis(source);
+    out->basis = source_read_basis(source);
     out->masses = strncmp(mass, "assumed", strlen("assumed")) != 0;
     json_decref(source);
 }

@@ -45,7 +45,7 @@ struct history {
 };
 
 /* What one thread needs for its current layer. */
-struct scratch {
+struct trace_stats_scratch {
     struct trace_frame frame;
     struct demand_buffer demand;
     struct mean (*means)[TRACE_FIGURES]; /* of each KV head */
@@ -54,16 +54,16 @@ struct scratch {
     double *norms;                       /* of these queries */
 };
 
-struct measurement {
+struct trace_stats_measurement {
     const struct trace *trace;
     const struct trace_header *header;
     bool with_demands;
     struct demand_shape shape;
-    struct scratch *scratch; /* one per thread */
+    struct trace_stats_scratch *scratch; /* one per thread */
     struct trace_stats *stats;
 };
 
-static void add(struct mean *mean, double value)
+static void trace_stats_add(struct mean *mean, double value)
 {
     mean->sum += value;
     mean->count++;
@@ -84,7 +84,7 @@ static void add_overlap(struct mean *means, struct history *wanted, const struct
     }
     for (int lag = 0; lag < LAGS; lag++) {
         if (demand->wanted > 0 && step >= lags[lag]) {
-            add(&means[TRACE_OVERLAP_1 + lag], (double)both[lag] / demand->wanted);
+            trace_stats_add(&means[TRACE_OVERLAP_1 + lag], (double)both[lag] / demand->wanted);
         }
     }
 }
@@ -108,27 +108,29 @@ static uint32_t units_that_hold(const struct demand *demand, double mass)
     return count;
 }
 
-static void add_demand(const struct measurement *all, struct scratch *scratch,
-                       const struct demand *demand, uint32_t head, uint32_t step)
+static void add_demand(const struct trace_stats_measurement *all,
+                       struct trace_stats_scratch *scratch, const struct demand *demand,
+                       uint32_t head, uint32_t step)
 {
     struct mean *means = scratch->means[head];
     double units = all->header->units;
     add_overlap(means, scratch->wanted + (size_t)head * all->header->units, demand,
                 scratch->frame.first_step + step);
     struct unit_set wanted = demand_wanted(demand);
-    add(&means[TRACE_FRESH_MASS], demand_attended(demand, &wanted).least);
+    trace_stats_add(&means[TRACE_FRESH_MASS], demand_attended(demand, &wanted).least);
     const uint32_t *start = scratch->frame.rows.start + head * scratch->frame.steps + step;
-    add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
+    trace_stats_add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
     if (demand->recorded > 0) {
         double recorded = recorded_mass(demand);
-        add(&means[TRACE_HALF_UNITS], units_that_hold(demand, 0.5 * recorded) / units);
-        add(&means[TRACE_MOST_UNITS], units_that_hold(demand, 0.9 * recorded) / units);
+        trace_stats_add(&means[TRACE_HALF_UNITS], units_that_hold(demand, 0.5 * recorded) / units);
+        trace_stats_add(&means[TRACE_MOST_UNITS], units_that_hold(demand, 0.9 * recorded) / units);
     }
 }
 
 /* After the exact demand of the step: measure how much of it the retrieval asked for. */
-static bool add_asked(const struct measurement *all, struct scratch *scratch, uint32_t exact,
-                      uint32_t head, uint32_t step, struct error *why)
+static bool add_asked(const struct trace_stats_measurement *all,
+                      struct trace_stats_scratch *scratch, uint32_t exact, uint32_t head,
+                      uint32_t step, struct error *why)
 {
     struct demand asked;
     struct mean *means = scratch->means[head];
@@ -143,14 +145,15 @@ static bool add_asked(const struct measurement *all, struct scratch *scratch, ui
         both += history->step == scratch->frame.first_step + step && (history->bits & 1) != 0;
     }
     if (exact > 0) {
-        add(&means[TRACE_RECALL], (double)both / exact);
+        trace_stats_add(&means[TRACE_RECALL], (double)both / exact);
     }
     struct unit_set set = demand_wanted(&asked);
-    add(&means[TRACE_ASKED_MASS], demand_attended(&asked, &set).least);
+    trace_stats_add(&means[TRACE_ASKED_MASS], demand_attended(&asked, &set).least);
     return true;
 }
 
-static bool add_demands(const struct measurement *all, struct scratch *scratch, struct error *why)
+static bool add_demands(const struct trace_stats_measurement *all,
+                        struct trace_stats_scratch *scratch, struct error *why)
 {
     for (uint32_t head = 0; head < all->header->kv_heads; head++) {
         for (uint32_t step = 0; step < scratch->frame.steps; step++) {
@@ -169,7 +172,7 @@ static bool add_demands(const struct measurement *all, struct scratch *scratch, 
     return true;
 }
 
-static double dot(const int8_t *a, const int8_t *b, uint32_t count)
+static double trace_stats_dot(const int8_t *a, const int8_t *b, uint32_t count)
 {
     int32_t sum = 0; /* at most 1024 * 128 * 128 */
     for (uint32_t i = 0; i < count; i++) {
@@ -182,20 +185,20 @@ static double dot(const int8_t *a, const int8_t *b, uint32_t count)
 static void add_query(struct mean *means, int8_t *ring, double *norms, const int8_t *query,
                       uint32_t head_dim, uint32_t step)
 {
-    double norm = sqrt(dot(query, query, head_dim));
+    double norm = sqrt(trace_stats_dot(query, query, head_dim));
     for (int lag = 0; lag < LAGS; lag++) {
         if (step >= lags[lag]) {
             uint32_t slot = (step - lags[lag]) % LAG_MOST;
-            double product = dot(query, ring + (size_t)slot * head_dim, head_dim);
+            double product = trace_stats_dot(query, ring + (size_t)slot * head_dim, head_dim);
             double length = norm * norms[slot];
-            add(&means[TRACE_COSINE_1 + lag], length > 0 ? product / length : 0);
+            trace_stats_add(&means[TRACE_COSINE_1 + lag], length > 0 ? product / length : 0);
         }
     }
     memcpy(ring + (size_t)(step % LAG_MOST) * head_dim, query, head_dim);
     norms[step % LAG_MOST] = norm;
 }
 
-static void add_queries(const struct trace_header *header, struct scratch *scratch)
+static void add_queries(const struct trace_header *header, struct trace_stats_scratch *scratch)
 {
     const struct trace_frame *frame = &scratch->frame;
     uint32_t group = header->query_heads / header->kv_heads, head_dim = header->head_dim;
@@ -209,7 +212,8 @@ static void add_queries(const struct trace_header *header, struct scratch *scrat
     }
 }
 
-static void keep_means(const struct measurement *all, const struct scratch *scratch, uint32_t layer)
+static void keep_means(const struct trace_stats_measurement *all,
+                       const struct trace_stats_scratch *scratch, uint32_t layer)
 {
     for (uint32_t head = 0; head < all->header->kv_heads; head++) {
         for (int figure = 0; figure < TRACE_FIGURES; figure++) {
@@ -220,11 +224,12 @@ static void keep_means(const struct measurement *all, const struct scratch *scra
     }
 }
 
-static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *context,
+                                      struct error *why)
 {
-    const struct measurement *all = context;
+    const struct trace_stats_measurement *all = context;
     const struct trace_header *header = all->header;
-    struct scratch *scratch = &all->scratch[thread];
+    struct trace_stats_scratch *scratch = &all->scratch[thread];
     trace_reader *read = all->with_demands ? trace_read : trace_read_queries;
     memset(scratch->means, 0, header->kv_heads * sizeof *scratch->means);
     for (uint32_t sequence = 0; sequence < header->sequences; sequence++) {
@@ -246,7 +251,8 @@ static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct
     return true;
 }
 
-static bool scratch_init(struct scratch *scratch, const struct measurement *all, struct error *why)
+static bool trace_stats_scratch_init(struct trace_stats_scratch *scratch,
+                                     const struct trace_stats_measurement *all, struct error *why)
 {
     const struct trace_header *header = all->header;
     size_t units = all->with_demands ? (size_t)header->kv_heads * header->units : 0;
@@ -259,7 +265,7 @@ static bool scratch_init(struct scratch *scratch, const struct measurement *all,
            (scratch->norms = array_zeroed(queries, sizeof *scratch->norms, why));
 }
 
-static void scratch_release(struct scratch *scratch)
+static void trace_stats_scratch_release(struct trace_stats_scratch *scratch)
 {
     trace_frame_release(&scratch->frame);
     demand_buffer_release(&scratch->demand);
@@ -289,7 +295,7 @@ static void summarise(struct trace_stats *stats)
         struct mean mean = {0};
         for (uint32_t head = 0; head < stats->heads; head++) {
             if (!isnan(stats->figures[figure][head])) {
-                add(&mean, stats->figures[figure][head]);
+                trace_stats_add(&mean, stats->figures[figure][head]);
             }
         }
         stats->overall[figure] = mean.count > 0 ? mean.sum / (double)mean.count : (double)NAN;
@@ -305,7 +311,8 @@ static void summarise(struct trace_stats *stats)
 }
 
 /* Fill the figures of `stats`; on failure the caller releases it. */
-static bool measure(struct measurement *all, uint32_t threads, struct error *why)
+static bool trace_stats_fill(struct trace_stats_measurement *all, uint32_t threads,
+                             struct error *why)
 {
     struct trace_stats *stats = all->stats;
     stats->heads = all->header->layers * all->header->kv_heads;
@@ -320,11 +327,11 @@ static bool measure(struct measurement *all, uint32_t threads, struct error *why
     all->scratch = array_zeroed(threads, sizeof *all->scratch, why);
     bool ok = all->scratch != NULL;
     for (uint32_t i = 0; ok && i < threads; i++) {
-        ok = scratch_init(&all->scratch[i], all, why);
+        ok = trace_stats_scratch_init(&all->scratch[i], all, why);
     }
-    ok = ok && parallel_for(all->header->layers, threads, measure_layer, all, why);
+    ok = ok && parallel_for(all->header->layers, threads, trace_stats_measure_layer, all, why);
     for (uint32_t i = 0; all->scratch != NULL && i < threads; i++) {
-        scratch_release(&all->scratch[i]);
+        trace_stats_scratch_release(&all->scratch[i]);
     }
     free(all->scratch);
     if (ok) {
@@ -343,7 +350,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
         return error_expect(why, "a share of the context, above 0 and at most 1");
     }
     uint32_t wanted = (uint32_t)lround(selection->share * header->units);
-    struct measurement all = {
+    struct trace_stats_measurement all = {
         .trace = trace,
         .header = header,
         .with_demands = true,
@@ -356,7 +363,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
                          "a selection of %g %% wants %u units per row, but the trace keeps %u",
                          100 * selection->share, wanted, header->keep);
     }
-    bool ok = measure(&all, threads, why);
+    bool ok = trace_stats_fill(&all, threads, why);
     if (!ok) {
         trace_stats_release(stats);
     }
@@ -367,12 +374,13 @@ bool trace_head_cosine(const struct trace *trace, uint32_t threads, double *cosi
                        struct error *why)
 {
     struct trace_stats stats;
-    struct measurement all = {.trace = trace, .header = trace_header(trace), .stats = &stats};
+    struct trace_stats_measurement all = {
+        .trace = trace, .header = trace_header(trace), .stats = &stats};
     if (!all.header->has_queries) {
         return error_set(why, trace_path(trace), 0, "the trace has no queries");
     }
     trace_stats_init(&stats);
-    bool ok = measure(&all, threads, why);
+    bool ok = trace_stats_fill(&all, threads, why);
     if (ok) {
         memcpy(cosine, stats.figures[TRACE_COSINE_1], stats.heads * sizeof *cosine);
     }

@@ -22,7 +22,7 @@ static void require(bool holds)
     }
 }
 
-static void require_class(const struct class_errors *class)
+static void require_class(const struct kernel_class_errors *class)
 {
     require(class->median > -1 && isfinite(class->median));
     require(class->median_abs >= 0 && class->p90_abs >= class->median_abs);

@@ -67,9 +67,9 @@ static bool give_rows(const struct arguments *arguments, const struct ablation *
     return good;
 }
 
-static bool study(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct ablation_options *with, const struct table_view *view,
-                  struct error *why)
+static bool ablate_study(const struct arguments *arguments, const struct scenario *scenario,
+                         const struct ablation_options *with, const struct table_view *view,
+                         struct error *why)
 {
     struct ablation ablation;
     bool interrupted = false;
@@ -84,7 +84,7 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     return good;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool ablate_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
     struct ablation_options with = {
@@ -102,7 +102,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     bool good = database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
                 question_cache(&runs, arguments, NO_CACHE) &&
-                study(arguments, &scenario, &with, &view, why);
+                ablate_study(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);
@@ -118,5 +118,5 @@ const struct command command_ablate = {
                "    --set trace=smollm2-135m --set system=litecache --against retroinfer",
     .options = options,
     .more = print_meaning,
-    .run = run,
+    .run = ablate_run,
 };

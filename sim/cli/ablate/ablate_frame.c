@@ -137,8 +137,8 @@ static void put_reason(const char *status, const char *message, struct frame *fr
     frame_reason(frame, DATA_step_us, reason);
 }
 
-static void put_run(const struct ablation *ablation, const struct ablation_row *row,
-                    struct frame *frame)
+static void ablate_frame_put_run(const struct ablation *ablation, const struct ablation_row *row,
+                                 struct frame *frame)
 {
     const struct result *result = ablation_result(ablation, row->shown);
     char names[ABLATE_NAMES];
@@ -152,7 +152,8 @@ static void put_run(const struct ablation *ablation, const struct ablation_row *
     }
 }
 
-static void put_row(const struct ablation *ablation, uint32_t place, struct frame *frame)
+static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place,
+                                 struct frame *frame)
 {
     const struct ablation_row *row = &ablation->rows[place];
     char name[ABLATE_NAMES];
@@ -167,7 +168,7 @@ static void put_row(const struct ablation *ablation, uint32_t place, struct fram
     if (row->refused != NULL) {
         put_reason("refused", row->refused, frame);
     } else {
-        put_run(ablation, row, frame);
+        ablate_frame_put_run(ablation, row, frame);
     }
     put_savings(ablation, row, frame);
     put_trade(ablation, row, frame);
@@ -184,7 +185,7 @@ struct frame *ablate_frame(const struct ablation *ablation, bool idle, struct er
         const struct ablation_row *row = &ablation->rows[i];
         bool mechanism = row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
         if (idle || !mechanism || !ablate_is_idle(ablation, row->mechanism)) {
-            put_row(ablation, i, frame);
+            ablate_frame_put_row(ablation, i, frame);
         }
     }
     return frame;

@@ -23,7 +23,8 @@ static bool print_rows(const struct ablation *ablation, const struct table_view 
 }
 
 /* The keys that a mechanism's name stands for. */
-static bool print_changes(const struct ablation *ablation, FILE *out, struct error *why)
+static bool ablate_report_print_changes(const struct ablation *ablation, FILE *out,
+                                        struct error *why)
 {
     static const struct frame_column columns[] = {{.title = "mechanism"},
                                                   {.title = "what changes", .wrap = true}};
@@ -159,7 +160,8 @@ static void print_idle(const struct ablation *ablation, FILE *out)
     }
 }
 
-static bool print_findings(const struct ablation *ablation, FILE *out, struct error *why)
+static bool ablate_report_print_findings(const struct ablation *ablation, FILE *out,
+                                         struct error *why)
 {
     fputc('\n', out);
     print_total(ablation, out);
@@ -190,8 +192,9 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
         runs_notes_print_above(notes, ablation->scenario.root, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", ablate_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-        good = print_rows(ablation, view, out, why) && print_changes(ablation, out, why) &&
-               print_findings(ablation, out, why);
+        good = print_rows(ablation, view, out, why) &&
+               ablate_report_print_changes(ablation, out, why) &&
+               ablate_report_print_findings(ablation, out, why);
     }
     if (good) {
         runs_notes_print_below(notes, view->why, out);

@@ -60,8 +60,8 @@ const char *ablate_others(const struct ablation *ablation, const struct ablation
 }
 
 /* The mechanism's row of this kind that has a run. */
-static const struct ablation_row *find_row(const struct ablation *ablation, enum ablation_kind kind,
-                                           uint32_t mechanism)
+static const struct ablation_row *ablate_text_find_row(const struct ablation *ablation,
+                                                       enum ablation_kind kind, uint32_t mechanism)
 {
     const struct ablation_row *row = ablation->rows;
     while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
@@ -73,8 +73,8 @@ static const struct ablation_row *find_row(const struct ablation *ablation, enum
 bool ablate_ends(const struct ablation *ablation, uint32_t mechanism, struct ablate_ends *out)
 {
     double times;
-    out->rows[0] = find_row(ablation, ABLATION_ALONE, mechanism);
-    out->rows[1] = find_row(ablation, ABLATION_LEFT_OUT, mechanism);
+    out->rows[0] = ablate_text_find_row(ablation, ABLATION_ALONE, mechanism);
+    out->rows[1] = ablate_text_find_row(ablation, ABLATION_LEFT_OUT, mechanism);
     return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
            ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
 }

@@ -40,8 +40,9 @@ static const char *format_amount(const struct ablation *ablation, double amount,
 }
 
 /* "3.08 GiB less host memory, 179 MiB less over the link"; "" if nothing is better (worse). */
-static const char *list_changes(const struct ablation *ablation, const struct ablation_trade *trade,
-                                bool better, char text[LIST])
+static const char *ablate_trades_list_changes(const struct ablation *ablation,
+                                              const struct ablation_trade *trade, bool better,
+                                              char text[LIST])
 {
     size_t used = 0;
     text[0] = '\0';
@@ -109,7 +110,7 @@ static const struct {
     {NULL, NULL},
 };
 
-static const char *reason_of(const char *mechanism)
+static const char *ablate_trades_reason_of(const char *mechanism)
 {
     size_t length = strcspn(mechanism, ",");
     for (size_t i = 0; reasons[i].mechanism != NULL; i++) {
@@ -146,8 +147,8 @@ static bool print_trade(const struct ablation *ablation, const struct ablation_r
     struct ablation_trade trade;
     char better[LIST], worse[LIST];
     ablation_trade(ablation, row, &trade);
-    list_changes(ablation, &trade, true, better);
-    list_changes(ablation, &trade, false, worse);
+    ablate_trades_list_changes(ablation, &trade, true, better);
+    ablate_trades_list_changes(ablation, &trade, false, worse);
     fprintf(out, " and buys %s",
             better[0] != '\0' ? better : "no attention mass, memory, CPU work or link traffic");
     if (worse[0] != '\0') {
@@ -197,13 +198,14 @@ static void print_sentence(const struct ablation *ablation, const struct ablate_
     } else if (ends->saves[1] > 0) {
         fprintf(out, "; added last it saves %s ms", ablate_ms(ablation, ends->saves[1], ms));
     }
-    const char *reason = reason_of(ablation->difference.mechanisms[row->mechanism].name);
+    const char *reason =
+        ablate_trades_reason_of(ablation->difference.mechanisms[row->mechanism].name);
     fprintf(out, ".%s%s", !buys && reason != NULL ? " " : "",
             !buys && reason != NULL ? reason : "");
 }
 
 /* What was tried, if anything was. */
-static void print_tried(const struct ablation *ablation, FILE *out)
+static void ablate_trades_print_tried(const struct ablation *ablation, FILE *out)
 {
     bool tried = false;
     char line[ABLATE_SETTINGS + 64], settings[ABLATE_SETTINGS];
@@ -217,8 +219,9 @@ static void print_tried(const struct ablation *ablation, FILE *out)
     }
 }
 
-static bool print_line(const struct ablation *ablation, const struct ablate_ends *ends, bool last,
-                       FILE *out, struct error *why)
+static bool ablate_trades_print_line(const struct ablation *ablation,
+                                     const struct ablate_ends *ends, bool last, FILE *out,
+                                     struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
@@ -243,9 +246,9 @@ bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why
         bool timed = ablate_ends(ablation, i, &ends);
         bool last = timed && ablation_costs(ablation, ends.rows[1]);
         if (last || (timed && ablation_costs(ablation, ends.rows[0]))) {
-            good = print_line(ablation, &ends, last, out, why);
+            good = ablate_trades_print_line(ablation, &ends, last, out, why);
         }
     }
-    print_tried(ablation, out);
+    ablate_trades_print_tried(ablation, out);
     return good;
 }

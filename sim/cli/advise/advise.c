@@ -230,7 +230,7 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     return prices_check(prices, &machine, 1, why) && prices_lay(prices, machine, scenario, why);
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
     struct advice_options with = {.runs = &runs};
@@ -260,7 +260,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     return good;
 }
 
-static void print_more(FILE *out)
+static void advise_print_more(FILE *out)
 {
     fputs("exit status:\n"
           "  0                there is an answer\n"
@@ -282,6 +282,6 @@ const struct command command_advise = {
                "spillway advise llama-3.1-70b h100-sxm,l40s --rate 2 --price h100-sxm=2.5,l40s=0.9 "
                "\\\n    --workload synthetic:prompt=8000,output=500 --ttft 2s --tpot 50ms",
     .options = advise_options,
-    .more = print_more,
-    .run = run,
+    .more = advise_print_more,
+    .run = advise_run,
 };

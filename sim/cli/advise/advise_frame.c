@@ -28,7 +28,7 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 #include "answer/advices.def"
 };
 
-struct line {
+struct advise_line {
     const char *kind, *change;
     const struct quest *quest;
     const struct advice_form *form;
@@ -84,9 +84,9 @@ bool advise_stands(const struct advice *advice, uint32_t index)
 }
 
 /* Highest rate first; without one last; equal ones in the order of their quests. */
-static int by_rate(const void *a, const void *b)
+static int advise_frame_by_rate(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
+    const struct advise_line *x = a, *y = b;
     if (isnan(x->rate) != isnan(y->rate)) {
         return isnan(x->rate) ? 1 : -1;
     }
@@ -94,37 +94,39 @@ static int by_rate(const void *a, const void *b)
     return order != 0 ? order : (x->quest > y->quest) - (x->quest < y->quest);
 }
 
-static void list_systems(const struct advice *advice, bool for_people, struct line *lines,
+static void list_systems(const struct advice *advice, bool for_people, struct advise_line *lines,
                          uint32_t *count)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
         bool shown = quest->candidate->left_out[0] == '\0' && advise_stands(advice, i);
         if (!for_people || shown) {
-            lines[(*count)++] = (struct line){.kind = "system",
-                                              .quest = quest,
-                                              .form = &advice->form,
-                                              .advised = i == advice->best,
-                                              .rate = advice_rate(advice, quest, &advice->form)};
+            lines[(*count)++] =
+                (struct advise_line){.kind = "system",
+                                     .quest = quest,
+                                     .form = &advice->form,
+                                     .advised = i == advice->best,
+                                     .rate = advice_rate(advice, quest, &advice->form)};
         }
     }
     if (for_people) {
-        qsort(lines, *count, sizeof *lines, by_rate);
+        qsort(lines, *count, sizeof *lines, advise_frame_by_rate);
     }
 }
 
 static void list_trial(const struct advice *advice, const struct advice_trial *trial,
-                       const char *kind, const char *what, struct line *line)
+                       const char *kind, const char *what, struct advise_line *line)
 {
     const struct quest *quest = advice_trial_quest(trial);
-    *line = (struct line){.kind = kind,
-                          .quest = quest,
-                          .form = &trial->form,
-                          .rate = advice_rate(advice, quest, &trial->form)};
+    *line = (struct advise_line){.kind = kind,
+                                 .quest = quest,
+                                 .form = &trial->form,
+                                 .rate = advice_rate(advice, quest, &trial->form)};
     snprintf(line->what, sizeof line->what, ", %s", what);
 }
 
-static void list_changes(const struct advice *advice, struct line *lines, uint32_t *count)
+static void advise_frame_list_changes(const struct advice *advice, struct advise_line *lines,
+                                      uint32_t *count)
 {
     static const char *const names[ADVICE_CHANGES] = {
         [ADVICE_FP8_KV] = "fp8 KV",
@@ -143,7 +145,7 @@ static void list_changes(const struct advice *advice, struct line *lines, uint32
 }
 
 /* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
-static uint32_t list_lines(const struct advice *advice, bool for_people, struct line *lines)
+static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
 {
     uint32_t count = 0;
     char text[ADVISE_PHRASE];
@@ -154,7 +156,7 @@ static uint32_t list_lines(const struct advice *advice, bool for_people, struct 
             list_trial(advice, form, "form", advise_form(&form->form, text), &lines[count++]);
         }
     }
-    list_changes(advice, lines, &count);
+    advise_frame_list_changes(advice, lines, &count);
     return count;
 }
 
@@ -166,14 +168,15 @@ static const char *or_null(const char *text)
 }
 
 /* Requests a second of a value of the quest's axis; NaN without one, or if a batch decodes. */
-static double rate_of(const struct advice *advice, const struct quest *quest, uint32_t value)
+static double advise_frame_rate_of(const struct advice *advice, const struct quest *quest,
+                                   uint32_t value)
 {
     bool rate = advice->serves && value != PLANNING_NONE && quest->axis.count > 0;
     return rate ? quest_value(quest, true, value)->number : NAN;
 }
 
-static bool put_run(const struct advice *advice, const struct quest *quest, struct frame *frame,
-                    struct error *why)
+static bool advise_frame_put_run(const struct advice *advice, const struct quest *quest,
+                                 struct frame *frame, struct error *why)
 {
     const struct result *run = advice_result(quest);
     struct scenario scenario;
@@ -186,8 +189,8 @@ static bool put_run(const struct advice *advice, const struct quest *quest, stru
     return good && run_put_json(run, frame, DATA_run, why);
 }
 
-static bool put_data(const struct advice *advice, const struct line *line, struct frame *frame,
-                     struct error *why)
+static bool advise_frame_put_data(const struct advice *advice, const struct advise_line *line,
+                                  struct frame *frame, struct error *why)
 {
     const struct quest *quest = line->quest, *plain = advice_plain(advice);
     const struct candidate *candidate = quest->candidate;
@@ -205,14 +208,16 @@ static bool put_data(const struct advice *advice, const struct line *line, struc
     if (advice_result(quest) != NULL && advice_result(plain) != NULL) {
         frame_number(frame, DATA_tie, advice_ties(quest, plain));
     }
-    frame_number(frame, DATA_rate, rate_of(advice, quest, quest->found));
-    frame_number(frame, DATA_misses_at, rate_of(advice, quest, advise_next_miss(quest)));
-    return put_run(advice, quest, frame, why);
+    frame_number(frame, DATA_rate, advise_frame_rate_of(advice, quest, quest->found));
+    frame_number(frame, DATA_misses_at,
+                 advise_frame_rate_of(advice, quest, advise_next_miss(quest)));
+    return advise_frame_put_run(advice, quest, frame, why);
 }
 
 /* ---- for both ---- */
 
-static void put_tokens(const struct advice *advice, const struct line *line, struct frame *frame)
+static void put_tokens(const struct advice *advice, const struct advise_line *line,
+                       struct frame *frame)
 {
     const struct result *result = advice_result(line->quest);
     const struct quest *plain = advice_plain(advice);
@@ -254,7 +259,8 @@ static void put_missing(const struct advice *advice, const struct quest *quest, 
                                    : quest->candidate->left_out);
 }
 
-static void put_shown(const struct advice *advice, const struct line *line, struct frame *frame)
+static void advise_frame_put_shown(const struct advice *advice, const struct advise_line *line,
+                                   struct frame *frame)
 {
     const struct result *result = advice_result(line->quest);
     double low = NAN, high = NAN;
@@ -273,7 +279,7 @@ static void put_shown(const struct advice *advice, const struct line *line, stru
 
 /* ---- all of it ---- */
 
-static struct frame *make_frame(const struct advice *advice, struct error *why)
+static struct frame *advise_frame_make(const struct advice *advice, struct error *why)
 {
     struct frame_column columns[COLUMNS];
     memcpy(columns, fixed_columns, sizeof columns);
@@ -285,17 +291,17 @@ static struct frame *make_frame(const struct advice *advice, struct error *why)
 struct frame *advise_frame(const struct advice *advice, bool for_people, struct error *why)
 {
     uint32_t most = advice->systems.count + ADVICE_FORMS + ADVICE_CHANGES;
-    struct line *lines = array_zeroed(most, sizeof *lines, why);
-    struct frame *frame = lines != NULL ? make_frame(advice, why) : NULL;
+    struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
+    struct frame *frame = lines != NULL ? advise_frame_make(advice, why) : NULL;
     uint32_t count = frame != NULL ? list_lines(advice, for_people, lines) : 0;
     bool good = frame != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
         frame_row(frame);
         put_tokens(advice, &lines[i], frame);
         if (for_people) {
-            put_shown(advice, &lines[i], frame);
+            advise_frame_put_shown(advice, &lines[i], frame);
         } else {
-            good = put_data(advice, &lines[i], frame, why);
+            good = advise_frame_put_data(advice, &lines[i], frame, why);
         }
     }
     free(lines);

@@ -30,15 +30,15 @@ static const struct frame_column columns[COLUMNS] = {
 /* ---- rows ---- */
 
 /* Each machine's best form, and others that the whole workload was tried with. */
-static bool is_shown(const struct hire *hire, uint32_t index)
+static bool hire_frame_is_shown(const struct hire *hire, uint32_t index)
 {
     const struct hire_form *form = &hire->forms[index];
     return form->servers > 0 || hire_best_on(hire, form->candidate->machine) == index;
 }
 
 /* The scenario of the run that is shown, and the run. */
-static bool put_run(const struct hire *hire, const struct hire_form *form, struct frame *frame,
-                    struct error *why)
+static bool hire_frame_put_run(const struct hire *hire, const struct hire_form *form,
+                               struct frame *frame, struct error *why)
 {
     const struct result *run = form->servers > 0 ? hire_holds(form) : hire_misses(form);
     uint32_t servers = form->servers > 0 ? form->servers : form->fewer;
@@ -80,14 +80,14 @@ static void put_form(const struct hire *hire, uint32_t index, struct frame *fram
 }
 
 /* A row for each form; for people only those that are shown, without the runs. */
-static struct frame *make_frame(const struct hire *hire, bool for_people, struct error *why)
+static struct frame *hire_frame_make(const struct hire *hire, bool for_people, struct error *why)
 {
     struct frame *frame = frame_create(columns, COLUMNS, why);
     bool good = frame != NULL;
     for (uint32_t i = 0; good && i < hire->count; i++) {
-        if (!for_people || is_shown(hire, i)) {
+        if (!for_people || hire_frame_is_shown(hire, i)) {
             put_form(hire, i, frame);
-            good = for_people || put_run(hire, &hire->forms[i], frame, why);
+            good = for_people || hire_frame_put_run(hire, &hire->forms[i], frame, why);
         }
     }
     if (!good) {
@@ -97,9 +97,9 @@ static struct frame *make_frame(const struct hire *hire, bool for_people, struct
     return frame;
 }
 
-static bool print_table(const struct hire *hire, FILE *out, struct error *why)
+static bool hire_frame_print_table(const struct hire *hire, FILE *out, struct error *why)
 {
-    struct frame *frame = make_frame(hire, true, why);
+    struct frame *frame = hire_frame_make(hire, true, why);
     bool good = frame != NULL && frame_print(frame, NULL, out, why);
     frame_destroy(frame);
     return good;
@@ -107,7 +107,7 @@ static bool print_table(const struct hire *hire, FILE *out, struct error *why)
 
 /* ---- around the table ---- */
 
-static void print_title(const struct hire *hire, const char *model, FILE *out)
+static void hire_frame_print_title(const struct hire *hire, const char *model, FILE *out)
 {
     char line[LINE] = "", limits[TARGETS_TEXT];
     const struct node *workload = node_said(hire->forms[0].scenario.root, "workload");
@@ -124,7 +124,7 @@ static void print_title(const struct hire *hire, const char *model, FILE *out)
 /* Why the table does not show a form. */
 enum reason { REFUSED, NO_ROOM, MISSES_ALONE, MISSES, DEARER, UNDECIDED };
 
-static enum reason reason_of(const struct hire_form *form)
+static enum reason hire_frame_reason_of(const struct hire_form *form)
 {
     bool misses = hire_misses(form) != NULL;
     return form->no_room                ? NO_ROOM
@@ -143,7 +143,7 @@ static const char *say_reason(const struct hire_form *form)
         [DEARER] = "one server costs more",
         [UNDECIDED] = "not decided",
     };
-    enum reason reason = reason_of(form);
+    enum reason reason = hire_frame_reason_of(form);
     return reason <= NO_ROOM ? form->refused : words[reason];
 }
 
@@ -151,8 +151,9 @@ static const char *say_reason(const struct hire_form *form)
  * their weights are of one type. */
 static bool is_same(const struct hire_form *a, const struct hire_form *b)
 {
-    enum reason reason = reason_of(a);
-    return reason == reason_of(b) && (reason != REFUSED || strcmp(a->weights, b->weights) == 0);
+    enum reason reason = hire_frame_reason_of(a);
+    return reason == hire_frame_reason_of(b) &&
+           (reason != REFUSED || strcmp(a->weights, b->weights) == 0);
 }
 
 /* Forms that the table does not show, by their reason, and how much was run to know it. */
@@ -163,8 +164,8 @@ static void print_rest(const struct hire *hire, FILE *out)
     for (uint32_t i = 0; i < hire->count; i++) {
         uint32_t alike = 0, before = 0;
         values += hire->forms[i].refused[0] == '\0' ? hire->forms[i].most_servers : 0;
-        for (uint32_t j = 0; !is_shown(hire, i) && j < hire->count; j++) {
-            bool same = !is_shown(hire, j) && is_same(&hire->forms[j], &hire->forms[i]);
+        for (uint32_t j = 0; !hire_frame_is_shown(hire, i) && j < hire->count; j++) {
+            bool same = !hire_frame_is_shown(hire, j) && is_same(&hire->forms[j], &hire->forms[i]);
             alike += same;
             before += same && j < i;
         }
@@ -190,13 +191,13 @@ bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, st
     struct frame *verdict = hire_verdict(hire, model, why);
     bool good = verdict != NULL;
     if (good) {
-        print_title(hire, model, out);
+        hire_frame_print_title(hire, model, out);
         good = verdict_print(verdict, out, why);
     }
     frame_destroy(verdict);
     if (good) {
         fputc('\n', out);
-        good = print_table(hire, out, why);
+        good = hire_frame_print_table(hire, out, why);
     }
     if (good) {
         print_rest(hire, out);
@@ -211,7 +212,7 @@ bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, st
 bool advise_hire_json(const struct hire *hire, const char *model, FILE *out, struct error *why)
 {
     struct frame *verdict = hire_verdict(hire, model, why);
-    struct frame *frame = verdict != NULL ? make_frame(hire, false, why) : NULL;
+    struct frame *frame = verdict != NULL ? hire_frame_make(hire, false, why) : NULL;
     bool good =
         frame != NULL && verdict_print_json(verdict, out, why) && frame_print_json(frame, out, why);
     frame_destroy(frame);

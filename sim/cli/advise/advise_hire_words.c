@@ -134,7 +134,8 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
 }
 
 /* Other forms of the same machine that cost as much. */
-static void say_ties(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
+static void hire_words_say_ties(const struct hire *hire, const struct hire_form *best,
+                                char text[VERDICT_TEXT])
 {
     char shape[ADVISE_PHRASE];
     for (uint32_t i = 0; i < hire->count; i++) {
@@ -150,11 +151,11 @@ static void say_ties(const struct hire *hire, const struct hire_form *best, char
 }
 
 /* What ties on the same machine, and each other machine at its best. */
-static void say_others(const struct hire *hire, const struct hire_form *best,
-                       char text[VERDICT_TEXT])
+static void hire_words_say_others(const struct hire *hire, const struct hire_form *best,
+                                  char text[VERDICT_TEXT])
 {
     if (best != NULL) {
-        say_ties(hire, best, text);
+        hire_words_say_ties(hire, best, text);
     }
     for (uint32_t i = 0; i < hire->count; i++) {
         const char *machine = hire->forms[i].candidate->machine;
@@ -189,8 +190,8 @@ static void put_numbers(const struct hire *hire, const struct hire_form *best,
     }
 }
 
-static bool say_best(const struct hire *hire, const struct hire_form *best, const char *model,
-                     struct frame *verdict, struct error *why)
+static bool hire_words_say_best(const struct hire *hire, const struct hire_form *best,
+                                const char *model, struct frame *verdict, struct error *why)
 {
     char run[VERDICT_TEXT] = "", meets[VERDICT_TEXT] = "", start[VERDICT_TEXT] = "";
     struct scenario scenario;
@@ -207,7 +208,7 @@ static bool say_best(const struct hire *hire, const struct hire_form *best, cons
     return good;
 }
 
-static void say_none(const struct hire *hire, struct frame *verdict)
+static void hire_words_say_none(const struct hire *hire, struct frame *verdict)
 {
     if (hire->interrupted) {
         frame_text(verdict, DATA_run, "not decided: the search was interrupted.");
@@ -226,12 +227,12 @@ struct frame *hire_verdict(const struct hire *hire, const char *model, struct er
     bool good = verdict != NULL;
     frame_row(verdict);
     frame_number(verdict, DATA_rate, hire->rate);
-    say_others(hire, best, others);
+    hire_words_say_others(hire, best, others);
     frame_text(verdict, DATA_others, others[0] != '\0' ? others : NULL);
     if (best == NULL) {
-        say_none(hire, verdict);
+        hire_words_say_none(hire, verdict);
     } else if (good) {
-        good = say_best(hire, best, model, verdict, why);
+        good = hire_words_say_best(hire, best, model, verdict, why);
     }
     if (!good) {
         frame_destroy(verdict);

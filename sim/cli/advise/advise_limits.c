@@ -71,8 +71,8 @@ static bool add_time(const struct arguments *arguments, int option, bool serves,
     return add_target(bound, text, option, targets, why);
 }
 
-static bool add_mass(const struct arguments *arguments, struct advice_options *out,
-                     struct error *why)
+static bool advise_limits_add_mass(const struct arguments *arguments, struct advice_options *out,
+                                   struct error *why)
 {
     const char *text = arguments_text(arguments, ADVISE_MASS);
     double share;
@@ -87,7 +87,8 @@ static bool add_mass(const struct arguments *arguments, struct advice_options *o
     return text == NULL || add_target("mass_recall>=", text, ADVISE_MASS, &out->targets, why);
 }
 
-static bool read_gpus(const struct arguments *arguments, uint32_t *out, struct error *why)
+static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t *out,
+                                    struct error *why)
 {
     const char *text = arguments_text(arguments, ADVISE_GPUS);
     uint64_t gpus = 0;
@@ -103,6 +104,7 @@ bool advise_read_limits(const struct arguments *arguments, bool serves, struct a
 {
     return add_time(arguments, ADVISE_TPOT, serves, &out->targets, why) &&
            add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
-           add_mass(arguments, out, why) && read_gpus(arguments, &out->gpus, why) &&
+           advise_limits_add_mass(arguments, out, why) &&
+           advise_limits_read_gpus(arguments, &out->gpus, why) &&
            jobs_read(arguments, ADVISE_JOBS, &out->jobs, why);
 }

@@ -8,14 +8,15 @@
 
 #include <stdio.h>
 
-static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
+static void advise_machine_show_progress(const char *system, const char *machine, uint32_t runs,
+                                         void *context)
 {
     (void)context;
     progress_show("%s on %s: %u runs", system, machine, runs);
 }
 
 /* The first answers come within a round; later a system is decided now and then. */
-static void show_decided(uint32_t decided, uint32_t all, void *context)
+static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *context)
 {
     (void)context;
     if (all > 1) {
@@ -23,8 +24,9 @@ static void show_decided(uint32_t decided, uint32_t all, void *context)
     }
 }
 
-static bool print_answer(const struct arguments *arguments, const struct advice *advice,
-                         const struct run_context *runs, struct error *why)
+static bool advise_machine_print_answer(const struct arguments *arguments,
+                                        const struct advice *advice, const struct run_context *runs,
+                                        struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
@@ -85,8 +87,8 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
 {
     struct advice advice;
     bool interrupted = false;
-    with->on_progress = show_progress;
-    with->on_decided = show_decided;
+    with->on_progress = advise_machine_show_progress;
+    with->on_decided = advise_machine_show_decided;
     bool good = advice_run(scenario, with, &advice, &interrupted, why);
     progress_clear();
     if (good && interrupted && !arguments_given(arguments, ADVISE_JSON)) {
@@ -94,7 +96,7 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
-           print_answer(arguments, &advice, with->runs, why);
+           advise_machine_print_answer(arguments, &advice, with->runs, why);
     advice_release(&advice);
     return good;
 }

@@ -16,7 +16,7 @@ static const struct {
 };
 
 /* Steps of one batch have one time per token. */
-static const char *name_of(enum column column, const struct result *result)
+static const char *advise_miss_name_of(enum column column, const struct result *result)
 {
     if (column == COLUMN_TPOT && !result->cells[COLUMN_REQUESTS].set) {
         return "TPOT";
@@ -30,8 +30,8 @@ static const char *name_of(enum column column, const struct result *result)
 }
 
 /* "4.2 s", "38 ms", or the number as it is; three digits, so that a near miss shows. */
-static void write_value(const struct target *target, const struct result *result,
-                        char text[ADVISE_NUMBER])
+static void advise_miss_write_value(const struct target *target, const struct result *result,
+                                    char text[ADVISE_NUMBER])
 {
     double value = result_number(result, target->column);
     if (column_kinds[target->column].type != COLUMN_TYPE_MS) {
@@ -46,7 +46,7 @@ static void write_value(const struct target *target, const struct result *result
     }
 }
 
-static void add(const char *what, char text[ADVISE_PHRASE])
+static void advise_miss_add(const char *what, char text[ADVISE_PHRASE])
 {
     text_append(text, ADVISE_PHRASE, "%s%s", text[0] != '\0' ? ", " : "", what);
 }
@@ -61,7 +61,7 @@ static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
                  came < 1000 ? "it falls behind: %.3g of %.3g requests a second answered"
                              : "it falls behind: %.0f of %.0f requests a second answered",
                  result_number(result, COLUMN_RATE_OUT), came);
-        add(phrase, text);
+        advise_miss_add(phrase, text);
     }
 }
 
@@ -76,10 +76,10 @@ const char *advise_misses(const struct targets *targets, const struct result *re
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
         if (target_shortfall(target, result) > 0 && target->column != COLUMN_QUEUE_GROWS) {
-            write_value(target, result, value);
-            snprintf(phrase, sizeof phrase, "%s %s instead of %s", name_of(target->column, result),
-                     value, target->typed);
-            add(phrase, text);
+            advise_miss_write_value(target, result, value);
+            snprintf(phrase, sizeof phrase, "%s %s instead of %s",
+                     advise_miss_name_of(target->column, result), value, target->typed);
+            advise_miss_add(phrase, text);
         }
     }
     add_backlog(result, text);
@@ -94,10 +94,10 @@ const char *advise_meets(const struct targets *targets, const struct result *res
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
         if (target->column != COLUMN_QUEUE_GROWS) {
-            write_value(target, result, value);
-            snprintf(phrase, sizeof phrase, "%s %s of %s", name_of(target->column, result), value,
-                     target->typed);
-            add(phrase, text);
+            advise_miss_write_value(target, result, value);
+            snprintf(phrase, sizeof phrase, "%s %s of %s",
+                     advise_miss_name_of(target->column, result), value, target->typed);
+            advise_miss_add(phrase, text);
         }
     }
     return text;

@@ -8,7 +8,7 @@
 /* ---- offloading ---- */
 
 /* It brings KV or weights from outside HBM in each step: in code that runs, or on paper only. */
-static bool offloads(const struct quest *quest)
+static bool advise_offload_has_link(const struct quest *quest)
 {
     return quest->candidate->facts.offloads && !advice_on_paper(quest);
 }
@@ -25,8 +25,8 @@ static bool has_tiers(const struct quest *quest)
 }
 
 /* The answer, against plain vLLM if that fits. */
-static void say_best(const struct advice *advice, const struct quest *offloading,
-                     struct frame *verdict, char text[VERDICT_TEXT])
+static void advise_offload_say_best(const struct advice *advice, const struct quest *offloading,
+                                    struct frame *verdict, char text[VERDICT_TEXT])
 {
     const struct quest *plain = advice_plain(advice);
     char phrase[ADVISE_PHRASE], sequences[ADVISE_NUMBER];
@@ -66,7 +66,7 @@ static void say_paper(const struct advice *advice, const struct quest *runs,
         advise_rate(advice, paper, &advice->form, phrase));
 }
 
-static bool is_lossy(const struct result *result)
+static bool advise_offload_is_lossy(const struct result *result)
 {
     const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
     return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
@@ -78,7 +78,7 @@ static const struct result *lossy_miss(const struct advice *advice, const struct
     const struct result *nearest =
         quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : NULL;
     bool short_of = false;
-    for (uint32_t i = 0; is_lossy(nearest) && i < advice->targets.count; i++) {
+    for (uint32_t i = 0; advise_offload_is_lossy(nearest) && i < advice->targets.count; i++) {
         const struct target *target = &advice->targets.all[i];
         short_of = short_of ||
                    (target->column == COLUMN_MASS_RECALL && target_shortfall(target, nearest) > 0);
@@ -94,7 +94,7 @@ static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
         const struct result *miss = lossy_miss(advice, quest);
-        if (is_lossy(advice_result(quest))) {
+        if (advise_offload_is_lossy(advice_result(quest))) {
             return false;
         }
         if (miss != NULL && miss->cells[COLUMN_MASS_RECALL].real > mass) {
@@ -136,9 +136,9 @@ static void say_tiers(const struct advice *advice, struct frame *verdict, char t
 void advise_say_offload(const struct advice *advice, struct frame *verdict)
 {
     char text[VERDICT_TEXT] = "";
-    const struct quest *runs = advice_best(advice, offloads);
+    const struct quest *runs = advice_best(advice, advise_offload_has_link);
     if (runs != NULL) {
-        say_best(advice, runs, verdict, text);
+        advise_offload_say_best(advice, runs, verdict, text);
     } else {
         SAY(text, "%s",
             advice->serves ? "no system that serves requests offloads decode within the limits here"
@@ -194,7 +194,7 @@ static void say_change(const struct advice *advice, enum advice_change change,
 }
 
 /* Nothing fits, and no change helps. */
-static void say_none(const struct advice *advice, char text[VERDICT_TEXT])
+static void advise_offload_say_none(const struct advice *advice, char text[VERDICT_TEXT])
 {
     char name[ADVISE_PHRASE];
     for (int i = 0; i < ADVICE_CHANGES; i++) {
@@ -215,7 +215,7 @@ void advise_say_instead(const struct advice *advice, struct frame *verdict)
         }
     }
     if (!fits && text[0] == '\0') {
-        say_none(advice, text);
+        advise_offload_say_none(advice, text);
     }
     if (text[0] != '\0') {
         SAY(text, ".");

@@ -32,7 +32,7 @@ static void print_alike(const struct advice *advice, uint32_t index, FILE *out)
 }
 
 /* Plain vLLM is searched in its form and among the systems: the same runs. */
-static void print_tried(const struct advice *advice, FILE *out)
+static void advise_report_print_tried(const struct advice *advice, FILE *out)
 {
     struct planning_tried tried = {0, 0};
     planning_count_tried(&advice->systems, &tried);
@@ -48,7 +48,8 @@ static void print_tried(const struct advice *advice, FILE *out)
             advice->serves ? "rates" : "batches");
 }
 
-static bool print_table(const struct advice *advice, bool wide, FILE *out, struct error *why)
+static bool advise_report_print_table(const struct advice *advice, bool wide, FILE *out,
+                                      struct error *why)
 {
     struct frame *frame = advise_frame(advice, true, why);
     bool good = frame != NULL && frame_print(frame, NULL, out, why);
@@ -61,7 +62,7 @@ static bool print_table(const struct advice *advice, bool wide, FILE *out, struc
     if (good) {
         (wide ? left_out_print : left_out_print_counts)(advice->systems.candidates,
                                                         advice->systems.count, out);
-        print_tried(advice, out);
+        advise_report_print_tried(advice, out);
     }
     return good;
 }
@@ -69,8 +70,8 @@ static bool print_table(const struct advice *advice, bool wide, FILE *out, struc
 /* ---- all of it ---- */
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
-static void take_notes(const struct advice *advice, struct runs_notes *notes,
-                       struct runs_notes *sources)
+static void advise_report_take_notes(const struct advice *advice, struct runs_notes *notes,
+                                     struct runs_notes *sources)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct quest *quest = &advice->systems.quests[i];
@@ -87,7 +88,7 @@ static void take_notes(const struct advice *advice, struct runs_notes *notes,
 }
 
 /* "llama-3.1-8b on h100-sxm, 128K tokens of context", and the limits. */
-static void print_title(const struct advice *advice, const char *typed, FILE *out)
+static void advise_report_print_title(const struct advice *advice, const char *typed, FILE *out)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
     char line[LINE] = "", limits[TARGETS_TEXT], number[ADVISE_NUMBER];
@@ -117,14 +118,14 @@ bool advise_report(const struct advice *advice, const char *model, const struct 
     struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
     bool good = sources != NULL;
     if (good) {
-        take_notes(advice, notes, sources);
-        print_title(advice, model, out);
+        advise_report_take_notes(advice, notes, sources);
+        advise_report_print_title(advice, model, out);
         good = verdict_print(verdict, out, why);
     }
     if (good) {
         fputc('\n', out);
         runs_notes_print_sources(sources, out);
-        good = print_table(advice, view->wide, out, why);
+        good = advise_report_print_table(advice, view->wide, out, why);
     }
     if (good) {
         runs_notes_print_remarks(notes, view->why, out);

@@ -62,8 +62,8 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
 }
 
 /* Others that one can start and whose figures differ, but too little to call. */
-static void say_ties(const struct advice *advice, const struct quest *best, struct frame *verdict,
-                     char text[VERDICT_TEXT])
+static void advise_run_say_ties(const struct advice *advice, const struct quest *best,
+                                struct frame *verdict, char text[VERDICT_TEXT])
 {
     static const struct frame_column columns[] = {{.key = "system"},
                                                   {.key = "tokens_per_s", .unit = ANSWER_REAL}};
@@ -180,7 +180,8 @@ static void put_best(const struct advice *advice, const struct quest *best, stru
     advise_put_limits(&advice->targets, result, verdict, VERDICT_limits);
 }
 
-static void say_best(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
+static void advise_run_say_best(const struct advice *advice, struct frame *verdict,
+                                char text[VERDICT_TEXT])
 {
     char phrase[ADVISE_PHRASE];
     const struct quest *best = &advice->systems.quests[advice->best];
@@ -196,7 +197,7 @@ static void say_best(const struct advice *advice, struct frame *verdict, char te
     say_time(result, text);
     say_bound(advice, best, verdict, text);
     say_price(result, text);
-    say_ties(advice, best, verdict, text);
+    advise_run_say_ties(advice, best, verdict, text);
     say_better(advice, best, text);
 }
 
@@ -204,7 +205,7 @@ void advise_say_run(const struct advice *advice, struct frame *verdict)
 {
     char text[VERDICT_TEXT] = "";
     if (advice->best != PLANNING_NONE) {
-        say_best(advice, verdict, text);
+        advise_run_say_best(advice, verdict, text);
     } else if (advice_plain(advice)->nearest != PLANNING_NONE) {
         say_missed(advice, verdict, text);
     } else {
@@ -231,8 +232,8 @@ static void say_most(const struct advice *advice, const struct cell *cells,
 }
 
 /* Write "KEY SIZE" if there is such a size, and keep it. */
-static void say_bytes(double bytes, const char *format, enum verdict column, struct frame *verdict,
-                      char text[VERDICT_TEXT])
+static void say_bytes(double bytes, const char *format, enum advise_verdict column,
+                      struct frame *verdict, char text[VERDICT_TEXT])
 {
     char size[ANSWER_SIZE];
     if (bytes > 0) {

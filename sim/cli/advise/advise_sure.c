@@ -33,7 +33,7 @@ static void put_share(const char *first, const char *second, double share, struc
     frame_number(rows, 2, share);
 }
 
-static const char *name_of(const struct explain_time *time)
+static const char *advise_sure_name_of(const struct explain_time *time)
 {
     return column_kinds[time->column].name;
 }
@@ -43,7 +43,7 @@ static void put_causes(const struct explain_time *time, struct frame *rows)
     double shares[EXPLAIN_CAUSES];
     explain_shares(time, shares);
     for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
-        put_share(name_of(time), explain_causes[cause], shares[cause], rows);
+        put_share(advise_sure_name_of(time), explain_causes[cause], shares[cause], rows);
     }
 }
 
@@ -89,7 +89,7 @@ static void say_helps(const struct explain_time *time, struct frame *rows, char 
     bool any = false;
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
-        put_share(name_of(time), helps[i].what, effect, rows);
+        put_share(advise_sure_name_of(time), helps[i].what, effect, rows);
         if (effect >= told) {
             SAY(text, any ? ", %s %.0f %%" : ". 10 %% more %s takes off %.0f %%", helps[i].what,
                 100 * effect);

@@ -115,8 +115,9 @@ static bool explain(const struct advice *advice, const struct scenario *scenario
     return good;
 }
 
-static bool say_best(const struct advice *advice, const char *model, const struct run_context *runs,
-                     struct frame *verdict, struct error *why)
+static bool advise_verdict_say_best(const struct advice *advice, const char *model,
+                                    const struct run_context *runs, struct frame *verdict,
+                                    struct error *why)
 {
     const struct quest *best = &advice->systems.quests[advice->best];
     char start[VERDICT_TEXT] = "";
@@ -145,7 +146,8 @@ struct frame *advise_verdict(const struct advice *advice, const char *model,
     advise_say_offload(advice, verdict);
     advise_say_instead(advice, verdict);
     if (verdict == NULL || !advise_say_fits(advice, verdict, why) ||
-        (advice->best != PLANNING_NONE && !say_best(advice, model, runs, verdict, why))) {
+        (advice->best != PLANNING_NONE &&
+         !advise_verdict_say_best(advice, model, runs, verdict, why))) {
         frame_destroy(verdict);
         return NULL;
     }

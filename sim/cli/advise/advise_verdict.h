@@ -13,7 +13,7 @@ enum { VERDICT_TEXT = 2048 };
 /* Append to the text of a sentence, as printf() writes. */
 #define SAY(text, ...) text_append(text, VERDICT_TEXT, __VA_ARGS__)
 
-enum verdict {
+enum advise_verdict {
 #define COLUMN(name, type, what) VERDICT_##name,
 #define SHOWN(name, type, what, ...) VERDICT_##name,
 #include "answer/verdicts.def"

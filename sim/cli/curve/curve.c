@@ -56,14 +56,14 @@ static const struct command_option options[] = {
 };
 
 /* The source that the operand names: a trace, or a stream of ids. */
-struct source {
+struct curve_source {
     struct trace *trace;
     struct layer_choice layers; /* of the trace */
     struct ids ids;
 };
 
-static bool open_ids(const struct arguments *arguments, const char *name, struct source *source,
-                     struct error *why)
+static bool open_ids(const struct arguments *arguments, const char *name,
+                     struct curve_source *source, struct error *why)
 {
     for (int option = BY; option <= LAYERS; option++) {
         if (arguments_given(arguments, option)) {
@@ -75,12 +75,13 @@ static bool open_ids(const struct arguments *arguments, const char *name, struct
     return ids_read(name, IDS_KEPT, &source->ids, why);
 }
 
-static bool source_open(const struct arguments *arguments, struct source *source, struct error *why)
+static bool source_open(const struct arguments *arguments, struct curve_source *source,
+                        struct error *why)
 {
     uint32_t count;
     const char *name = arguments_operands(arguments, &count)[0];
     const char *suffix = strrchr(name, '.');
-    *source = (struct source){.trace = NULL};
+    *source = (struct curve_source){.trace = NULL};
     if (suffix != NULL && strcmp(suffix, ".u32") == 0) {
         return open_ids(arguments, name, source, why);
     }
@@ -90,7 +91,7 @@ static bool source_open(const struct arguments *arguments, struct source *source
                               why);
 }
 
-static void source_close(struct source *source)
+static void source_close(struct curve_source *source)
 {
     trace_close(source->trace);
     ids_release(&source->ids);
@@ -98,7 +99,8 @@ static void source_close(struct source *source)
 
 /* ---- what is asked for ---- */
 
-static bool read_selection(const struct arguments *arguments, double *selection, struct error *why)
+static bool curve_command_read_selection(const struct arguments *arguments, double *selection,
+                                         struct error *why)
 {
     const char *text = arguments_text(arguments, SELECTION);
     if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", selection, why)) {
@@ -112,7 +114,7 @@ static bool read_selection(const struct arguments *arguments, double *selection,
 }
 
 /* The first half of a trace's steps warms up the cache, as in a simulation. */
-static bool describe_source(const struct arguments *arguments, const struct source *source,
+static bool describe_source(const struct arguments *arguments, const struct curve_source *source,
                             struct curve_report *report, struct error *why)
 {
     uint32_t count;
@@ -138,7 +140,7 @@ static bool describe_source(const struct arguments *arguments, const struct sour
     if (group != NULL) {
         report->group = strcmp(group, groups[0]) == 0 ? MISS_LAYER : MISS_HEAD;
     }
-    return read_selection(arguments, &report->selection, why) &&
+    return curve_command_read_selection(arguments, &report->selection, why) &&
            trace_hash(source->trace, &report->hash, why);
 }
 
@@ -156,7 +158,7 @@ static bool read_policy(const char *text, struct policy_curves *curves, struct e
 /* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
  * neither has one that attends only to what it holds. The future of a long stream takes too much
  * memory. */
-static bool is_fed(const struct policy_kind *policy, const struct source *source,
+static bool is_fed(const struct policy_kind *policy, const struct curve_source *source,
                    const struct curve_report *report)
 {
     bool queries = report->trace != NULL && trace_header(report->trace)->has_queries;
@@ -166,7 +168,7 @@ static bool is_fed(const struct policy_kind *policy, const struct source *source
            (!policy->needs_next_use || source->trace != NULL || source->ids.block != NULL);
 }
 
-static bool read_policies(const struct arguments *arguments, const struct source *source,
+static bool read_policies(const struct arguments *arguments, const struct curve_source *source,
                           struct curve_report *report, struct error *why)
 {
     uint32_t given;
@@ -188,7 +190,7 @@ static bool read_policies(const struct arguments *arguments, const struct source
 
 /* A cache too small for a set cannot reuse it, so a policy that reuses sets has no curve at that
  * size. This is an error only if that policy alone was asked for. */
-static bool choose_sizes(const struct arguments *arguments, const struct source *source,
+static bool choose_sizes(const struct arguments *arguments, const struct curve_source *source,
                          const struct curve_report *report, struct policy_curves *curves,
                          struct error *why)
 {
@@ -212,7 +214,7 @@ static bool choose_sizes(const struct arguments *arguments, const struct source 
 /* ---- the command ---- */
 
 /* What a trial of eta measures: the smallest cache that QSAC can have. */
-struct trial {
+struct curve_trial {
     const struct trace *trace;
     struct miss_request request;
 };
@@ -220,7 +222,7 @@ struct trial {
 /* A set is reused as a whole or missed as a whole. */
 static bool try_eta(void *context, const double *values, double *reused, struct error *why)
 {
-    struct trial *trial = context;
+    struct curve_trial *trial = context;
     struct miss_curve curve;
     trial->request.values = values;
     miss_curve_init(&curve);
@@ -231,7 +233,7 @@ static bool try_eta(void *context, const double *values, double *reused, struct 
 }
 
 /* Choose QSAC's eta by the share of sets to reuse, if that was asked for. */
-static bool choose_eta(const struct source *source, const struct curve_report *report,
+static bool choose_eta(const struct curve_source *source, const struct curve_report *report,
                        struct policy_curves *curves, struct error *why)
 {
     uint32_t wanted;
@@ -239,20 +241,21 @@ static bool choose_eta(const struct source *source, const struct curve_report *r
         qsac_reuse(curves->values) == 0) {
         return true;
     }
-    struct trial trial = {.trace = source->trace,
-                          .request = {.policy = curves->policy,
-                                      .order = report->order,
-                                      .selection = report->selection,
-                                      .starts_full = true,
-                                      .warmup = report->warmup,
-                                      .sizes = &wanted,
-                                      .count = 1}};
+    struct curve_trial trial = {.trace = source->trace,
+                                .request = {.policy = curves->policy,
+                                            .order = report->order,
+                                            .selection = report->selection,
+                                            .starts_full = true,
+                                            .warmup = report->warmup,
+                                            .sizes = &wanted,
+                                            .count = 1}};
     return replay_wanted(source->trace, report->selection, &wanted, why) &&
            qsac_choose_eta(curves->values, try_eta, &trial, why);
 }
 
-static bool measure(const struct source *source, const struct curve_report *report,
-                    struct policy_curves *curves, struct error *why)
+static bool curve_command_measure(const struct curve_source *source,
+                                  const struct curve_report *report, struct policy_curves *curves,
+                                  struct error *why)
 {
     struct miss_request request = {
         .policy = curves->policy,
@@ -271,7 +274,7 @@ static bool measure(const struct source *source, const struct curve_report *repo
            miss_curve_sum(&curves->curve, &curves->whole, why);
 }
 
-static bool fill_report(const struct arguments *arguments, const struct source *source,
+static bool fill_report(const struct arguments *arguments, const struct curve_source *source,
                         struct curve_report *report, struct error *why)
 {
     bool ok = describe_source(arguments, source, report, why) &&
@@ -282,7 +285,8 @@ static bool fill_report(const struct arguments *arguments, const struct source *
         progress_show("%s, %u of %u policies%s", curves->policy->name, i + 1, report->count,
                       progress_left((double)i / report->count, left));
         ok = choose_sizes(arguments, source, report, curves, why) &&
-             choose_eta(source, report, curves, why) && measure(source, report, curves, why);
+             choose_eta(source, report, curves, why) &&
+             curve_command_measure(source, report, curves, why);
     }
     progress_clear();
     return ok;
@@ -306,7 +310,7 @@ static bool show_report(const struct arguments *arguments, const struct curve_re
 }
 
 /* The database is opened first, so that a bad path fails before the computation. */
-static bool run_report(const struct arguments *arguments, const struct source *source,
+static bool run_report(const struct arguments *arguments, const struct curve_source *source,
                        struct curve_report *report, struct error *why)
 {
     struct store *store;
@@ -318,9 +322,9 @@ static bool run_report(const struct arguments *arguments, const struct source *s
     return ok;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool curve_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct source source;
+    struct curve_source source;
     struct curve_report report = {.count = 0};
     bool ok = source_open(arguments, &source, why) && run_report(arguments, &source, &report, why);
     report_release(&report);
@@ -337,5 +341,5 @@ const struct command command_curve = {
     .example = "spillway curve smollm2-135m --policy arc --sizes 10%,30%\n"
                "spillway curve smollm2-135m --policy lru --policy '{name: qsac, eta: 0.9}'",
     .options = options,
-    .run = run,
+    .run = curve_command_run,
 };

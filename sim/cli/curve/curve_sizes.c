@@ -26,8 +26,8 @@ static bool sizes_add(struct curve_sizes *sizes, double size, struct error *why)
     return true;
 }
 
-static bool add_text(struct curve_sizes *sizes, const char *text, uint32_t blocks,
-                     struct error *why)
+static bool curve_sizes_add_text(struct curve_sizes *sizes, const char *text, uint32_t blocks,
+                                 struct error *why)
 {
     struct quantity quantity;
     bool known = quantity_parse(text, &quantity) && quantity.value >= 0;
@@ -64,7 +64,7 @@ bool curve_sizes_read(const char *list, uint32_t blocks, struct curve_sizes *siz
     char *copy = strdup(list != NULL ? list : default_list), *rest = copy, *text;
     bool ok = copy != NULL || error_set(why, NULL, 0, "out of memory");
     while (ok && (text = strsep(&rest, ",")) != NULL) {
-        ok = add_text(sizes, text, blocks, why);
+        ok = curve_sizes_add_text(sizes, text, blocks, why);
     }
     free(copy);
     if (list == NULL) {

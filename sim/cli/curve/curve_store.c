@@ -38,46 +38,47 @@ struct stored {
     int64_t layer, head;
 };
 
-static uint64_t hash_text(const char *text, uint64_t seed)
+static uint64_t curve_store_hash_text(const char *text, uint64_t seed)
 {
     return XXH64(text, strlen(text) + 1, seed);
 }
 
 /* All that has a part in the curve's figures identifies it. */
-static void write_name(const struct curve_report *report, const struct policy_kind *policy,
-                       struct stored *curve)
+static void curve_store_write_name(const struct curve_report *report,
+                                   const struct policy_kind *policy, struct stored *curve)
 {
     const int64_t numbers[] = {report->blocks, curve->unit_tokens, report->warmup, curve->layer,
                                curve->head};
     uint64_t hash = XXH64(numbers, sizeof numbers, policy->content);
     hash = XXH64(&curve->selection, sizeof curve->selection, hash);
-    hash = hash_text(curve->source, hash_text(curve->order, hash));
-    hash = hash_text(policy->name, hash_text(curve->parameters, hash));
+    hash = curve_store_hash_text(curve->source, curve_store_hash_text(curve->order, hash));
+    hash = curve_store_hash_text(policy->name, curve_store_hash_text(curve->parameters, hash));
     snprintf(curve->name, sizeof curve->name, "%016" PRIx64, hash);
 }
 
-static void put_whole(struct frame *frame, uint32_t column, int64_t number)
+static void curve_store_put_whole(struct frame *frame, uint32_t column, int64_t number)
 {
     frame_number(frame, column, number >= 0 ? (double)number : NAN);
 }
 
-static void put_curve(const struct curve_report *report, const struct policy_curves *curves,
-                      const struct stored *curve, struct frame *frame)
+static void curve_store_put_curve(const struct curve_report *report,
+                                  const struct policy_curves *curves, const struct stored *curve,
+                                  struct frame *frame)
 {
     frame_row(frame);
     frame_text(frame, DATA_curve, curve->name);
     frame_text(frame, DATA_source, report->source);
     frame_text(frame, DATA_source_hash, curve->source);
     frame_number(frame, DATA_blocks, report->blocks);
-    put_whole(frame, DATA_unit_tokens, curve->unit_tokens);
+    curve_store_put_whole(frame, DATA_unit_tokens, curve->unit_tokens);
     frame_number(frame, DATA_selection, curve->selection >= 0 ? curve->selection : NAN);
     frame_text(frame, DATA_step_order, curve->order);
     frame_number(frame, DATA_warmup, report->warmup);
     frame_text(frame, DATA_policy, curves->policy->name);
     frame_text(frame, DATA_policy_title, curve_report_title(report, curves));
     frame_text(frame, DATA_parameters, curve->parameters);
-    put_whole(frame, DATA_layer, curve->layer);
-    put_whole(frame, DATA_head, curve->head);
+    curve_store_put_whole(frame, DATA_layer, curve->layer);
+    curve_store_put_whole(frame, DATA_head, curve->head);
 }
 
 /* Put a curve, and its points: of a group, or of the sum if `layer` and `head` are -1. */
@@ -86,8 +87,8 @@ static void put_group(const struct curve_report *report, const struct policy_cur
                       struct frame *const frames[2])
 {
     uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
-    write_name(report, curves->policy, stored);
-    put_curve(report, curves, stored, frames[0]);
+    curve_store_write_name(report, curves->policy, stored);
+    curve_store_put_curve(report, curves, stored, frames[0]);
     frame_number(frames[0], DATA_accesses, (double)curve->accesses[group]);
     frame_number(frames[0], DATA_knee, knee > 0 ? (double)knee : NAN);
     for (uint32_t i = 0; i < curve->count; i++) {
@@ -99,8 +100,9 @@ static void put_group(const struct curve_report *report, const struct policy_cur
 }
 
 /* The curve of all heads, and those of the groups if there are several. */
-static void put_policy(const struct curve_report *report, const struct policy_curves *curves,
-                       struct frame *const frames[2])
+static void curve_store_put_policy(const struct curve_report *report,
+                                   const struct policy_curves *curves,
+                                   struct frame *const frames[2])
 {
     char parameters[CURVE_PARAMETERS];
     struct stored stored = {
@@ -126,7 +128,7 @@ bool curve_report_store(const struct curve_report *report, struct store *store, 
     struct frame *frames[] = {frame_create(columns, COLUMNS, why),
                               frame_create(point_columns, POINT_COLUMNS, why)};
     for (uint32_t p = 0; p < report->count; p++) {
-        put_policy(report, &report->policies[p], frames);
+        curve_store_put_policy(report, &report->policies[p], frames);
     }
     const struct store_frame stored[] = {
         {.table = "curves", .frame = frames[0], .is_nameless = true},

@@ -58,8 +58,9 @@ static void put_place(const struct curve_report *report, uint32_t group, struct 
     frame_number(frame, HEAD, head >= 0 ? (double)head : NAN);
 }
 
-static void put_point(const struct curve_report *report, const struct policy_curves *curves,
-                      uint32_t group, uint32_t at, struct frame *frame)
+static void curve_table_put_point(const struct curve_report *report,
+                                  const struct policy_curves *curves, uint32_t group, uint32_t at,
+                                  struct frame *frame)
 {
     const struct miss_curve *curve = &curves->curve;
     uint32_t size = curves->sizes.size[at];
@@ -88,7 +89,7 @@ static struct frame *points_frame(const struct curve_report *report, struct erro
             frame_text(frame, POLICY, curves->policy->name);
             frame_text(frame, PARAMETERS, parameters[1] != '}' ? parameters : NULL);
             put_place(report, group, frame);
-            put_point(report, curves, group, i % curves->curve.count, frame);
+            curve_table_put_point(report, curves, group, i % curves->curve.count, frame);
         }
     }
     return frame;
@@ -115,7 +116,7 @@ struct matrix {
 };
 
 /* Index of a size in the list of a policy; the list's count if it is absent. */
-static uint32_t find_size(const struct policy_curves *curves, uint32_t size)
+static uint32_t curve_table_find_size(const struct policy_curves *curves, uint32_t size)
 {
     uint32_t at = 0;
     while (at < curves->curve.count && curves->sizes.size[at] != size) {
@@ -133,7 +134,7 @@ static void put_label(const struct matrix *matrix, const struct policy_curves *c
     frame_text(matrix->frame, HEAD, "");
 }
 
-static void put_hits(const struct matrix *matrix, size_t i, double percent, bool knee)
+static void curve_table_put_hits(const struct matrix *matrix, size_t i, double percent, bool knee)
 {
     if (!isnan(percent)) {
         frame_textf(matrix->frame, NAMES + (uint32_t)i, "%s%.1f", knee ? "*" : "", percent);
@@ -141,8 +142,8 @@ static void put_hits(const struct matrix *matrix, size_t i, double percent, bool
 }
 
 /* A row for one group of the policy's curves, or for their sum. */
-static void put_curve(const struct matrix *matrix, const struct policy_curves *curves,
-                      const struct miss_curve *curve, uint32_t group)
+static void curve_table_put_curve(const struct matrix *matrix, const struct policy_curves *curves,
+                                  const struct miss_curve *curve, uint32_t group)
 {
     uint32_t knee = curve_report_knee(&curves->sizes, curve, group);
     put_label(matrix, curves);
@@ -153,8 +154,9 @@ static void put_curve(const struct matrix *matrix, const struct policy_curves *c
     }
     for (size_t i = 0; i < matrix->sizes->count; i++) {
         uint32_t size = matrix->sizes->size[i];
-        put_hits(matrix, i, hit_percent(curve, group, find_size(curves, size)),
-                 size > 0 && size == knee);
+        curve_table_put_hits(matrix, i,
+                             hit_percent(curve, group, curve_table_find_size(curves, size)),
+                             size > 0 && size == knee);
     }
 }
 
@@ -189,8 +191,9 @@ static bool put_spread(const struct matrix *matrix, const struct policy_curves *
         put_label(matrix, curves);
         frame_text(matrix->frame, LAYER, spread[s].name);
         for (size_t i = 0; i < matrix->sizes->count; i++) {
-            uint32_t at = find_size(curves, matrix->sizes->size[i]);
-            put_hits(matrix, i, percentile(&curves->curve, at, spread[s].share, scratch), false);
+            uint32_t at = curve_table_find_size(curves, matrix->sizes->size[i]);
+            curve_table_put_hits(matrix, i,
+                                 percentile(&curves->curve, at, spread[s].share, scratch), false);
         }
     }
     free(scratch);
@@ -203,10 +206,10 @@ static bool fill_matrix(const struct matrix *matrix, struct error *why)
     for (uint32_t p = 0; ok && p < matrix->report->count; p++) {
         const struct policy_curves *curves = &matrix->report->policies[p];
         for (uint32_t group = 0; group < curves->curve.groups; group++) {
-            put_curve(matrix, curves, &curves->curve, group);
+            curve_table_put_curve(matrix, curves, &curves->curve, group);
         }
         if (matrix->report->group != MISS_WHOLE) {
-            put_curve(matrix, curves, &curves->whole, 0);
+            curve_table_put_curve(matrix, curves, &curves->whole, 0);
             ok = put_spread(matrix, curves, why);
         }
     }
@@ -251,7 +254,7 @@ static struct frame *matrix_frame(const struct curve_report *report,
 
 /* ---- all ---- */
 
-static void print_title(const struct curve_report *report)
+static void curve_table_print_title(const struct curve_report *report)
 {
     uint64_t accesses = report->policies[0].whole.accesses[0];
     char label[LABEL] = "hit ratio in %";
@@ -278,7 +281,7 @@ bool curve_report_tables(const struct curve_report *report, struct error *why)
         list ? points_frame(report, why) : matrix_frame(report, matrix.sizes, titles, why);
     bool ok = matrix.frame != NULL && (list || fill_matrix(&matrix, why));
     if (ok) {
-        print_title(report);
+        curve_table_print_title(report);
         ok = frame_print(matrix.frame, NULL, stdout, why);
         printf("\n%s", knee_note);
     }

@@ -56,7 +56,7 @@ static bool takes_keys(const struct command *command)
 }
 
 /* Does it, and is the word one of its keys? */
-static bool is_key(const struct command *command, const char *given)
+static bool arguments_is_key(const struct command *command, const char *given)
 {
     const struct scenario_key *key = scenario_keys;
     while (key->name != NULL &&
@@ -83,7 +83,7 @@ static bool unknown_option(const struct command *command, const char *text, size
     if (strcmp(given, "--dtype") == 0 && takes_keys(command)) {
         return error_expect(why, "--set dtype.weights=VALUE, such as fp8, or --set dtype.kv=VALUE");
     }
-    if (is_key(command, given)) {
+    if (arguments_is_key(command, given)) {
         return error_expect(why, "--set %s=VALUE", given + strlen("--"));
     }
     if (takes_keys(command) && meant != NULL) {
@@ -96,7 +96,8 @@ static bool unknown_option(const struct command *command, const char *text, size
 }
 
 /* Is `text` this option? If so, `*value` is the value that is part of it, or NULL. */
-static bool matches(const struct command_option *option, const char *text, const char **value)
+static bool arguments_matches(const struct command_option *option, const char *text,
+                              const char **value)
 {
     size_t length = strlen(option->name);
     *value = NULL;
@@ -124,7 +125,8 @@ static bool is_value(const struct command_option *option, const char *value)
     return false;
 }
 
-static bool check_value(const struct command_option *option, const char *value, struct error *why)
+static bool arguments_check_value(const struct command_option *option, const char *value,
+                                  struct error *why)
 {
     if (option->values == NULL || is_value(option, value)) {
         return true;
@@ -134,14 +136,14 @@ static bool check_value(const struct command_option *option, const char *value, 
 }
 
 /* Read the option at `*at`; `*at` advances if its value is the next word. */
-static bool read_option(const struct command *command, int count, char *const *argv, int *at,
-                        struct word *word, struct error *why)
+static bool arguments_read_option(const struct command *command, int count, char *const *argv,
+                                  int *at, struct word *word, struct error *why)
 {
     const char *text = argv[*at];
     for (uint32_t i = 0; command->options[i].name != NULL; i++) {
         const struct command_option *option = &command->options[i];
         const char *value;
-        if (!matches(option, text, &value)) {
+        if (!arguments_matches(option, text, &value)) {
             continue;
         }
         if (option->argument == NULL) {
@@ -156,7 +158,7 @@ static bool read_option(const struct command *command, int count, char *const *a
             return error_expect(why, "%s %s", option->name, option->argument);
         }
         *word = (struct word){i, value};
-        return check_value(option, value, why);
+        return arguments_check_value(option, value, why);
     }
     return unknown_option(command, text, strcspn(text, "="), why);
 }
@@ -207,7 +209,7 @@ static void sort_words(const struct word *words, uint32_t count, uint32_t option
     out->start[options + 1] = filled;
 }
 
-static bool check_options(const struct arguments *arguments, struct error *why)
+static bool arguments_check_options(const struct arguments *arguments, struct error *why)
 {
     const struct command *command = arguments->command;
     for (uint32_t i = 0; command->options[i].name != NULL; i++) {
@@ -276,8 +278,8 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
                         spelling);
 }
 
-static bool read_words(int count, char *const *argv, struct arguments *out, struct word *words,
-                       struct error *why)
+static bool arguments_read_words(int count, char *const *argv, struct arguments *out,
+                                 struct word *words, struct error *why)
 {
     uint32_t options = option_count(out->command), found = 0;
     char *room = out->room;
@@ -291,7 +293,7 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
         } else if (arguments_ask_help(text)) {
             out->help = true;
             return true;
-        } else if (!read_option(out->command, count, argv, &at, &words[found++], why)) {
+        } else if (!arguments_read_option(out->command, count, argv, &at, &words[found++], why)) {
             return false;
         } else if (out->command->options[words[found - 1].option].list) {
             split_list(words, &found, &room);
@@ -299,7 +301,7 @@ static bool read_words(int count, char *const *argv, struct arguments *out, stru
     }
     sort_words(words, found, options, out);
     join_lists(out, room);
-    return check_options(out, why) && check_operands(out, why);
+    return arguments_check_options(out, why) && check_operands(out, why);
 }
 
 /* Words if every comma separates; and the bytes of all of them, with a final 0 each. */
@@ -325,7 +327,7 @@ bool arguments_parse(const struct command *command, int count, char *const *argv
     struct word *words = array_zeroed(most, sizeof *words, why);
     out->texts = words == NULL ? NULL : array_zeroed(most, sizeof *out->texts, why);
     out->room = out->texts == NULL ? NULL : array_zeroed(2 * size, 1, why);
-    bool ok = out->room != NULL && read_words(count, argv, out, words, why);
+    bool ok = out->room != NULL && arguments_read_words(count, argv, out, words, why);
     free(words);
     if (!ok) {
         arguments_release(out);

@@ -45,7 +45,7 @@ static void print_words(const struct command *command, FILE *out)
     fprintf(out, "%s' ;;\n", command_help.name);
 }
 
-static void print_group(const struct command *const *commands, size_t first, FILE *out)
+static void completion_print_group(const struct command *const *commands, size_t first, FILE *out)
 {
     int length = first_word(commands[first]);
     if (commands[first]->name[length] == '\0') {
@@ -88,7 +88,7 @@ void completion_bash(const struct program *program, FILE *out)
     for (size_t i = 0; commands[i] != NULL; i++) {
         print_words(commands[i], out);
         if (starts_group(commands, i)) {
-            print_group(commands, i, out);
+            completion_print_group(commands, i, out);
         }
     }
     print_first_words(commands, out);

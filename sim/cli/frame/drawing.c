@@ -107,7 +107,8 @@ static bool run_gnuplot(char *const *arguments, struct error *why)
 /* ---- the picture ---- */
 
 /* gnuplot does not say when its picture could not be written, so it draws into memory. */
-static bool draw(const char *script, FILE *rows, const char *format, FILE *drawn, struct error *why)
+static bool drawing_run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
+                                struct error *why)
 {
     char path[4096], folder[4096], from[64], into[64];
     const char *data = find_data(why);
@@ -142,7 +143,8 @@ bool drawing_draw(const char *script, FILE *rows, const char *format, const char
     if (drawn == NULL) {
         return false;
     }
-    bool ok = draw(script, rows, format, drawn, why) && copy_picture(drawn, path, out, why);
+    bool ok = drawing_run_gnuplot(script, rows, format, drawn, why) &&
+              copy_picture(drawn, path, out, why);
     fclose(drawn);
     return ok;
 }

@@ -14,7 +14,7 @@ static const char *const drawn_names[DRAWN_COUNT] = {
 
 /* Does every draw have the figure? For a server, the seed can decide whether there is something to
  * count; if one draw has none, the figure is left out. */
-static bool is_drawn(const struct result *result, enum drawn drawn)
+static bool drawn_in_all(const struct result *result, enum drawn drawn)
 {
     const struct result_draws *draws = &result->draws;
     for (uint32_t i = 0; i < draws->count; i++) {
@@ -37,12 +37,12 @@ static struct interval mean_of(const struct result *result, enum drawn drawn)
 
 double drawn_value(const struct result *result, enum drawn drawn)
 {
-    return is_drawn(result, drawn) ? mean_of(result, drawn).mean : (double)NAN;
+    return drawn_in_all(result, drawn) ? mean_of(result, drawn).mean : (double)NAN;
 }
 
 const char *drawn_mean(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT])
 {
-    if (!is_drawn(result, drawn)) {
+    if (!drawn_in_all(result, drawn)) {
         return NULL;
     }
     struct interval interval = mean_of(result, drawn);
@@ -63,7 +63,7 @@ void drawn_means(struct frame *frame, const struct result *result)
 {
     for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
         enum drawn drawn = drawn_of(&frame->columns[i]);
-        if (drawn != DRAWN_COUNT && is_drawn(result, drawn)) {
+        if (drawn != DRAWN_COUNT && drawn_in_all(result, drawn)) {
             struct interval mean = mean_of(result, drawn);
             frame_mean(frame, i, mean.mean, mean.half);
         }
@@ -75,7 +75,7 @@ bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_T
 {
     struct interval interval;
     *out = NULL;
-    if (!is_drawn(result, drawn)) {
+    if (!drawn_in_all(result, drawn)) {
         return true;
     }
     if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &interval, why)) {
@@ -108,7 +108,7 @@ bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TE
 {
     struct interval all;
     *out = NULL;
-    if (drawn == DRAWN_COUNT || !is_drawn(result, drawn)) {
+    if (drawn == DRAWN_COUNT || !drawn_in_all(result, drawn)) {
         return true;
     }
     if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &all, why)) {
@@ -128,7 +128,7 @@ bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TE
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
 {
     enum drawn main = replication_main(result);
-    if (wanted == 0 || main == DRAWN_COUNT || !is_drawn(result, main)) {
+    if (wanted == 0 || main == DRAWN_COUNT || !drawn_in_all(result, main)) {
         return NULL;
     }
     struct interval interval = mean_of(result, main);
@@ -149,7 +149,7 @@ bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
     fprintf(out, ",\"replications\":{\"draws\":%" PRIu32, draws->count);
     for (int i = 0; i < DRAWN_COUNT; i++) {
         struct interval all;
-        if (!is_drawn(result, (enum drawn)i)) {
+        if (!drawn_in_all(result, (enum drawn)i)) {
             continue;
         }
         if (!interval_of(values_of(result, (enum drawn)i), DRAWN_COUNT, draws->count, &all, why)) {
@@ -178,7 +178,7 @@ void drawn_print_csv(const struct result *result, FILE *out)
 {
     fprintf(out, ",%" PRIu32, result->draws.count);
     for (int i = 0; i < DRAWN_COUNT; i++) {
-        if (!is_drawn(result, (enum drawn)i)) {
+        if (!drawn_in_all(result, (enum drawn)i)) {
             fputs(",,,", out);
             continue;
         }

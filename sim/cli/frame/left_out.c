@@ -8,7 +8,8 @@
 enum { LINE = 2048 };
 
 /* Does an earlier candidate have the same reason, or the same system? */
-static bool is_told(const struct candidate *candidates, uint32_t first, uint32_t index, bool reason)
+static bool left_out_is_told(const struct candidate *candidates, uint32_t first, uint32_t index,
+                             bool reason)
 {
     const struct candidate *own = &candidates[index];
     bool told = false;
@@ -20,14 +21,15 @@ static bool is_told(const struct candidate *candidates, uint32_t first, uint32_t
     return told;
 }
 
-static void print_reason(const struct candidate *candidates, uint32_t first, uint32_t count,
-                         FILE *out)
+static void left_out_print_reason(const struct candidate *candidates, uint32_t first,
+                                  uint32_t count, FILE *out)
 {
     const char *reason = candidates[first].left_out;
     char line[LINE];
     size_t used = (size_t)snprintf(line, sizeof line, "left out, %s:", reason);
     for (uint32_t i = first; i < count && used < sizeof line; i++) {
-        if (strcmp(candidates[i].left_out, reason) == 0 && !is_told(candidates, first, i, false)) {
+        if (strcmp(candidates[i].left_out, reason) == 0 &&
+            !left_out_is_told(candidates, first, i, false)) {
             used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", i > first ? "," : "",
                                      candidates[i].system);
         }
@@ -41,7 +43,7 @@ static uint32_t count_reason(const struct candidate *candidates, uint32_t first,
     uint32_t systems = 0;
     for (uint32_t i = first; i < count; i++) {
         systems += strcmp(candidates[i].left_out, candidates[first].left_out) == 0 &&
-                   !is_told(candidates, first, i, false);
+                   !left_out_is_told(candidates, first, i, false);
     }
     return systems;
 }
@@ -50,7 +52,7 @@ void left_out_print_counts(const struct candidate *candidates, uint32_t count, F
 {
     char line[LINE] = "";
     for (uint32_t i = 0; i < count; i++) {
-        if (candidates[i].left_out[0] != '\0' && !is_told(candidates, 0, i, true)) {
+        if (candidates[i].left_out[0] != '\0' && !left_out_is_told(candidates, 0, i, true)) {
             text_append(line, sizeof line, "%s %u (%s)", line[0] == '\0' ? "left out:" : ",",
                         count_reason(candidates, i, count), candidates[i].left_out);
         }
@@ -64,8 +66,8 @@ void left_out_print_counts(const struct candidate *candidates, uint32_t count, F
 void left_out_print(const struct candidate *candidates, uint32_t count, FILE *out)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (candidates[i].left_out[0] != '\0' && !is_told(candidates, 0, i, true)) {
-            print_reason(candidates, i, count, out);
+        if (candidates[i].left_out[0] != '\0' && !left_out_is_told(candidates, 0, i, true)) {
+            left_out_print_reason(candidates, i, count, out);
         }
     }
 }

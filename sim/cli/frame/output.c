@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool write_error(const char *name, int number, struct error *why)
+static bool output_write_error(const char *name, int number, struct error *why)
 {
     return error_set(why, name, 0, "cannot be written%s%s", number != 0 ? ": " : "",
                      number != 0 ? strerror(number) : "");
@@ -18,7 +18,7 @@ static bool write_error(const char *name, int number, struct error *why)
 bool output_flush(FILE *out, const char *name, struct error *why)
 {
     errno = 0;
-    return (fflush(out) == 0 && !ferror(out)) || write_error(name, errno, why);
+    return (fflush(out) == 0 && !ferror(out)) || output_write_error(name, errno, why);
 }
 
 /* A stream with a descriptor of its own: closing it says whether all was written, and an unfinished
@@ -57,14 +57,14 @@ static bool open_destination(const struct destination *to, struct output *output
     return true;
 }
 
-static bool open_file(struct output *output, struct error *why)
+static bool output_open_file(struct output *output, struct error *why)
 {
     struct destination to;
     if (!destination_find(output->path, &to, why) || !open_destination(&to, output, why)) {
         return false;
     }
     if (output->file == NULL) {
-        write_error(output->path, errno, why);
+        output_write_error(output->path, errno, why);
         unfinished_discard(&output->unfinished);
     }
     return output->file != NULL;
@@ -82,7 +82,7 @@ bool output_open(const char *path, struct output *output, struct error *why)
     if (output->path == NULL) {
         return error_set(why, path, 0, "out of memory");
     }
-    if (!open_file(output, why)) {
+    if (!output_open_file(output, why)) {
         output_release(output);
         return false;
     }
@@ -102,7 +102,7 @@ bool output_commit(struct output *output, struct error *why)
         output_discard(output);
         return false;
     }
-    bool ok = fclose(output->file) == 0 || write_error(output->path, errno, why);
+    bool ok = fclose(output->file) == 0 || output_write_error(output->path, errno, why);
     if (ok && output->unfinished.name != NULL) {
         ok = unfinished_publish(&output->unfinished, false, why);
     }

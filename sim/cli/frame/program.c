@@ -198,7 +198,7 @@ static void occupy_closed_streams(void)
 
 static bool has_ended; /* the command */
 
-static int complain(const struct error *why)
+static int program_complain(const struct error *why)
 {
     char text[ERROR_TEXT];
     error_format(why, text, sizeof text);
@@ -219,7 +219,7 @@ static void refuse_exit(void)
     if (plugin != NULL) {
         error_expect(&why, "code that returns; 'create' may refuse with a reason");
     }
-    complain(&why);
+    program_complain(&why);
     _exit(ERROR_FAILURE);
 }
 
@@ -243,7 +243,7 @@ int program_run(const struct program *program, int argc, char *const *argv)
     if (reader_is_gone()) {
         return 128 + SIGPIPE; /* silently, as if the signal had ended it */
     }
-    complain(&why);
+    program_complain(&why);
     /* An interrupted command ends with the status that a shell gives a program killed by a signal:
      * it may be started again, and a command that failed may not. */
     return question_signal() != 0 ? 128 + question_signal() : (int)why.kind;

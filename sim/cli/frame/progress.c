@@ -20,7 +20,7 @@ static size_t line_room(void)
 }
 
 /* The number of bytes in the first `characters` characters of a UTF-8 text. */
-static int bytes_of(const char *text, size_t characters)
+static int progress_bytes_of(const char *text, size_t characters)
 {
     int bytes = 0;
     while (text[bytes] != '\0' && (((unsigned char)text[bytes] & 0xc0) == 0x80 || characters > 0)) {
@@ -40,7 +40,7 @@ void progress_show(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\r%.*s\033[K", bytes_of(line, line_room()), line);
+    fprintf(stderr, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
 }
 
 const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT])

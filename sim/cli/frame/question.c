@@ -15,7 +15,7 @@ static struct stop_flag interrupted;
 static volatile sig_atomic_t interrupting; /* the signal that raised it */
 static struct sigaction before[SIGNALS];
 
-static void interrupt(int signal)
+static void question_interrupt(int signal)
 {
     interrupting = signal;
     atomic_store(&interrupted.raised, true);
@@ -34,7 +34,7 @@ int question_signal(void)
 bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
                     bool replicated, struct error *why)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = question_interrupt, .sa_flags = (int)SA_RESETHAND};
     if (!run_context_init(runs, sweep_users(jobs, replicated), &interrupted, why)) {
         return false;
     }

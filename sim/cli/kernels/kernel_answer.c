@@ -44,8 +44,9 @@ static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
     [SOURCE] = {.key = "source", .title = "source", .wrap = true},
 };
 
-static struct frame *figures_frame(const struct profile *profile, const struct kernel_shape *shape,
-                                   struct error *why)
+static struct frame *kernel_answer_figures_frame(const struct profile *profile,
+                                                 const struct kernel_shape *shape,
+                                                 struct error *why)
 {
     enum curve_id figures[CURVE_COUNT];
     size_t count = kernel_shape_figures(profile, shape, figures);
@@ -100,8 +101,9 @@ static struct frame *answer_frame(struct error *why)
     return frame_create(columns, COLUMNS, why);
 }
 
-static bool print_json(const struct profile *profile, const struct kernel_shape *shape,
-                       const struct frame *figures, struct error *why)
+static bool kernel_answer_print_json(const struct profile *profile,
+                                     const struct kernel_shape *shape, const struct frame *figures,
+                                     struct error *why)
 {
     const struct kernel_op_kind *kind = &kernel_ops[shape->op];
     struct kernel kernel = kernel_shape_time(profile, shape);
@@ -145,7 +147,8 @@ static void print_note(struct note note)
     table_line("note: ", note_write(&note, words, sizeof words), stdout);
 }
 
-static void print_notes(const struct profile *profile, const struct kernel_shape *shape)
+static void kernel_answer_print_notes(const struct profile *profile,
+                                      const struct kernel_shape *shape)
 {
     bool multiplies = shape->op == KERNEL_PRODUCT || shape->op == KERNEL_EXPERTS;
     const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
@@ -159,20 +162,22 @@ static void print_notes(const struct profile *profile, const struct kernel_shape
     }
 }
 
-static bool print_text(const struct profile *profile, const struct kernel_shape *shape,
-                       const struct frame *figures, struct error *why)
+static bool kernel_answer_print_text(const struct profile *profile,
+                                     const struct kernel_shape *shape, const struct frame *figures,
+                                     struct error *why)
 {
     print_time(profile, shape);
     bool ok = frame_print(figures, NULL, stdout, why);
-    print_notes(profile, shape);
+    kernel_answer_print_notes(profile, shape);
     return ok;
 }
 
 bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape, bool json,
                          struct error *why)
 {
-    struct frame *figures = figures_frame(profile, shape, why);
-    bool ok = (json ? print_json : print_text)(profile, shape, figures, why);
+    struct frame *figures = kernel_answer_figures_frame(profile, shape, why);
+    bool ok =
+        (json ? kernel_answer_print_json : kernel_answer_print_text)(profile, shape, figures, why);
     frame_destroy(figures);
     return ok;
 }

@@ -20,8 +20,8 @@ static const enum kernel_size axes[KERNEL_OPS] = {
     [KERNEL_COPY] = KERNEL_BYTES,
 };
 
-static void write_point(const char *kind, const struct profile *profile,
-                        const struct kernel_shape *shape, FILE *rows)
+static void kernel_chart_write_point(const char *kind, const struct profile *profile,
+                                     const struct kernel_shape *shape, FILE *rows)
 {
     struct kernel kernel = kernel_shape_time(profile, shape);
     fprintf(rows, "%s\t%d\t%.9g\t%.9g\t0\t-\t-\n", kind, (int)kernel.bound + 1,
@@ -44,9 +44,9 @@ static void write_rows(const struct profile *profile, const struct kernel_shape 
     for (int i = 0; i < POINTS; i++) {
         struct kernel_shape at = *shape;
         at.size[axis] = round(from * pow(asked * SPAN / from, i / (POINTS - 1.0)));
-        write_point("point", profile, &at, rows);
+        kernel_chart_write_point("point", profile, &at, rows);
     }
-    write_point("asked", profile, shape, rows);
+    kernel_chart_write_point("asked", profile, shape, rows);
 }
 
 bool kernel_chart_save(const struct profile *profile, const struct kernel_shape *shape,

@@ -26,7 +26,7 @@ static struct frame *errors_frame(const struct kernel_errors *errors, struct err
 {
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (int i = 0; i < KERNEL_CLASSES; i++) {
-        const struct class_errors *class = &errors->classes[i];
+        const struct kernel_class_errors *class = &errors->classes[i];
         if (class->count > 0) {
             frame_row(frame);
             frame_text(frame, OP, kernel_op_names[kernel_classes[i].op]);
@@ -42,7 +42,8 @@ static struct frame *errors_frame(const struct kernel_errors *errors, struct err
     return frame;
 }
 
-static void print_notes(const struct profile *profile, const struct kernel_errors *errors)
+static void kernel_errors_print_notes(const struct profile *profile,
+                                      const struct kernel_errors *errors)
 {
     table_line("error:  ", "predicted over measured, less 1", stdout);
     if (errors->classes[CLASS_WARM].count + errors->classes[CLASS_COLD].count == 0) {
@@ -70,7 +71,7 @@ bool kernel_errors_print(const struct profile *profile, const struct kernel_erro
     bool ok = json ? frame_print_json(frame, stdout, why) : frame_print(frame, NULL, stdout, why);
     if (ok && !json) {
         putchar('\n');
-        print_notes(profile, errors);
+        kernel_errors_print_notes(profile, errors);
     }
     frame_destroy(frame);
     return ok;

@@ -117,8 +117,8 @@ static bool check_option(const struct arguments *arguments, const struct kernel_
     return expect_options(shape, why);
 }
 
-static bool read_whole(const char *text, enum unit unit, const char *name, double *out,
-                       struct error *why)
+static bool kernels_read_whole(const char *text, enum unit unit, const char *name, double *out,
+                               struct error *why)
 {
     uint64_t value = 0;
     if (!units_parse_whole(text, unit, KERNEL_MOST_SIZE, NULL, 0, name, &value, why)) {
@@ -133,7 +133,7 @@ static bool read_whole(const char *text, enum unit unit, const char *name, doubl
 }
 
 /* "32/8" */
-static bool read_heads(const char *text, struct kernel_shape *shape, struct error *why)
+static bool kernels_read_heads(const char *text, struct kernel_shape *shape, struct error *why)
 {
     char queries[32];
     const char *slash = strchr(text, '/');
@@ -144,8 +144,8 @@ static bool read_heads(const char *text, struct kernel_shape *shape, struct erro
     }
     memcpy(queries, text, length);
     queries[length] = '\0';
-    return read_whole(queries, UNIT_COUNT, "--heads", &shape->size[KERNEL_Q_HEADS], why) &&
-           read_whole(slash + 1, UNIT_COUNT, "--heads", &shape->size[KERNEL_KV_HEADS], why);
+    return kernels_read_whole(queries, UNIT_COUNT, "--heads", &shape->size[KERNEL_Q_HEADS], why) &&
+           kernels_read_whole(slash + 1, UNIT_COUNT, "--heads", &shape->size[KERNEL_KV_HEADS], why);
 }
 
 static bool read_type(const struct arguments *arguments, struct kernel_shape *shape,
@@ -172,20 +172,21 @@ static bool read_shape(const struct arguments *arguments, struct kernel_shape *s
         const char *text = arguments_text(arguments, option);
         bool has = text != NULL ? has_size(shape, size) : must_have(shape, size);
         if (!check_option(arguments, shape, option, has, why) ||
-            (text != NULL && !read_whole(text, size_options[i].unit, options[option].name,
-                                         &shape->size[size], why))) {
+            (text != NULL && !kernels_read_whole(text, size_options[i].unit, options[option].name,
+                                                 &shape->size[size], why))) {
             return false;
         }
     }
     const char *heads = arguments_text(arguments, HEADS);
     return check_option(arguments, shape, HEADS, has_size(shape, KERNEL_Q_HEADS), why) &&
-           (heads == NULL || read_heads(heads, shape, why)) &&
+           (heads == NULL || kernels_read_heads(heads, shape, why)) &&
            kernel_shape_check(shape, NULL, 0, why) && read_type(arguments, shape, why);
 }
 
 /* ---- the command ---------------------------------------------------------------------- */
 
-static bool run_one(const struct arguments *arguments, const char *machine, struct error *why)
+static bool kernels_run_one(const struct arguments *arguments, const char *machine,
+                            struct error *why)
 {
     struct kernel_shape shape;
     struct profile profile;
@@ -230,7 +231,7 @@ static bool check_alone(const struct arguments *arguments, struct error *why)
     return true;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool kernels_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *machine = arguments_operands(arguments, &count)[0];
@@ -242,7 +243,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         error_usage(why, NULL, 0, "neither '--op' nor '--measured' is given");
         return error_expect(why, "one of them: a kernel, or a file of measured kernels");
     }
-    return run_one(arguments, machine, why);
+    return kernels_run_one(arguments, machine, why);
 }
 
 static void print_ops(FILE *out)
@@ -268,5 +269,5 @@ const struct command command_kernels = {
                "--dim 128",
     .options = options,
     .more = print_ops,
-    .run = run,
+    .run = kernels_run,
 };

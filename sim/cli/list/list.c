@@ -18,7 +18,7 @@ static bool list_print(const struct list *list, struct error *why)
     return ok;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool list_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
@@ -57,5 +57,5 @@ const struct command command_list = {
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
     .example = "spillway list systems\nspillway list hardware h100-sxm",
     .options = options,
-    .run = run,
+    .run = list_run,
 };

@@ -84,7 +84,8 @@ static const struct frame_column model_columns[MODEL_COLUMNS] = {
     [TRAINED] = {.title = "trained to", .unit = ANSWER_INTEGER},
 };
 
-static bool add_model(struct frame *frame, const char *name, const char *part, struct error *why)
+static bool list_files_add_model(struct frame *frame, const char *name, const char *part,
+                                 struct error *why)
 {
     (void)part;
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
@@ -106,14 +107,14 @@ static bool add_model(struct frame *frame, const char *name, const char *part, s
 
 static bool add_models(struct frame *frame, struct error *why)
 {
-    return add_names(frame, "models", "json", add_model, NULL, why);
+    return add_names(frame, "models", "json", list_files_add_model, NULL, why);
 }
 
 bool list_model(const char *name, struct error *why)
 {
     struct frame *frame = frame_create(model_columns, MODEL_COLUMNS, why);
-    bool ok =
-        frame != NULL && add_model(frame, name, NULL, why) && frame_print(frame, NULL, stdout, why);
+    bool ok = frame != NULL && list_files_add_model(frame, name, NULL, why) &&
+              frame_print(frame, NULL, stdout, why);
     frame_destroy(frame);
     return ok;
 }

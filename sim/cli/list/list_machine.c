@@ -26,7 +26,8 @@ static void put_values(const struct curve *curve, enum unit unit, struct frame *
                 curve->count > 1 ? last : "");
 }
 
-static void put_figure(const struct profile *profile, enum curve_id id, struct frame *frame)
+static void list_machine_put_figure(const struct profile *profile, enum curve_id id,
+                                    struct frame *frame)
 {
     const struct curve *curve = &profile->curves[id];
     char from[96];
@@ -48,7 +49,7 @@ bool list_machine(const char *name, struct error *why)
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         if (profile.curves[id].count > 0) {
-            put_figure(&profile, id, frame);
+            list_machine_put_figure(&profile, id, frame);
         }
     }
     bool ok = frame_print(frame, NULL, stdout, why);

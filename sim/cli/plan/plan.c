@@ -114,7 +114,7 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static void print_axes(FILE *out)
+static void plan_command_print_axes(FILE *out)
 {
     fputs("An axis is written as for 'whatif --over': budget, batch, context, link,\n"
           "tensor_parallel, any other key of the scenario, a mechanism, or a figure of the\n"
@@ -204,7 +204,8 @@ struct seen {
     uint32_t decided, all;
 };
 
-static void show_progress(const char *system, const char *machine, uint32_t runs, void *context)
+static void plan_command_show_progress(const char *system, const char *machine, uint32_t runs,
+                                       void *context)
 {
     const struct seen *seen = context;
     if (seen == NULL) {
@@ -215,7 +216,7 @@ static void show_progress(const char *system, const char *machine, uint32_t runs
     }
 }
 
-static void show_decided(uint32_t decided, uint32_t all, void *context)
+static void plan_command_show_decided(uint32_t decided, uint32_t all, void *context)
 {
     *(struct seen *)context = (struct seen){decided, all};
 }
@@ -267,8 +268,8 @@ static bool read_targets(const struct arguments *arguments, struct targets *out,
     return text == NULL || targets_parse(text, out, why);
 }
 
-static bool read_options(const struct arguments *arguments, struct planning_options *out,
-                         struct error *why)
+static bool plan_command_read_options(const struct arguments *arguments,
+                                      struct planning_options *out, struct error *why)
 {
     const char *least = arguments_text(arguments, MINIMISE);
     const char *largest = arguments_text(arguments, MAXIMISE);
@@ -296,9 +297,10 @@ static bool read_options(const struct arguments *arguments, struct planning_opti
            jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
-static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
-                         const struct planning_options *with, struct table_view *out,
-                         struct error *why)
+static bool plan_command_read_columns(const struct arguments *arguments,
+                                      const struct scenario *scenario,
+                                      const struct planning_options *with, struct table_view *out,
+                                      struct error *why)
 {
     enum column best = with->by_figure ? with->best : COLUMN_COUNT;
     uint32_t count;
@@ -311,8 +313,8 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
 
 /* ---- the answer ---- */
 
-static bool print_json(const struct planning *planning, const struct targets *targets,
-                       struct error *why)
+static bool plan_command_print_json(const struct planning *planning, const struct targets *targets,
+                                    struct error *why)
 {
     struct frame *frame = plan_frame(planning, targets, false, why);
     bool good = frame != NULL && frame_print_json(frame, stdout, why);
@@ -320,13 +322,14 @@ static bool print_json(const struct planning *planning, const struct targets *ta
     return good;
 }
 
-static bool print_answer(const struct arguments *arguments, const struct planning *planning,
-                         const struct planning_options *with, const struct table_view *view,
-                         struct error *why)
+static bool plan_command_print_answer(const struct arguments *arguments,
+                                      const struct planning *planning,
+                                      const struct planning_options *with,
+                                      const struct table_view *view, struct error *why)
 {
     bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
     const char *path = arguments_text(arguments, OUTPUT);
-    bool good = (json ? print_json(planning, &with->targets, why)
+    bool good = (json ? plan_command_print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
                 (met ? plan_winner_print(planning, path, json, why)
                      : json || plan_nearest_explain(planning, why)) &&
@@ -349,7 +352,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
-           print_answer(arguments, &planning, with, view, why);
+           plan_command_print_answer(arguments, &planning, with, view, why);
     planning_release(&planning);
     return good;
 }
@@ -369,9 +372,9 @@ static bool print_tradeoff(const struct arguments *arguments, const struct trade
                           : "no run fits in memory and meets all targets"));
 }
 
-static bool weigh(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct planning_options *with, const struct table_view *view,
-                  struct error *why)
+static bool plan_command_weigh(const struct arguments *arguments, const struct scenario *scenario,
+                               const struct planning_options *with, const struct table_view *view,
+                               struct error *why)
 {
     const struct tradeoff_options options = {.over = arguments_text(arguments, OVER),
                                              .targets = with->targets,
@@ -379,7 +382,7 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
                                              .store = with->store,
                                              .jobs = with->jobs,
                                              .runs = with->runs,
-                                             .on_progress = show_progress};
+                                             .on_progress = plan_command_show_progress};
     struct tradeoff tradeoff;
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
@@ -391,14 +394,16 @@ static bool weigh(const struct arguments *arguments, const struct scenario *scen
     return good;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
     struct seen seen = {0, 0};
-    struct planning_options with = {
-        .runs = &runs, .on_progress = show_progress, .on_decided = show_decided, .context = &seen};
+    struct planning_options with = {.runs = &runs,
+                                    .on_progress = plan_command_show_progress,
+                                    .on_decided = plan_command_show_decided,
+                                    .context = &seen};
     struct scenario scenario;
-    if (!read_options(arguments, &with, why) ||
+    if (!plan_command_read_options(arguments, &with, why) ||
         !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
@@ -413,8 +418,8 @@ static bool run(const struct arguments *arguments, struct error *why)
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
            (pareto || judge_queue(&scenario, with.axis, &with.targets, why)) &&
-           read_columns(arguments, &scenario, &with, &view, why) &&
-           (pareto ? weigh : plan)(arguments, &scenario, &with, &view, why);
+           plan_command_read_columns(arguments, &scenario, &with, &view, why) &&
+           (pareto ? plan_command_weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);
@@ -431,6 +436,6 @@ const struct command command_plan = {
                "    --system vllm,retroinfer --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set context=128K --set trace=smollm2-135m",
     .options = options,
-    .more = print_axes,
-    .run = run,
+    .more = plan_command_print_axes,
+    .run = plan_command_run,
 };

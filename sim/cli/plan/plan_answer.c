@@ -82,7 +82,7 @@ static void name_ties(const struct planning *planning, uint32_t ties, const char
     }
 }
 
-static uint32_t count_ties(const struct planning *planning)
+static uint32_t plan_answer_count_ties(const struct planning *planning)
 {
     uint32_t ties = 0;
     for (uint32_t i = 0; i < planning->count; i++) {
@@ -91,22 +91,22 @@ static uint32_t count_ties(const struct planning *planning)
     return ties;
 }
 
-static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
+static void plan_answer_say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 {
-    uint32_t ties = count_ties(planning);
+    uint32_t ties = plan_answer_count_ties(planning);
     name_ties(planning, ties, ties > 1 ? ", as do " : ", as does ", text);
 }
 
 /* Figures that are too close to call. */
 static void say_near(const struct planning *planning, char text[PLAN_ANSWER])
 {
-    uint32_t ties = count_ties(planning);
+    uint32_t ties = plan_answer_count_ties(planning);
     name_ties(planning, ties, "; too close to call: ", text);
 }
 
 /* Warn if fewer than nine in ten draws meet the targets: the value is then not reliable. */
-static void say_draws(const struct planning *planning, const struct targets *targets,
-                      const struct quest *quest, char text[PLAN_ANSWER])
+static void plan_answer_say_draws(const struct planning *planning, const struct targets *targets,
+                                  const struct quest *quest, char text[PLAN_ANSWER])
 {
     const struct result *result = &quest->results[quest->found];
     uint32_t count = result->draws.count, met = targets_count_met(targets, result);
@@ -131,8 +131,8 @@ static void say_end(const struct planning *planning, const struct quest *quest,
     }
 }
 
-static void say_next(const struct planning *planning, const struct targets *targets,
-                     const struct quest *quest, char text[PLAN_ANSWER])
+static void plan_answer_say_next(const struct planning *planning, const struct targets *targets,
+                                 const struct quest *quest, char text[PLAN_ANSWER])
 {
     char before[TEXT], shortfall[SHORTFALL_TEXT];
     shortfall_describe(targets, planning->best, &quest->results[quest->found - 1], shortfall);
@@ -153,8 +153,8 @@ static void say_mass(const struct result *result, char text[PLAN_ANSWER])
 }
 
 /* Of a search for the best figure: the figure, and where the axis has it. */
-static void say_best(const struct planning *planning, const struct targets *targets,
-                     char text[PLAN_ANSWER])
+static void plan_answer_say_best(const struct planning *planning, const struct targets *targets,
+                                 char text[PLAN_ANSWER])
 {
     const struct quest *quest = &planning->quests[planning->winner];
     const struct target figure = {.column = planning->best};
@@ -171,7 +171,7 @@ static void say_best(const struct planning *planning, const struct targets *targ
         text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
     }
     say_near(planning, text);
-    say_draws(planning, targets, quest, text);
+    plan_answer_say_draws(planning, targets, quest, text);
 }
 
 static void say_winner(const struct planning *planning, const struct targets *targets,
@@ -180,7 +180,7 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     const struct quest *quest = &planning->quests[planning->winner];
     char name[PLAN_NAME], value[TEXT];
     if (planning->by_figure) {
-        say_best(planning, targets, text);
+        plan_answer_say_best(planning, targets, text);
         return;
     }
     plan_name_quest(planning, quest, name);
@@ -188,7 +188,7 @@ static void say_winner(const struct planning *planning, const struct targets *ta
         text_append(text, PLAN_ANSWER, "%s", name);
         say_mass(&quest->results[quest->found], text);
         text_append(text, PLAN_ANSWER, " meets all targets as it is");
-        say_draws(planning, targets, quest, text);
+        plan_answer_say_draws(planning, targets, quest, text);
         say_fixed(quest, text);
         return;
     }
@@ -197,12 +197,12 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     text_append(text, PLAN_ANSWER, " meets all targets with ");
     text_append_value(text, PLAN_ANSWER, plan_axis(planning),
                       quest_label(quest, planning->maximise, quest->found, value, sizeof value));
-    say_ties(planning, text);
-    say_draws(planning, targets, quest, text);
+    plan_answer_say_ties(planning, text);
+    plan_answer_say_draws(planning, targets, quest, text);
     if (quest->found == 0) {
         say_end(planning, quest, text);
     } else {
-        say_next(planning, targets, quest, text);
+        plan_answer_say_next(planning, targets, quest, text);
     }
 }
 

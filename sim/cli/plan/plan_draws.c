@@ -28,8 +28,9 @@ static bool say_figure(const struct target *target, const struct result *result,
 
 /* Write "retroinfer with a budget of 8.96 %: 14 of 20 draws meet all targets; tpot_ms 58.1 ± 2.3,
  * 49 - 70". `*said` is false if this value has no draws. */
-static bool say_draws(const struct planning *planning, const struct targets *targets,
-                      const struct quest *quest, char text[ROOM], bool *said, struct error *why)
+static bool plan_draws_say(const struct planning *planning, const struct targets *targets,
+                           const struct quest *quest, char text[ROOM], bool *said,
+                           struct error *why)
 {
     char name[PLAN_NAME], label[64];
     uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
@@ -59,7 +60,7 @@ bool plan_draws_print(const struct planning *planning, const struct targets *tar
         char text[ROOM];
         bool said = false;
         good = planning->quests[i].search.count == 0 ||
-               say_draws(planning, targets, &planning->quests[i], text, &said, why);
+               plan_draws_say(planning, targets, &planning->quests[i], text, &said, why);
         if (said && good) {
             fputs(any ? "" : "\n", out);
             table_line("", text, out);

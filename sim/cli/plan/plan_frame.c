@@ -96,7 +96,7 @@ const struct frame_column *plan_columns(uint32_t *count)
 
 /* ---- columns of one plan ---- */
 
-struct report {
+struct plan_frame_report {
     const struct planning *planning;
     const struct targets *targets;
     struct target compared;              /* the figure of --best; COLUMN_COUNT: none */
@@ -108,7 +108,7 @@ struct report {
 };
 
 /* Has this column a place in the table, or an earlier target it? */
-static bool is_shown(const struct report *report, enum column column)
+static bool plan_frame_is_shown(const struct plan_frame_report *report, enum column column)
 {
     bool shows = column == COLUMN_BATCH;
     for (uint32_t i = 0; i < FIXED_COLUMNS; i++) {
@@ -123,14 +123,14 @@ static bool is_shown(const struct report *report, enum column column)
 
 /* List the columns and, behind them, those of targets without a column of their own, by their keys;
  * note these targets. */
-static void list_columns(struct report *report)
+static void plan_frame_list_columns(struct plan_frame_report *report)
 {
     uint32_t count = FIXED_COLUMNS;
     memcpy(report->columns, fixed_columns, sizeof fixed_columns);
     for (uint32_t i = 0; i < report->targets->count + 1; i++) {
         bool last = i == report->targets->count;
         const struct target *target = last ? &report->compared : &report->targets->all[i];
-        if (target->column != COLUMN_COUNT && !is_shown(report, target->column)) {
+        if (target->column != COLUMN_COUNT && !plan_frame_is_shown(report, target->column)) {
             const char *name = column_kinds[target->column].name;
             report->judged[report->judged_count++] = target;
             report->columns[count++] =
@@ -144,31 +144,31 @@ static void list_columns(struct report *report)
 bool plan_check_columns(const struct targets *targets, enum column best,
                         const struct table_view *view, struct error *why)
 {
-    struct report report = {.targets = targets, .compared = {.column = best}};
-    list_columns(&report);
+    struct plan_frame_report report = {.targets = targets, .compared = {.column = best}};
+    plan_frame_list_columns(&report);
     return frame_view_check(view, report.columns, report.column_count, why);
 }
 
 /* Is there a batch to show that is not the axis? A shortfall takes its place. */
-static bool has_batch(const struct planning *planning)
+static bool plan_frame_has_batch(const struct planning *planning)
 {
     return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
 }
 
-static void fit_columns(struct report *report)
+static void fit_columns(struct plan_frame_report *report)
 {
     struct frame_column *columns = report->columns;
-    list_columns(report);
+    plan_frame_list_columns(report);
     columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[AT].title = plan_axis(report->planning);
-    columns[BATCH].title = has_batch(report->planning) ? "batch" : "";
+    columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
     columns[CACHE].extra = !targets_judge(report->targets, COLUMN_CACHE_BYTES);
 }
 
 /* ---- for programs ---- */
 
 /* Write a value as the JSON of a cell, and release it. */
-static void put_json(struct frame *frame, uint32_t column, json_t *value)
+static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
     frame_text(frame, column, text);
@@ -176,7 +176,7 @@ static void put_json(struct frame *frame, uint32_t column, json_t *value)
     json_decref(value);
 }
 
-static void put_shortfalls(const struct report *report, uint32_t column,
+static void put_shortfalls(const struct plan_frame_report *report, uint32_t column,
                            const struct result *result)
 {
     json_t *object = json_object();
@@ -186,11 +186,11 @@ static void put_shortfalls(const struct report *report, uint32_t column,
         json_object_set_new(object, target->text,
                             isfinite(shortfall) ? json_real(shortfall) : json_null());
     }
-    put_json(report->frame, column, object);
+    plan_frame_put_json(report->frame, column, object);
 }
 
 /* The targets whose verdict is closer than the run's error band; none if it has no band. */
-static void put_near(const struct report *report, const struct result *result)
+static void put_near(const struct plan_frame_report *report, const struct result *result)
 {
     json_t *list = json_array();
     bool any = false;
@@ -203,14 +203,15 @@ static void put_near(const struct report *report, const struct result *result)
         }
     }
     if (any) {
-        put_json(report->frame, NEAR, list);
+        plan_frame_put_json(report->frame, NEAR, list);
     } else {
         json_decref(list);
     }
 }
 
 /* Why there is no run to show. */
-static void put_error(const struct report *report, const struct quest *quest, uint32_t value)
+static void put_error(const struct plan_frame_report *report, const struct quest *quest,
+                      uint32_t value)
 {
     char text[SHORTFALL_TEXT];
     if (quest->cannot) {
@@ -222,8 +223,8 @@ static void put_error(const struct report *report, const struct quest *quest, ui
 }
 
 /* The scenario of the value, and the command that starts its server. */
-static bool put_scenario(const struct report *report, const struct quest *quest, uint32_t value,
-                         struct error *why)
+static bool put_scenario(const struct plan_frame_report *report, const struct quest *quest,
+                         uint32_t value, struct error *why)
 {
     char command[SERVER_COMMAND] = "";
     uint64_t pool; /* the run's kv_blocks has it */
@@ -240,8 +241,8 @@ static bool put_scenario(const struct report *report, const struct quest *quest,
     return good;
 }
 
-static bool put_value(const struct report *report, const struct quest *quest, uint32_t value,
-                      struct error *why)
+static bool plan_frame_put_value(const struct plan_frame_report *report, const struct quest *quest,
+                                 uint32_t value, struct error *why)
 {
     const struct result *result = &quest->results[value];
     struct frame *frame = report->frame;
@@ -262,7 +263,8 @@ static bool put_value(const struct report *report, const struct quest *quest, ui
     return put_scenario(report, quest, value, why) && run_put_json(result, frame, RUN, why);
 }
 
-static bool put_data(const struct report *report, const struct quest *quest, struct error *why)
+static bool plan_frame_put_data(const struct plan_frame_report *report, const struct quest *quest,
+                                struct error *why)
 {
     const struct planning *planning = report->planning;
     struct frame *frame = report->frame;
@@ -277,7 +279,7 @@ static bool put_data(const struct report *report, const struct quest *quest, str
     frame_number(frame, TRIED, quest->search.tried);
     frame_number(frame, OF, quest->search.count);
     frame_number(frame, STEADY, !quest->search.uneven);
-    return value == PLANNING_NONE || put_value(report, quest, value, why);
+    return value == PLANNING_NONE || plan_frame_put_value(report, quest, value, why);
 }
 
 /* ---- for people ---- */
@@ -302,7 +304,7 @@ static const char *name_block(const struct result *result, char text[BLOCK])
     return text;
 }
 
-static void put_met(const struct report *report, const struct quest *quest)
+static void put_met(const struct plan_frame_report *report, const struct quest *quest)
 {
     const struct planning *planning = report->planning;
     const struct result *result = &quest->results[quest->found];
@@ -310,7 +312,7 @@ static void put_met(const struct report *report, const struct quest *quest)
     char text[TARGET_TEXT];
     bool wins = quest == &planning->quests[planning->winner];
     frame_text(frame, AT, quest_label(quest, planning->maximise, quest->found, text, sizeof text));
-    if (has_batch(planning)) {
+    if (plan_frame_has_batch(planning)) {
         frame_number(frame, BATCH, result_number(result, COLUMN_BATCH));
     } else {
         frame_text(frame, BATCH, "");
@@ -326,7 +328,7 @@ static void put_met(const struct report *report, const struct quest *quest)
 }
 
 /* In place of figures: how near the candidate comes, and what limits it. */
-static void put_missed(const struct report *report, const struct quest *quest)
+static void put_missed(const struct plan_frame_report *report, const struct quest *quest)
 {
     char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
     enum column compared = report->compared.column;
@@ -344,7 +346,7 @@ static void put_missed(const struct report *report, const struct quest *quest)
     frame_reason(report->frame, BATCH, text);
 }
 
-static void put_shown(const struct report *report, const struct quest *quest)
+static void plan_frame_put_shown(const struct plan_frame_report *report, const struct quest *quest)
 {
     if (quest->cannot) {
         frame_reason(report->frame, AT, quest->why.found);
@@ -360,7 +362,7 @@ static void put_shown(const struct report *report, const struct quest *quest)
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          bool for_people, struct error *why)
 {
-    struct report report = {
+    struct plan_frame_report report = {
         .planning = planning, .targets = targets, .compared = {.column = planning->best}};
     fit_columns(&report);
     report.frame = frame_create(report.columns, report.column_count, why);
@@ -374,9 +376,9 @@ struct frame *plan_frame(const struct planning *planning, const struct targets *
         frame_text(report.frame, SYSTEM, quest->candidate->system);
         frame_text(report.frame, HARDWARE, quest->candidate->machine);
         if (for_people) {
-            put_shown(&report, quest);
+            plan_frame_put_shown(&report, quest);
         } else {
-            good = put_data(&report, quest, why);
+            good = plan_frame_put_data(&report, quest, why);
         }
     }
     if (!good) {

@@ -111,7 +111,7 @@ static void print_mass(const struct planning *planning, const struct targets *ta
 /* ---- arrivals ---- */
 
 /* Does the run of this candidate have replications? They say more than the note. */
-static bool is_drawn(const struct quest *quest)
+static bool plan_notes_is_drawn(const struct quest *quest)
 {
     uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
     return value != PLANNING_NONE && quest->results[value].draws.count > 0;
@@ -121,7 +121,7 @@ static void print_draw(const struct planning *planning, FILE *out)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
-        if (is_drawn(quest)) {
+        if (plan_notes_is_drawn(quest)) {
             return;
         }
         bool judged = quest->found != PLANNING_NONE || quest->nearest != PLANNING_NONE;

@@ -109,7 +109,8 @@ static bool is_least_tried(const struct planning *planning, const struct quest *
            strcmp(quest->axis.key, "batch") != 0;
 }
 
-static void print_answer(const struct planning *planning, const struct targets *targets, FILE *out)
+static void plan_report_print_answer(const struct planning *planning, const struct targets *targets,
+                                     FILE *out)
 {
     char text[PLAN_ANSWER];
     plan_answer(planning, targets, text);
@@ -204,7 +205,8 @@ static void print_search(const struct planning *planning, FILE *out)
     }
 }
 
-static void print_title(const struct planning *planning, const struct targets *targets, FILE *out)
+static void plan_report_print_title(const struct planning *planning, const struct targets *targets,
+                                    FILE *out)
 {
     char goal[PLAN_GOAL], text[TARGETS_TEXT];
     plan_goal(planning, goal);
@@ -212,7 +214,7 @@ static void print_title(const struct planning *planning, const struct targets *t
             targets_text(targets, text));
 }
 
-static void take_notes(const struct planning *planning, struct runs_notes *notes)
+static void plan_report_take_notes(const struct planning *planning, struct runs_notes *notes)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
@@ -229,16 +231,16 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
     if (good) {
-        take_notes(planning, notes);
+        plan_report_take_notes(planning, notes);
         runs_notes_print_above(notes, planning->quests[0].candidate->scenario.root, out);
-        print_title(planning, targets, out);
+        plan_report_print_title(planning, targets, out);
         struct frame *frame = plan_frame(planning, targets, true, why);
         good = frame != NULL && frame_print(frame, view, out, why);
         frame_destroy(frame);
     }
     if (good) {
         fputc('\n', out);
-        print_answer(planning, targets, out);
+        plan_report_print_answer(planning, targets, out);
         print_cheapest(planning, out);
         print_search(planning, out);
         plan_notes_print(planning, targets, out);

@@ -16,13 +16,13 @@
 enum { VALUE = 64, NOTE = TARGETS_MOST * PLAN_NOTE };
 
 /* The columns that are the same in all rows. */
-struct said {
+struct plan_rows_said {
     char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
 
 /* ---- the question ---- */
 
-static uint64_t add_text(const char *text, uint64_t hash)
+static uint64_t plan_rows_add_text(const char *text, uint64_t hash)
 {
     return XXH64(text, strlen(text) + 1, hash);
 }
@@ -40,8 +40,8 @@ static uint64_t add_runs(const struct quest *quest, uint64_t hash)
     for (uint32_t value = 0; value < quest->search.count; value++) {
         const struct result *result = &quest->results[value];
         const char *run = run_name(quest, value);
-        hash = run != NULL ? add_text(run, hash) : hash;
-        hash = add_text(result->draws.count > 0 ? result->draws.ranges : "", hash);
+        hash = run != NULL ? plan_rows_add_text(run, hash) : hash;
+        hash = plan_rows_add_text(result->draws.count > 0 ? result->draws.ranges : "", hash);
         hash = XXH64(&result->draws.count, sizeof result->draws.count, hash);
     }
     return hash;
@@ -54,23 +54,24 @@ static bool add_candidate(const struct quest *quest, uint64_t *hash, struct erro
     if (text == NULL) {
         return false;
     }
-    *hash = add_text(quest->candidate->left_out, add_text(text, *hash));
+    *hash = plan_rows_add_text(quest->candidate->left_out, plan_rows_add_text(text, *hash));
     for (uint32_t i = 0; i < quest->axis.count; i++) {
-        *hash = add_text(quest->axis.values[i].text, *hash);
+        *hash = plan_rows_add_text(quest->axis.values[i].text, *hash);
     }
     *hash = add_runs(quest, *hash);
     free(text);
     return true;
 }
 
-static bool say(const struct planning *planning, const struct targets *targets, struct said *out,
-                struct error *why)
+static bool plan_rows_say(const struct planning *planning, const struct targets *targets,
+                          struct plan_rows_said *out, struct error *why)
 {
     bool good = true;
     plan_goal(planning, out->goal);
     plan_answer(planning, targets, out->answer);
     targets_text(targets, out->targets);
-    uint64_t hash = add_text(out->targets, add_text(out->goal, add_text(spillway_program, 0)));
+    uint64_t hash = plan_rows_add_text(
+        out->targets, plan_rows_add_text(out->goal, plan_rows_add_text(spillway_program, 0)));
     for (uint32_t i = 0; good && i < planning->count; i++) {
         good = add_candidate(&planning->quests[i], &hash, why);
     }
@@ -120,8 +121,9 @@ static void put_tried(const struct planning *planning, const struct targets *tar
     }
 }
 
-static void put_candidate(const struct planning *planning, const struct targets *targets,
-                          const struct said *said, uint32_t place, struct frame *frame)
+static void plan_rows_put_candidate(const struct planning *planning, const struct targets *targets,
+                                    const struct plan_rows_said *said, uint32_t place,
+                                    struct frame *frame)
 {
     const struct quest *quest = &planning->quests[place];
     const struct candidate *candidate = quest->candidate;
@@ -146,8 +148,8 @@ static void put_candidate(const struct planning *planning, const struct targets 
 
 /* ---- values ---- */
 
-static void put_point(const struct quest *quest, bool maximise, uint32_t value,
-                      const struct target *target, struct frame *frame)
+static void plan_rows_put_point(const struct quest *quest, bool maximise, uint32_t value,
+                                const struct target *target, struct frame *frame)
 {
     const struct result *result = &quest->results[value];
     char label[VALUE], figure[TARGET_TEXT];
@@ -160,8 +162,8 @@ static void put_point(const struct quest *quest, bool maximise, uint32_t value,
 }
 
 /* The values of a candidate, with the verdict of each target. */
-static void put_points(const struct planning *planning, const struct targets *targets,
-                       const char *name, uint32_t place, struct frame *frame)
+static void plan_rows_put_points(const struct planning *planning, const struct targets *targets,
+                                 const char *name, uint32_t place, struct frame *frame)
 {
     const struct quest *quest = &planning->quests[place];
     for (uint32_t value = 0; value < quest->search.count; value++) {
@@ -169,7 +171,7 @@ static void put_points(const struct planning *planning, const struct targets *ta
             frame_row(frame);
             frame_text(frame, POINT_plan, name);
             frame_number(frame, POINT_place, place);
-            put_point(quest, planning->maximise, value, &targets->all[i], frame);
+            plan_rows_put_point(quest, planning->maximise, value, &targets->all[i], frame);
         }
     }
 }
@@ -177,14 +179,14 @@ static void put_points(const struct planning *planning, const struct targets *ta
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why)
 {
-    struct said said;
+    struct plan_rows_said said;
     struct plan_frames frames;
-    if (!say(planning, targets, &said, why) || !plan_frames_create(&frames, why)) {
+    if (!plan_rows_say(planning, targets, &said, why) || !plan_frames_create(&frames, why)) {
         return false;
     }
     for (uint32_t i = 0; i < planning->count; i++) {
-        put_candidate(planning, targets, &said, i, frames.plans);
-        put_points(planning, targets, said.name, i, frames.points);
+        plan_rows_put_candidate(planning, targets, &said, i, frames.plans);
+        plan_rows_put_points(planning, targets, said.name, i, frames.points);
     }
     return plan_frames_store(&frames, store, why);
 }

@@ -42,8 +42,8 @@ static void note_host_pool(const struct result *result)
 }
 
 /* Print the command that starts its server, if it has one. */
-static bool print_command(const struct scenario *point, const struct result *result,
-                          struct error *why)
+static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
+                                      struct error *why)
 {
     char command[SERVER_COMMAND], note[POOL_NOTE];
     uint64_t pool;
@@ -65,7 +65,8 @@ static bool print_command(const struct scenario *point, const struct result *res
     return true;
 }
 
-static bool write_scenario(const struct node *scenario, const char *path, struct error *why)
+static bool plan_winner_write_scenario(const struct node *scenario, const char *path,
+                                       struct error *why)
 {
     struct output output;
     if (path == NULL) {
@@ -89,8 +90,8 @@ bool plan_winner_print(const struct planning *planning, const char *path, bool j
     }
     struct scenario point;
     bool good = quest_scenario(quest, planning->maximise, quest->found, &point, why) &&
-                write_scenario(point.root, path, why) &&
-                (json || print_command(&point, &quest->results[quest->found], why));
+                plan_winner_write_scenario(point.root, path, why) &&
+                (json || plan_winner_print_command(&point, &quest->results[quest->found], why));
     scenario_release(&point);
     return good;
 }

@@ -71,8 +71,8 @@ static struct frame *create_frame(const struct tradeoff *tradeoff, struct error 
 }
 
 /* Decode steps show their budget if the study varied it; the batch, the other axis, is a figure. */
-static void put_run(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
-                    struct frame *frame)
+static void tradeoff_report_put_run(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
+                                    struct frame *frame)
 {
     const struct whatif *study = &tradeoff->studies[run->study];
     const struct cell *cells = run->result->cells;
@@ -93,14 +93,15 @@ static bool print_front(const struct tradeoff *tradeoff, const struct table_view
 {
     struct frame *frame = create_frame(tradeoff, why);
     for (uint32_t i = 0; i < tradeoff->front_count; i++) {
-        put_run(tradeoff, &tradeoff->front[i], frame);
+        tradeoff_report_put_run(tradeoff, &tradeoff->front[i], frame);
     }
     bool good = frame_print(frame, view, out, why);
     frame_destroy(frame);
     return good;
 }
 
-static void print_title(const struct tradeoff *tradeoff, const struct targets *targets, FILE *out)
+static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
+                                        const struct targets *targets, FILE *out)
 {
     char line[LINE], all[TARGETS_TEXT];
     size_t used = (size_t)snprintf(line, sizeof line, "%u of %u run%s", tradeoff->front_count,
@@ -160,7 +161,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     }
     if (good && tradeoff->front_count > 0) {
         runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);
-        print_title(tradeoff, targets, out);
+        tradeoff_report_print_title(tradeoff, targets, out);
         good = print_front(tradeoff, view, out, why);
         print_hint(tradeoff, out);
     }

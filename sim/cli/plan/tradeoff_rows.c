@@ -15,12 +15,13 @@ enum { VALUE = 192, ANSWER = 512 };
 static const char on_front[] = "on the front";
 
 /* The columns that are the same in all rows. */
-struct said {
+struct tradeoff_rows_said {
     char name[17], targets[TARGETS_TEXT], answer[ANSWER];
 };
 
 /* The name is a hash of the targets and of every run, which the question decides. */
-static void say(const struct tradeoff *tradeoff, const struct targets *targets, struct said *out)
+static void tradeoff_rows_say(const struct tradeoff *tradeoff, const struct targets *targets,
+                              struct tradeoff_rows_said *out)
 {
     targets_text(targets, out->targets);
     uint64_t hash = XXH64(out->targets, strlen(out->targets), 0);
@@ -68,7 +69,7 @@ static const struct tradeoff_run *first_on_front(const struct tradeoff *tradeoff
 }
 
 /* "budget 46.4 %, batch 4" */
-static void label(const struct whatif *study, uint32_t point, char text[VALUE])
+static void tradeoff_rows_label(const struct whatif *study, uint32_t point, char text[VALUE])
 {
     text[0] = '\0';
     for (uint32_t i = 0; i < study->axis_count; i++) {
@@ -89,14 +90,15 @@ static void put_front(const struct tradeoff *tradeoff, uint32_t place, struct fr
     snprintf(text, sizeof text, "%u on the front", count);
     frame_text(frame, PLAN_verdict, text);
     if (first != NULL) {
-        label(&tradeoff->studies[place], first->point, text);
+        tradeoff_rows_label(&tradeoff->studies[place], first->point, text);
         frame_text(frame, PLAN_value, text);
         frame_text(frame, PLAN_run, first->result->cells[COLUMN_RUN].text);
     }
 }
 
-static void put_candidate(const struct tradeoff *tradeoff, const struct said *said, uint32_t place,
-                          struct frame *frame)
+static void tradeoff_rows_put_candidate(const struct tradeoff *tradeoff,
+                                        const struct tradeoff_rows_said *said, uint32_t place,
+                                        struct frame *frame)
 {
     const struct candidate *candidate = &tradeoff->candidates[place];
     bool left_out = candidate->left_out[0] != '\0';
@@ -140,14 +142,14 @@ static void put_target(const struct target *target, const struct result *result,
 }
 
 /* The runs of a candidate, with the verdict of each target, and whether they are on the front. */
-static void put_points(const struct tradeoff *tradeoff, const struct targets *targets,
-                       const char *name, uint32_t study, struct frame *frame)
+static void tradeoff_rows_put_points(const struct tradeoff *tradeoff, const struct targets *targets,
+                                     const char *name, uint32_t study, struct frame *frame)
 {
     for (uint32_t point = 0; point < tradeoff->studies[study].count; point++) {
         const struct result *result = &tradeoff->studies[study].results[point];
         const struct cell *run = &result->cells[COLUMN_RUN];
         char value[VALUE];
-        label(&tradeoff->studies[study], point, value);
+        tradeoff_rows_label(&tradeoff->studies[study], point, value);
         for (uint32_t i = 0; i <= targets->count; i++) {
             frame_row(frame);
             frame_text(frame, POINT_plan, name);
@@ -169,18 +171,18 @@ static void put_points(const struct tradeoff *tradeoff, const struct targets *ta
 bool tradeoff_store(const struct tradeoff *tradeoff, const struct targets *targets,
                     struct store *store, struct error *why)
 {
-    struct said said;
+    struct tradeoff_rows_said said;
     struct plan_frames frames;
     if (targets->count == 0) {
         return true;
     }
-    say(tradeoff, targets, &said);
+    tradeoff_rows_say(tradeoff, targets, &said);
     if (!plan_frames_create(&frames, why)) {
         return false;
     }
     for (uint32_t i = 0; i < tradeoff->count; i++) {
-        put_candidate(tradeoff, &said, i, frames.plans);
-        put_points(tradeoff, targets, said.name, i, frames.points);
+        tradeoff_rows_put_candidate(tradeoff, &said, i, frames.plans);
+        tradeoff_rows_put_points(tradeoff, targets, said.name, i, frames.points);
     }
     return plan_frames_store(&frames, store, why);
 }

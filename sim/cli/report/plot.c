@@ -14,8 +14,8 @@ enum { OUTPUT, ONLY, MEASURED };
 enum { POINTS = 200 }; /* of a line that was measured */
 
 /* A picture needs at least one item, and no more than can be told apart. */
-static bool check_count(const char *database, const struct picture *picture, bool only,
-                        struct error *why)
+static bool plot_check_count(const char *database, const struct picture *picture, bool only,
+                             struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
@@ -75,7 +75,7 @@ static const struct picture_kind *kind_named(const char *name)
     return kind;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool plot_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
@@ -97,14 +97,14 @@ static bool run(const struct arguments *arguments, struct error *why)
         return false;
     }
     database_print_note(note);
-    ok = check_count(operands[1], &picture, count > 0, why) &&
+    ok = plot_check_count(operands[1], &picture, count > 0, why) &&
          (measured == NULL || add_measured(&picture, measured, why)) &&
          drawing_save(picture.kind->name, picture.rows, path, why);
     picture_release(&picture);
     return ok;
 }
 
-static const char *kind_name(size_t index)
+static const char *plot_kind_name(size_t index)
 {
     return picture_kinds[index].name;
 }
@@ -140,10 +140,10 @@ const struct command command_plot = {
     .operands = "DB",
     .least_operands = 2,
     .most_operands = 2,
-    .kind = kind_name,
+    .kind = plot_kind_name,
     .summary = "draw a picture of the runs, ablations or miss curves in a database",
     .example = "spillway plot latency results.db -o latency.svg",
     .options = options,
     .more = print_kinds,
-    .run = run,
+    .run = plot_run,
 };

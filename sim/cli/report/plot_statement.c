@@ -226,12 +226,12 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 /* ---- keys ---- */
 
 /* The keys of the database, with room for the final NULL. */
-struct keys {
+struct plot_keys {
     char **names;
     size_t count, capacity;
 };
 
-static void keys_release(struct keys *keys)
+static void keys_release(struct plot_keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++) {
         free(keys->names[i]);
@@ -242,7 +242,7 @@ static void keys_release(struct keys *keys)
 static bool add_key(uint32_t count, const char *const *names, const char *const *values,
                     void *context, struct error *why)
 {
-    struct keys *keys = context;
+    struct plot_keys *keys = context;
     (void)count;
     (void)names;
     if (!array_reserve(&keys->names, &keys->capacity, keys->count + 2, sizeof *keys->names, why)) {
@@ -257,7 +257,7 @@ static bool add_key(uint32_t count, const char *const *names, const char *const 
     return true;
 }
 
-static bool check_key(const char *text, const struct keys *keys, struct error *why)
+static bool check_key(const char *text, const struct plot_keys *keys, struct error *why)
 {
     char given[64] = "";
     size_t length = strcspn(text, "=");
@@ -278,7 +278,7 @@ static bool check_key(const char *text, const struct keys *keys, struct error *w
 bool plot_statement_check(const struct plot_statement *statement, struct store *store,
                           struct error *why)
 {
-    struct keys keys = {.names = NULL};
+    struct plot_keys keys = {.names = NULL};
     if (statement->only_count == 0) {
         return true;
     }

@@ -144,7 +144,7 @@ static bool copy_file(const char *name, const char *kind, FILE *out, struct erro
     return ok;
 }
 
-static bool write_head(const char *title, FILE *out, struct error *why)
+static bool report_write_head(const char *title, FILE *out, struct error *why)
 {
     html_print(out,
                "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -175,7 +175,7 @@ static bool write_question(const struct report *report, struct error *why)
     }
     const char *title = report_table_text(&table, 0, "title");
     const char *missing = report_table_text(&table, 0, "missing");
-    bool ok = write_head(title, report->out, why);
+    bool ok = report_write_head(title, report->out, why);
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
                title, report_table_text(&table, 0, "question"));
@@ -300,7 +300,7 @@ static bool write_report(struct report *report, struct error *why)
     return ok;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool report_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct report report = {.database = arguments_operands(arguments, &count)[0],
@@ -331,5 +331,5 @@ const struct command command_report = {
     .summary = "write an HTML page about a database's results: answer, pictures, tables, sources",
     .example = "spillway report results.db -o report.html",
     .options = options,
-    .run = run,
+    .run = report_run,
 };

@@ -9,8 +9,9 @@ enum { MOST_SCENARIOS = 12 };
 static const char *const of_all[] = {NULL};
 
 /* The scenario of the run that a row names as `best`. */
-static bool write_scenario(const struct report *report, const struct report_table *table,
-                           size_t row, struct error *why)
+static bool report_again_write_scenario(const struct report *report,
+                                        const struct report_table *table, size_t row,
+                                        struct error *why)
 {
     const char *run = report_table_text(table, row, "best");
     const char *setting = report_table_text(table, row, "setting");
@@ -43,8 +44,8 @@ static void write_way(const struct report *report)
 }
 
 /* The scenarios of the best runs, and of the runs that plans found. */
-static bool write_list(const struct report *report, const struct report_table *best,
-                       const struct report_table *planned, struct error *why)
+static bool report_again_write_list(const struct report *report, const struct report_table *best,
+                                    const struct report_table *planned, struct error *why)
 {
     size_t shown = best->count < MOST_SCENARIOS ? best->count : MOST_SCENARIOS;
     if (shown == 0 && planned->count == 0) {
@@ -61,10 +62,10 @@ static bool write_list(const struct report *report, const struct report_table *b
     }
     bool ok = true;
     for (size_t row = 0; ok && row < shown; row++) {
-        ok = write_scenario(report, best, row, why);
+        ok = report_again_write_scenario(report, best, row, why);
     }
     for (size_t row = 0; ok && row < planned->count && row < MOST_SCENARIOS; row++) {
-        ok = write_scenario(report, planned, row, why);
+        ok = report_again_write_scenario(report, planned, row, why);
     }
     return ok;
 }
@@ -75,7 +76,7 @@ static bool write_scenarios(const struct report *report, struct error *why)
     if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
         return false;
     }
-    bool ok = write_list(report, &report->best, &planned, why);
+    bool ok = report_again_write_list(report, &report->best, &planned, why);
     report_table_release(&planned);
     return ok;
 }

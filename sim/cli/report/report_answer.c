@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const char *a, const char *b)
+static bool report_answer_equal(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -71,8 +71,8 @@ static size_t count_wins(const struct report_table *best, size_t row, size_t *ti
     size_t wins = 0;
     *ties = 0;
     for (size_t i = 0; i < best->count; i++) {
-        if (is(report_table_text(best, i, "kind"), kind) &&
-            is(report_table_text(best, i, "best_name"), name)) {
+        if (report_answer_equal(report_table_text(best, i, "kind"), kind) &&
+            report_answer_equal(report_table_text(best, i, "best_name"), name)) {
             if (i < row) {
                 return 0;
             }
@@ -92,12 +92,13 @@ static void say_winners(const struct report_table *best, const char *kind, size_
     fprintf(out, "<p class=\"answer\">Of %zu settings, ", settings);
     for (size_t row = 0; row < best->count; row++) {
         size_t ties = 0;
-        bool own = is(report_table_text(best, row, "kind"), kind);
+        bool own = report_answer_equal(report_table_text(best, row, "kind"), kind);
         size_t wins = own ? count_wins(best, row, &ties) : 0;
         if (wins > 0 && shown++ < MOST_WINNERS) {
             html_print(out, shown > 1 ? ", <strong>%s</strong>" : "<strong>%s</strong>",
                        report_table_text(best, row, "best_name"));
-            fprintf(out, " is %s in %zu", is(kind, "decode") ? "fastest" : "best", wins);
+            fprintf(out, " is %s in %zu", report_answer_equal(kind, "decode") ? "fastest" : "best",
+                    wins);
             if (ties > 0 && ties == wins) {
                 fputs(wins > 1 ? ", all of them ties" : ", a tie", out);
             } else if (ties > 0) {
@@ -125,7 +126,7 @@ static void say_range(const struct report_table *best, const char *kind, FILE *o
     size_t least = SIZE_MAX, most = SIZE_MAX;
     char figure[RANGE_TEXT];
     for (size_t row = 0; row < best->count; row++) {
-        if (!is(report_table_text(best, row, "kind"), kind)) {
+        if (!report_answer_equal(report_table_text(best, row, "kind"), kind)) {
             continue;
         }
         if (least == SIZE_MAX || score_of(best, row) < score_of(best, least)) {
@@ -201,10 +202,11 @@ static bool say_one(struct store *store, const struct report_table *best, size_t
     if (!report_setting_read(store, best, row, &setting, why)) {
         return false;
     }
-    if (is(kind, "decode")) {
-        report_say_step(&setting, !is(report_table_text(best, row, "choices"), "1"), out);
+    if (report_answer_equal(kind, "decode")) {
+        report_say_step(&setting,
+                        !report_answer_equal(report_table_text(best, row, "choices"), "1"), out);
     } else {
-        say_server(&setting, is(kind, "served"), out);
+        say_server(&setting, report_answer_equal(kind, "served"), out);
     }
     report_setting_release(&setting);
     return true;
@@ -214,7 +216,7 @@ bool report_has_choice(const struct report_table *best)
 {
     bool chosen = false;
     for (size_t row = 0; row < best->count; row++) {
-        chosen = chosen || !is(report_table_text(best, row, "choices"), "1");
+        chosen = chosen || !report_answer_equal(report_table_text(best, row, "choices"), "1");
     }
     return chosen;
 }
@@ -228,10 +230,11 @@ bool report_answer_write(struct store *store, const struct report_table *best,
         size_t settings = 0, first = 0;
         bool chosen = false;
         for (size_t row = best->count; row-- > 0;) {
-            if (is(report_table_text(best, row, "kind"), kinds[i])) {
+            if (report_answer_equal(report_table_text(best, row, "kind"), kinds[i])) {
                 settings++;
                 first = row;
-                chosen = chosen || !is(report_table_text(best, row, "choices"), "1");
+                chosen =
+                    chosen || !report_answer_equal(report_table_text(best, row, "choices"), "1");
             }
         }
         if (settings == 1) {

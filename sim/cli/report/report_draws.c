@@ -16,41 +16,41 @@ static const char *const of_studied[] = {"studied", "runs", "report/choices", NU
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 
 /* The draws of one run: rows [first, first + count) of a table. */
-struct group {
+struct report_draws_group {
     const struct report_table *draws;
     size_t first;
     uint32_t count;
     struct interval interval; /* if it has two draws or more */
 };
 
-typedef void (*write_group)(const struct group *group, FILE *out);
+typedef void (*write_group)(const struct report_draws_group *group, FILE *out);
 
-static const char *text_of(const struct group *group, const char *column)
+static const char *report_draws_text_of(const struct report_draws_group *group, const char *column)
 {
     return report_table_text(group->draws, group->first, column);
 }
 
-static void say(const struct group *group, FILE *out)
+static void report_draws_say(const struct report_draws_group *group, FILE *out)
 {
     const struct interval *interval = &group->interval;
-    const char *setting = text_of(group, "setting");
+    const char *setting = report_draws_text_of(group, "setting");
     html_print(out,
                *setting != '\0' ? "<p class=\"draws\"><strong>%s</strong>, %s: "
                                 : "<p class=\"draws\"><strong>%s</strong>%s: ",
-               text_of(group, "choice"), setting);
+               report_draws_text_of(group, "choice"), setting);
     fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
             group->count, interval->mean, interval->half);
-    html_print(out, "%s (mean, and its 95 % interval); ", text_of(group, "unit"));
+    html_print(out, "%s (mean, and its 95 % interval); ", report_draws_text_of(group, "unit"));
     fprintf(out, "nine in ten draws lie from %.4g to %.4g.</p>\n", interval->p5, interval->p95);
 }
 
-static void list(const struct group *group, FILE *out)
+static void list(const struct report_draws_group *group, FILE *out)
 {
     const struct interval *interval = &group->interval;
-    html_print(out, "<tr><td>%s</td><td>%s</td>", text_of(group, "choice"),
-               text_of(group, "setting"));
+    html_print(out, "<tr><td>%s</td><td>%s</td>", report_draws_text_of(group, "choice"),
+               report_draws_text_of(group, "setting"));
     fprintf(out, "<td class=\"number\">%u</td>", group->count);
-    html_print(out, "<td>%s</td>", text_of(group, "unit"));
+    html_print(out, "<td>%s</td>", report_draws_text_of(group, "unit"));
     const double figures[] = {interval->mean, interval->half, interval->p5, interval->median,
                               interval->p95};
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
@@ -70,7 +70,7 @@ static uint32_t count_draws(const struct report_table *draws, size_t first)
     return (uint32_t)(end - first);
 }
 
-static bool measure(struct group *group, struct error *why)
+static bool report_draws_measure(struct report_draws_group *group, struct error *why)
 {
     double *values = calloc(group->count, sizeof *values);
     if (values == NULL) {
@@ -90,7 +90,8 @@ static bool write_groups(const struct report_table *draws, uint32_t most, write_
 {
     uint32_t written = 0, left = 0;
     for (size_t row = 0; row < draws->count;) {
-        struct group group = {.draws = draws, .first = row, .count = count_draws(draws, row)};
+        struct report_draws_group group = {
+            .draws = draws, .first = row, .count = count_draws(draws, row)};
         row += group.count;
         if (group.count < 2) {
             continue;
@@ -99,7 +100,7 @@ static bool write_groups(const struct report_table *draws, uint32_t most, write_
             left++;
             continue;
         }
-        if (!measure(&group, why)) {
+        if (!report_draws_measure(&group, why)) {
             return false;
         }
         write(&group, out);
@@ -121,7 +122,7 @@ bool report_say_draws(const struct report *report, struct error *why)
     if (!report_table_read(report->store, of_studied, "draws", false, &draws, why)) {
         return false;
     }
-    bool ok = write_groups(&draws, MOST_SAID, say, report->out, why);
+    bool ok = write_groups(&draws, MOST_SAID, report_draws_say, report->out, why);
     report_table_release(&draws);
     return ok;
 }

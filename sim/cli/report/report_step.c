@@ -10,7 +10,7 @@
 /* As a share of the best run's HBM: a run that takes more than this is not a saving. */
 static const double saving = 0.9;
 
-static bool is(const char *a, const char *b)
+static bool report_step_equal(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -41,7 +41,7 @@ bool report_setting_read(struct store *store, const struct report_table *best, s
         const char *run = report_table_text(best, row, place_columns[i].run);
         result_init(&out->runs[i]);
         out->names[i] = report_table_text(best, row, place_columns[i].name);
-        out->differs[i] = i != BEST && *run != '\0' && !is(run, first);
+        out->differs[i] = i != BEST && *run != '\0' && !report_step_equal(run, first);
         if (ok && (i == BEST || out->differs[i])) {
             ok = store_get(store, run, &out->runs[i], why);
         }
@@ -59,7 +59,7 @@ static const char *rate(const struct report_setting *setting, enum report_place 
 }
 
 /* How much slower than the best, as a share of its rate. */
-static double behind(const struct report_setting *setting, enum report_place place)
+static double report_step_slower(const struct report_setting *setting, enum report_place place)
 {
     return 1 - setting->runs[place].cells[COLUMN_DECODE_RATE].real /
                    setting->runs[BEST].cells[COLUMN_DECODE_RATE].real;
@@ -73,17 +73,17 @@ static enum tie tie_of(const struct report_setting *setting)
                : TIE_NONE;
 }
 
-static bool is_lossy(const struct result *run)
+static bool report_step_is_lossy(const struct result *run)
 {
     const struct cell *lossless = &run->cells[COLUMN_LOSSLESS];
-    return lossless->set && is(lossless->text, "lossy");
+    return lossless->set && report_step_equal(lossless->text, "lossy");
 }
 
 /* A run that attends to less is no better answer until its loss is judged: one that attends to all
  * then leads. */
 static bool leads_lossless(const struct report_setting *setting)
 {
-    return is_lossy(&setting->runs[BEST]) && setting->differs[LOSSLESS];
+    return report_step_is_lossy(&setting->runs[BEST]) && setting->differs[LOSSLESS];
 }
 
 static void say_lossless(const struct report_setting *setting, FILE *out)
@@ -103,7 +103,7 @@ static void say_lossless(const struct report_setting *setting, FILE *out)
 static void say_loss(const struct result *run, FILE *out)
 {
     const struct cell *recall = &run->cells[COLUMN_MASS_RECALL];
-    if (!is_lossy(run)) {
+    if (!report_step_is_lossy(run)) {
         return;
     }
     fputs(". It is lossy", out);
@@ -115,7 +115,7 @@ static void say_loss(const struct result *run, FILE *out)
     }
 }
 
-static void say_best(const struct report_setting *setting, bool chosen, FILE *out)
+static void report_step_say_best(const struct report_setting *setting, bool chosen, FILE *out)
 {
     const struct cell *cells = setting->runs[BEST].cells;
     char per_second[ANSWER_SIZE], user[ANSWER_SIZE], step[ANSWER_SIZE];
@@ -159,7 +159,7 @@ static void say_limits(const struct report_setting *setting, FILE *out)
     fputs(".</li>\n", out);
 }
 
-static void say_next(const struct report_setting *setting, FILE *out)
+static void report_step_say_next(const struct report_setting *setting, FILE *out)
 {
     char per_second[ANSWER_SIZE];
     enum tie tie = tie_of(setting);
@@ -168,7 +168,7 @@ static void say_next(const struct report_setting *setting, FILE *out)
     }
     html_print(out, "<li>Next is %s: %s tokens a second, ", setting->names[NEXT],
                rate(setting, NEXT, per_second));
-    fprintf(out, "%.1f&nbsp;%% less", 100 * behind(setting, NEXT));
+    fprintf(out, "%.1f&nbsp;%% less", 100 * report_step_slower(setting, NEXT));
     html_print(out, tie != TIE_NONE ? ", a tie: %s.</li>\n" : ".</li>\n", tie_reason(tie));
 }
 
@@ -178,7 +178,7 @@ static void say_selection(const struct report_setting *setting, FILE *out)
 {
     const struct cell *recall = &setting->runs[BEST].cells[COLUMN_MASS_RECALL];
     char mass[ANSWER_SIZE], per_second[ANSWER_SIZE];
-    if (is_lossy(&setting->runs[BEST]) || !recall->set || recall->real >= 0.9995) {
+    if (report_step_is_lossy(&setting->runs[BEST]) || !recall->set || recall->real >= 0.9995) {
         return;
     }
     html_print(out,
@@ -192,7 +192,7 @@ static void say_selection(const struct report_setting *setting, FILE *out)
     fputs(".</li>\n", out);
 }
 
-static void say_others(const struct report_setting *setting, FILE *out)
+static void report_step_say_others(const struct report_setting *setting, FILE *out)
 {
     char per_second[ANSWER_SIZE], step[ANSWER_SIZE], hbm[ANSWER_SIZE];
     if (setting->differs[QUICKEST]) {
@@ -243,12 +243,12 @@ void report_say_trust(const struct report_setting *setting, FILE *out)
 void report_say_step(const struct report_setting *setting, bool chosen, FILE *out)
 {
     say_lossless(setting, out);
-    say_best(setting, chosen, out);
+    report_step_say_best(setting, chosen, out);
     fputs("<ul>\n", out);
     say_limits(setting, out);
-    say_next(setting, out);
+    report_step_say_next(setting, out);
     say_selection(setting, out);
-    say_others(setting, out);
+    report_step_say_others(setting, out);
     report_say_trust(setting, out);
     fputs("</ul>\n", out);
 }

@@ -10,7 +10,7 @@
 
 /* ---- reading ---- */
 
-static bool copy_text(const char *text, char **out, struct error *why)
+static bool report_table_copy_text(const char *text, char **out, struct error *why)
 {
     *out = text != NULL ? strdup(text) : NULL;
     return text == NULL || *out != NULL ||
@@ -22,7 +22,7 @@ static bool add_column(struct report_table *table, const char *name, struct erro
     if (table->columns == REPORT_MOST_COLUMNS) {
         return error_set(why, NULL, 0, "a table has more than %d columns", REPORT_MOST_COLUMNS);
     }
-    return copy_text(name, &table->names[table->columns++], why);
+    return report_table_copy_text(name, &table->names[table->columns++], why);
 }
 
 static bool add_columns(struct report_table *table, uint32_t count, const char *const *names,
@@ -35,8 +35,8 @@ static bool add_columns(struct report_table *table, uint32_t count, const char *
     return ok;
 }
 
-static bool add_row(struct report_table *table, uint32_t count, const char *const *values,
-                    struct error *why)
+static bool report_table_add_row(struct report_table *table, uint32_t count,
+                                 const char *const *values, struct error *why)
 {
     if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows,
                        why)) {
@@ -46,13 +46,13 @@ static bool add_row(struct report_table *table, uint32_t count, const char *cons
     *row = (struct report_row){.texts = {NULL}};
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = copy_text(values[i], &row->texts[i], why);
+        ok = report_table_copy_text(values[i], &row->texts[i], why);
     }
     return ok;
 }
 
 /* Index of a column; `columns` if there is none. */
-static uint32_t find_column(const struct report_table *table, const char *name)
+static uint32_t report_table_find_column(const struct report_table *table, const char *name)
 {
     uint32_t i = 0;
     while (i < table->columns && strcmp(table->names[i], name) != 0) {
@@ -78,11 +78,11 @@ static bool says_last_row(const struct report_table *table, uint32_t count,
     return table->count > 0;
 }
 
-static bool read_row(uint32_t count, const char *const *names, const char *const *values,
-                     void *context, struct error *why)
+static bool report_table_read_row(uint32_t count, const char *const *names,
+                                  const char *const *values, void *context, struct error *why)
 {
     struct report_table *table = context;
-    return add_columns(table, count, names, why) && add_row(table, count, values, why);
+    return add_columns(table, count, names, why) && report_table_add_row(table, count, values, why);
 }
 
 static bool read_pivoted(uint32_t count, const char *const *names, const char *const *values,
@@ -94,14 +94,15 @@ static bool read_pivoted(uint32_t count, const char *const *names, const char *c
     if (!add_columns(table, plain, names, why)) {
         return false;
     }
-    uint32_t column = find_column(table, name);
+    uint32_t column = report_table_find_column(table, name);
     if ((column == table->columns && !add_column(table, name, why)) ||
-        (!says_last_row(table, plain, values) && !add_row(table, plain, values, why))) {
+        (!says_last_row(table, plain, values) &&
+         !report_table_add_row(table, plain, values, why))) {
         return false;
     }
     char **cell = &table->rows[table->count - 1].texts[column];
     free(*cell);
-    return copy_text(values[plain + 1], cell, why);
+    return report_table_copy_text(values[plain + 1], cell, why);
 }
 
 bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
@@ -112,7 +113,8 @@ bool report_table_read(struct store *store, const char *const *begin, const char
     const struct plot_statement statement = {.begin = begin, .end = end};
     *out = (struct report_table){.columns = 0};
     char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL && store_query(store, text, pivot ? read_pivoted : read_row, out, why);
+    bool ok = text != NULL &&
+              store_query(store, text, pivot ? read_pivoted : report_table_read_row, out, why);
     free(text);
     if (!ok) {
         report_table_release(out);
@@ -136,16 +138,16 @@ void report_table_release(struct report_table *table)
 
 const char *report_table_text(const struct report_table *table, size_t row, const char *column)
 {
-    uint32_t at = find_column(table, column);
+    uint32_t at = report_table_find_column(table, column);
     const char *text = at < table->columns ? table->rows[row].texts[at] : NULL;
     return text != NULL ? text : "";
 }
 
 /* ---- writing ---- */
 
-enum content { CONTENT_NONE, CONTENT_NUMBERS, CONTENT_TEXTS };
+enum report_table_content { CONTENT_NONE, CONTENT_NUMBERS, CONTENT_TEXTS };
 
-static enum content content_of(const char *text)
+static enum report_table_content content_of(const char *text)
 {
     char *end;
     if (text == NULL || *text == '\0') {
@@ -156,19 +158,19 @@ static enum content content_of(const char *text)
     return number ? CONTENT_NUMBERS : CONTENT_TEXTS;
 }
 
-static enum content content_of_column(const struct report_table *table, uint32_t column,
-                                      size_t rows)
+static enum report_table_content content_of_column(const struct report_table *table,
+                                                   uint32_t column, size_t rows)
 {
-    enum content all = CONTENT_NONE;
+    enum report_table_content all = CONTENT_NONE;
     for (size_t i = 0; i < rows; i++) {
-        enum content one = content_of(table->rows[i].texts[column]);
+        enum report_table_content one = content_of(table->rows[i].texts[column]);
         all = one > all ? one : all;
     }
     return all;
 }
 
 /* Three digits, for a number that has a fraction and more digits. */
-static void write_number(const char *text, FILE *out)
+static void report_table_write_number(const char *text, FILE *out)
 {
     char three[RANGE_TEXT];
     range_single(strtod(text, NULL), three, sizeof three);
@@ -180,7 +182,7 @@ enum { LONG = 20 };
 
 /* A row, or the head. */
 static void write_cells(const struct report_table *table, char *const *texts,
-                        const enum content *contents, const char *tag, FILE *out)
+                        const enum report_table_content *contents, const char *tag, FILE *out)
 {
     fputs("<tr>", out);
     for (uint32_t i = 0; i < table->columns; i++) {
@@ -193,7 +195,7 @@ static void write_cells(const struct report_table *table, char *const *texts,
                 : is_long                      ? " class=\"long\""
                                                : "");
         if (content_of(texts[i]) == CONTENT_NUMBERS && contents[i] == CONTENT_NUMBERS) {
-            write_number(texts[i], out);
+            report_table_write_number(texts[i], out);
         } else {
             html_text(texts[i] != NULL ? texts[i] : "", out);
         }
@@ -206,7 +208,7 @@ void report_table_write(const struct report_table *table, const char *caption, s
                         FILE *out)
 {
     size_t rows = table->count < most ? table->count : most;
-    enum content contents[REPORT_MOST_COLUMNS];
+    enum report_table_content contents[REPORT_MOST_COLUMNS];
     for (uint32_t i = 0; i < table->columns; i++) {
         contents[i] = content_of_column(table, i, rows);
     }

@@ -25,7 +25,7 @@ struct draws {
 
 struct contest {
     struct ranking ranking; /* by the means of draws */
-    struct remarks {
+    struct contest_remarks {
         char text[ROOM];
         uint32_t count;
     } own, missed;        /* remarks on single runs (cli/frame/drawn.h) */
@@ -55,7 +55,8 @@ void contest_destroy(struct contest *contest)
 }
 
 /* NULL: there is no remark. */
-static void add_remark(struct remarks *remarks, const struct ranked *runner, const char *remark)
+static void add_remark(struct contest_remarks *remarks, const struct ranked *runner,
+                       const char *remark)
 {
     if (remark != NULL && remarks->count++ < MOST_SHOWN) {
         text_append(remarks->text, ROOM, "%s%s%s%s%s%s", remarks->count > 1 ? "; " : "",
@@ -65,8 +66,8 @@ static void add_remark(struct remarks *remarks, const struct ranked *runner, con
 }
 
 /* A server has two times: to the first token, and per token. */
-static bool add_own(struct contest *contest, const struct ranked *runner,
-                    const struct result *result, struct error *why)
+static bool contest_add_own(struct contest *contest, const struct ranked *runner,
+                            const struct result *result, struct error *why)
 {
     const enum drawn main = replication_main(result);
     const enum drawn times[] = {main, main == DRAWN_TTFT ? DRAWN_TPOT : DRAWN_COUNT};
@@ -122,7 +123,7 @@ bool contest_add(struct contest *contest, size_t group, const char *title, const
     }
     text_copy(runner.title, RANKING_NAME, title);
     text_copy(runner.name, RANKING_NAME, name);
-    if (!add_own(contest, &runner, result, why)) {
+    if (!contest_add_own(contest, &runner, result, why)) {
         return false;
     }
     add_remark(&contest->missed, &runner, drawn_missed(result, contest->precision, missed));
@@ -159,7 +160,7 @@ static void append_match(char text[ROOM], const struct ranked *better, const str
     }
 }
 
-static void print_group(const struct ranked *ranked, size_t count, bool serves, FILE *out)
+static void contest_print_group(const struct ranked *ranked, size_t count, bool serves, FILE *out)
 {
     char text[ROOM] = "";
     if (ranked[0].title[0] != '\0') {
@@ -175,7 +176,7 @@ static void print_group(const struct ranked *ranked, size_t count, bool serves, 
     table_line(serves ? "draw by draw, by TTFT: " : "draw by draw, by tokens/s: ", text, out);
 }
 
-static void print_remarks(struct remarks *remarks, const char *label, FILE *out)
+static void contest_print_remarks(struct contest_remarks *remarks, const char *label, FILE *out)
 {
     if (remarks->count > MOST_SHOWN) {
         text_append(remarks->text, ROOM, "; and %" PRIu32 " more", remarks->count - MOST_SHOWN);
@@ -204,12 +205,12 @@ void contest_print(struct contest *contest, FILE *out)
         contest->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
     fputc('\n', out);
     table_line("replications: ", text, out);
-    print_remarks(&contest->own, "as its profile says: ", out);
-    print_remarks(&contest->missed, "precision: ", out);
+    contest_print_remarks(&contest->own, "as its profile says: ", out);
+    contest_print_remarks(&contest->missed, "precision: ", out);
     for (size_t from = 0, count; from < contest->ranking.count; from += count) {
         count = ranking_group(&contest->ranking, from);
         if (count > 1) {
-            print_group(&contest->ranking.runs[from], count, contest->serves, out);
+            contest_print_group(&contest->ranking.runs[from], count, contest->serves, out);
         }
     }
 }

@@ -60,8 +60,9 @@ static void name_run(const struct scenario *scenario, uint32_t index, const stru
              setting[0] != '\0' ? ", " : "", setting);
 }
 
-static bool write_point(const struct scenario *scenario, uint32_t index,
-                        const struct run_context *runs, char **shown, FILE *out, struct error *why)
+static bool explain_command_write_point(const struct scenario *scenario, uint32_t index,
+                                        const struct run_context *runs, char **shown, FILE *out,
+                                        struct error *why)
 {
     struct point point;
     char name[2 * SETTING];
@@ -84,7 +85,7 @@ static bool explain_point(const struct scenario *scenario, uint32_t index,
     progress_show("explaining run %u of %u%s", index + 1, scenario->points,
                   progress_left((double)index / scenario->points, left));
     FILE *out = open_memstream(&text, &size);
-    bool ok = out != NULL && write_point(scenario, index, runs, shown, out, why);
+    bool ok = out != NULL && explain_command_write_point(scenario, index, runs, shown, out, why);
     progress_clear();
     ok = out != NULL && (fclose(out) == 0 || error_set(why, NULL, 0, "out of memory")) && ok;
     if (ok && size > 0) {

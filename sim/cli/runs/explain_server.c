@@ -24,7 +24,8 @@ static const struct frame_column columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
-static void put_line(const struct engine_memory_line *line, double all, struct frame *frame)
+static void explain_server_put_line(const struct engine_memory_line *line, double all,
+                                    struct frame *frame)
 {
     frame_row(frame);
     frame_text(frame, 0, line->name);
@@ -34,7 +35,7 @@ static void put_line(const struct engine_memory_line *line, double all, struct f
     frame_text(frame, 4, line->what);
 }
 
-static bool print_lines(const struct point *point, FILE *out, struct error *why)
+static bool explain_server_print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
     struct trust trust = {.basis = BASIS_MEASURED};
@@ -44,7 +45,7 @@ static bool print_lines(const struct point *point, FILE *out, struct error *why)
     }
     struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
     for (uint32_t i = 0; i < memory.count; i++) {
-        put_line(&memory.lines[i], all, frame);
+        explain_server_put_line(&memory.lines[i], all, frame);
     }
     bool good = frame_print(frame, NULL, out, why);
     frame_destroy(frame);
@@ -94,7 +95,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
     } else {
         write_pool(point, &memory, text, sizeof text);
     }
-    if (lines && !print_lines(point, out, why)) {
+    if (lines && !explain_server_print_lines(point, out, why)) {
         return false;
     }
     table_line("", text, out);

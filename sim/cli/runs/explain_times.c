@@ -82,17 +82,17 @@ static void divide(const struct result *result, double *before, double *after)
 }
 
 /* Time on either side of the first token, of causes that lie on both. */
-struct shared {
+struct explain_shared {
     double api, others;
 };
 
 /* Returns what lies before the first token. */
-static struct shared print_before(const struct result *result, double before, FILE *out)
+static struct explain_shared print_before(const struct result *result, double before, FILE *out)
 {
     double queue = waited(result, "queue"), load = waited(result, "load");
     double prefill = waited(result, "prefill"), rest = fmax(0, before - queue - load - prefill);
     struct shares shares = {.count = 0};
-    struct shared shared = {.api = fmin(rest, waited(result, "api"))};
+    struct explain_shared shared = {.api = fmin(rest, waited(result, "api"))};
     shared.others = rest - shared.api;
     add_share(&shares, "the API process", shared.api / before);
     add_share(&shares, "the queue", queue / before);
@@ -106,7 +106,8 @@ static struct shared print_before(const struct result *result, double before, FI
     return shared;
 }
 
-static void print_after(const struct result *result, double after, struct shared before, FILE *out)
+static void print_after(const struct result *result, double after, struct explain_shared before,
+                        FILE *out)
 {
     struct shares shares = {.count = 0};
     double others = waited(result, "others") + waited(result, "preempted") - before.others;
@@ -157,7 +158,7 @@ static void print_load(const struct result *result, FILE *out)
 
 /* ---- what it hangs on ------------------------------------------------------------------- */
 
-static const char *name_of(const struct explain_time *time)
+static const char *explain_times_name_of(const struct explain_time *time)
 {
     return time->column == COLUMN_TTFT ? "TTFT" : "TPOT";
 }
@@ -171,7 +172,7 @@ static void print_causes(const struct explain_time *time, FILE *out)
         add_share(&shares, explain_causes[cause], of[cause]);
     }
     if (shares.of[0] > 0) {
-        fprintf(out, " %s hangs on (in proportion): ", name_of(time));
+        fprintf(out, " %s hangs on (in proportion): ", explain_times_name_of(time));
         print_shares(&shares, out);
         fputs(".", out);
     }
@@ -191,7 +192,7 @@ void explain_times_write(const struct explanation *explanation, FILE *out)
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
         print_causes(time, out);
-        explain_helps(explanation, time, name_of(time), out);
+        explain_helps(explanation, time, explain_times_name_of(time), out);
     }
     if (result->request_count < FEW_REQUESTS) {
         fprintf(out, " With %" PRIu32 " request%s, chance has a part in these effects.",

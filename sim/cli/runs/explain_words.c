@@ -49,7 +49,7 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
 
 /* ---- what to measure -------------------------------------------------------------------- */
 
-static int by_effect(const void *a, const void *b)
+static int explain_words_by_effect(const void *a, const void *b)
 {
     const struct explain_guess *x = a, *y = b;
     if (x->effect != y->effect) {
@@ -84,7 +84,7 @@ uint32_t explain_guesses(const struct explanation *explanation,
             }
         }
     }
-    qsort(guesses, count, sizeof *guesses, by_effect);
+    qsort(guesses, count, sizeof *guesses, explain_words_by_effect);
     while (count > 0 && guesses[count - 1].effect < EXPLAIN_TOLD) {
         count--;
     }

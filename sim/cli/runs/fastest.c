@@ -58,7 +58,7 @@ struct race {
     bool ties;                      /* with the fastest */
 };
 
-static const struct tie_figure *figure_of(const struct race *race, size_t place)
+static const struct tie_figure *fastest_figure_of(const struct race *race, size_t place)
 {
     return race->runs[place].more;
 }
@@ -67,9 +67,10 @@ static struct race race_at(const struct ranking *ranking, size_t first)
 {
     struct race race = {.runs = &ranking->runs[first], .count = ranking_group(ranking, first)};
     for (size_t i = 0; i < race.count; i++) {
-        const struct tie_figure *figure = figure_of(&race, i);
+        const struct tie_figure *figure = fastest_figure_of(&race, i);
         race.model = race.model == NULL && figure->family_count > 0 ? figure : race.model;
-        race.ties = race.ties || (i > 0 && figures_tie(figure_of(&race, 0), figure) != TIE_NONE);
+        race.ties =
+            race.ties || (i > 0 && figures_tie(fastest_figure_of(&race, 0), figure) != TIE_NONE);
     }
     return race;
 }
@@ -78,7 +79,8 @@ static struct race race_at(const struct ranking *ranking, size_t first)
  * does not fit with a family is behind. Returns their number. */
 static uint32_t list_ahead(const struct race *race, size_t before, size_t place, char text[ROOM])
 {
-    const struct tie_figure *better = figure_of(race, before), *worse = figure_of(race, place);
+    const struct tie_figure *better = fastest_figure_of(race, before),
+                            *worse = fastest_figure_of(race, place);
     uint32_t count = 0;
     text[0] = '\0';
     for (uint32_t f = 0; race->model != NULL && f < race->model->family_count; f++) {
@@ -91,11 +93,11 @@ static uint32_t list_ahead(const struct race *race, size_t before, size_t place,
 }
 
 /* ", clo (at most 2 % apart), h2o (ahead for 1 of 3 families: gemma-3-270m)" */
-static void append_ties(const struct race *race, char text[ROOM])
+static void fastest_append_ties(const struct race *race, char text[ROOM])
 {
     char names[ROOM];
     for (size_t i = 1; i < race->count; i++) {
-        enum tie tie = figures_tie(figure_of(race, 0), figure_of(race, i));
+        enum tie tie = figures_tie(fastest_figure_of(race, 0), fastest_figure_of(race, i));
         uint32_t ahead = tie == TIE_FAMILIES ? list_ahead(race, 0, i, names) : 0;
         if (ahead > 0) {
             text_append(text, ROOM, ", %s (ahead for %" PRIu32 " of %" PRIu32 " families: %.200s)",
@@ -111,10 +113,10 @@ static uint32_t count_won(const struct race *race)
 {
     uint32_t won = 0;
     for (uint32_t f = 0; f < race->model->family_count; f++) {
-        double rate = tie_figure_with(figure_of(race, 0), f);
+        double rate = tie_figure_with(fastest_figure_of(race, 0), f);
         bool ahead = !isnan(rate);
         for (size_t i = 1; i < race->count; i++) {
-            ahead = ahead && !(tie_figure_with(figure_of(race, i), f) > rate);
+            ahead = ahead && !(tie_figure_with(fastest_figure_of(race, i), f) > rate);
         }
         won += ahead;
     }
@@ -125,7 +127,7 @@ static void append_fastest(const struct race *race, char text[ROOM])
 {
     if (race->ties) {
         text_append(text, ROOM, "tied for fastest: %s", race->runs[0].name);
-        append_ties(race, text);
+        fastest_append_ties(race, text);
     } else {
         text_append(text, ROOM, "%s is fastest for %" PRIu32 " of %" PRIu32 " families",
                     race->runs[0].name, count_won(race), race->model->family_count);

@@ -120,7 +120,7 @@ static double microseconds(int64_t ns)
 }
 
 /* Bars of one stage, resource and part, between which no other stage begins. */
-struct row {
+struct layer_text_row {
     const struct layer_bar *first;
     uint32_t times;
     int64_t ns, path_ns, basis_ns[BASIS_COUNT];
@@ -131,7 +131,7 @@ static bool same_stage(const struct layer_bar *a, const struct layer_bar *b)
     return a->stage == b->stage && a->layer == b->layer && a->micro_batch == b->micro_batch;
 }
 
-static void add_bar(const struct layer_bar *bar, struct row *row)
+static void add_bar(const struct layer_bar *bar, struct layer_text_row *row)
 {
     row->times++;
     row->ns += bar->end_ns - bar->begin_ns;
@@ -143,8 +143,8 @@ static void add_bar(const struct layer_bar *bar, struct row *row)
 
 /* Put all bars into `rows`, which has room for one a bar, but launches that nothing waits for into
  * `others`. Returns the number of rows. */
-static uint32_t make_rows(const struct layer_schedule *schedule, struct row *rows,
-                          struct row *others)
+static uint32_t layer_text_make_rows(const struct layer_schedule *schedule,
+                                     struct layer_text_row *rows, struct layer_text_row *others)
 {
     uint32_t count = 0, stage = 0; /* the first row of the stage that began last */
     for (uint32_t i = 0; i < schedule->count; i++) {
@@ -170,7 +170,7 @@ static uint32_t make_rows(const struct layer_schedule *schedule, struct row *row
 }
 
 /* The basis of most of a row's time. */
-static enum basis main_basis(const struct row *row)
+static enum basis main_basis(const struct layer_text_row *row)
 {
     enum basis most = 0;
     for (int basis = 1; basis < BASIS_COUNT; basis++) {
@@ -179,8 +179,9 @@ static enum basis main_basis(const struct row *row)
     return most;
 }
 
-static void put_row(const struct layer_schedule *schedule, const struct row *row, uint32_t layer,
-                    struct frame *frame)
+static void layer_text_put_row(const struct layer_schedule *schedule,
+                               const struct layer_text_row *row, uint32_t layer,
+                               struct frame *frame)
 {
     char name[NAME], stage[NAME + 16];
     bar_name(schedule, row->first, layer, name);
@@ -196,17 +197,17 @@ static void put_row(const struct layer_schedule *schedule, const struct row *row
 }
 
 /* Work shorter than a thousandth of the layer has no row of its own. */
-static void put_rows(const struct layer_schedule *schedule, uint32_t layer, struct row *rows,
-                     struct frame *frame)
+static void layer_text_put_rows(const struct layer_schedule *schedule, uint32_t layer,
+                                struct layer_text_row *rows, struct frame *frame)
 {
-    struct row others = {.first = NULL};
-    uint32_t count = make_rows(schedule, rows, &others);
+    struct layer_text_row others = {.first = NULL};
+    uint32_t count = layer_text_make_rows(schedule, rows, &others);
     for (uint32_t i = 0; i < count; i++) {
         if (rows[i].ns < schedule->ns / 1000) {
             others.ns += rows[i].ns;
             others.path_ns += rows[i].path_ns;
         } else {
-            put_row(schedule, &rows[i], layer, frame);
+            layer_text_put_row(schedule, &rows[i], layer, frame);
         }
     }
     if (others.ns > 0) {
@@ -217,13 +218,13 @@ static void put_rows(const struct layer_schedule *schedule, uint32_t layer, stru
     }
 }
 
-static bool print_table(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
-                        struct error *why)
+static bool layer_text_print_table(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
+                                   struct error *why)
 {
-    struct row *rows = array_zeroed(schedule->count, sizeof *rows, why);
+    struct layer_text_row *rows = array_zeroed(schedule->count, sizeof *rows, why);
     struct frame *frame = frame_create(columns, CELLS, why);
     if (rows != NULL) {
-        put_rows(schedule, layer, rows, frame);
+        layer_text_put_rows(schedule, layer, rows, frame);
     }
     bool good = rows != NULL && frame_print(frame, NULL, out, why);
     frame_destroy(frame);
@@ -253,7 +254,7 @@ bool layer_print(const struct layer_schedule *schedule, uint32_t layer, FILE *ou
         return false;
     }
     fputc('\n', out);
-    if (!print_table(schedule, layer, out, why)) {
+    if (!layer_text_print_table(schedule, layer, out, why)) {
         return false;
     }
     fputc('\n', out);

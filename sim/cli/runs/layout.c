@@ -24,8 +24,8 @@ bool layout_has_key(const char *key)
 }
 
 /* The value of a key at a point, or "". */
-static void find_value(const struct scenario *scenario, const char *key, uint32_t point,
-                       char value[VALUE])
+static void layout_find_value(const struct scenario *scenario, const char *key, uint32_t point,
+                              char value[VALUE])
 {
     const struct node *sweep = scenario->sweep, *said = node_said(scenario->root, key);
     text_copy(value, VALUE, said != NULL && said->kind == NODE_SCALAR ? said->text : "");
@@ -41,7 +41,7 @@ void layout_name(const struct scenario *scenario, uint32_t point, char *text, si
     text[0] = '\0';
     for (size_t i = 0; i < PARTS; i++) {
         char value[VALUE];
-        find_value(scenario, parts[i].key, point, value);
+        layout_find_value(scenario, parts[i].key, point, value);
         if (value[0] != '\0' && strcmp(value, "1") != 0) {
             text_append(text, size, "%s%s%s", text[0] != '\0' ? " " : "", parts[i].prefix, value);
         }

@@ -35,7 +35,7 @@ static bool check_others(const char *const *paths, uint32_t count, const char *o
     return true;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool merge_command_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     uint64_t added;
@@ -67,5 +67,5 @@ const struct command command_merge = {
     .summary = "merge databases into one, such as those of a sweep's shards",
     .example = "spillway merge shard-*.db -o results.db",
     .options = options,
-    .run = run,
+    .run = merge_command_run,
 };

@@ -19,7 +19,7 @@
  */
 enum { REMARKS_MOST = 8 };
 
-struct remarks {
+struct runs_remarks {
     struct remark {
         char text[256];     /* "" of a note */
         char systems[1024]; /* "clo, litecache", each once */
@@ -31,7 +31,7 @@ struct remarks {
 };
 
 /* Add a run of `system` to the remark at `index`, or to a new one. */
-static void add_run(struct remarks *remarks, uint32_t index, const char *system)
+static void runs_notes_add_run(struct runs_remarks *remarks, uint32_t index, const char *system)
 {
     if (index == REMARKS_MOST) {
         remarks->other_runs++;
@@ -43,7 +43,7 @@ static void add_run(struct remarks *remarks, uint32_t index, const char *system)
     name_list_add(remark->systems, sizeof remark->systems, system);
 }
 
-static void add_text(struct remarks *remarks, const char *text, const char *system)
+static void runs_notes_add_text(struct runs_remarks *remarks, const char *text, const char *system)
 {
     uint32_t i = 0;
     while (i < remarks->count && strcmp(remarks->items[i].text, text) != 0) {
@@ -52,16 +52,16 @@ static void add_text(struct remarks *remarks, const char *text, const char *syst
     if (i == remarks->count && i < REMARKS_MOST) {
         text_copy(remarks->items[i].text, sizeof remarks->items[i].text, text);
     }
-    add_run(remarks, i, system);
+    runs_notes_add_run(remarks, i, system);
 }
 
-static void add_note(struct remarks *remarks, const struct note *note, const char *system)
+static void add_note(struct runs_remarks *remarks, const struct note *note, const char *system)
 {
     uint32_t i = notes_merge(&remarks->notes, note);
     if (i == remarks->count && i < REMARKS_MOST) {
         notes_add(&remarks->notes, note);
     }
-    add_run(remarks, i, system);
+    runs_notes_add_run(remarks, i, system);
 }
 
 /* ---- notes ---- */
@@ -81,17 +81,17 @@ enum {
 static const enum column shared_columns[SHARED] = {COLUMN_MODEL,   COLUMN_GPUS,  COLUMN_HARDWARE,
                                                    COLUMN_CONTEXT, COLUMN_STEPS, COLUMN_WARMUP};
 
-struct shared {
+struct runs_shared {
     bool varies;
     char text[SHARED_TEXT]; /* "" until a run has one */
 };
 
 struct runs_notes {
-    struct shared shared[SHARED];
-    struct remarks sources; /* what hit ratios rest on */
-    struct remarks masses;  /* what masses rest on where hit ratios rest on nothing */
-    struct remarks messages;
-    struct remarks bands;                         /* error bands */
+    struct runs_shared shared[SHARED];
+    struct runs_remarks sources; /* what hit ratios rest on */
+    struct runs_remarks masses;  /* what masses rest on where hit ratios rest on nothing */
+    struct runs_remarks messages;
+    struct runs_remarks bands;                    /* error bands */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     char assumed[64]; /* the assumed figure of the run in which most time is assumed */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
@@ -131,7 +131,7 @@ static void note_shared(struct runs_notes *notes, const struct result *result)
 {
     for (int i = 0; i < SHARED; i++) {
         const struct cell *cell = &result->cells[shared_columns[i]];
-        struct shared *shared = &notes->shared[i];
+        struct runs_shared *shared = &notes->shared[i];
         char text[SHARED_TEXT];
         if (!cell->set) {
             continue;
@@ -205,7 +205,7 @@ static void note_band(struct runs_notes *notes, const struct result *result, con
             text_append(text, sizeof text, "unknown");
         }
     }
-    add_text(&notes->bands, any ? text : "is unknown", system);
+    runs_notes_add_text(&notes->bands, any ? text : "is unknown", system);
 }
 
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
@@ -215,9 +215,9 @@ static void note_source(struct runs_notes *notes, const struct result *result, c
     const struct cell *trace = &result->cells[COLUMN_TRACE];
     const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
     if (source->set) {
-        add_text(&notes->sources, source->text, system);
+        runs_notes_add_text(&notes->sources, source->text, system);
     } else if (mass->set && mass->real < 1 && trace->set) {
-        add_text(&notes->masses, trace->text, system);
+        runs_notes_add_text(&notes->masses, trace->text, system);
     }
 }
 
@@ -272,7 +272,7 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
 {
     const char *label = notes->ranged ? "demands: " : "hit ratio: ";
     const char *below = notes->ranged ? "         " : "           ";
-    const struct remarks *sources = &notes->sources;
+    const struct runs_remarks *sources = &notes->sources;
     for (uint32_t i = 0; sources->count == 0 && i < notes->masses.count; i++) {
         table_line(i == 0 ? "attention mass: " : "                ", notes->masses.items[i].text,
                    out);
@@ -372,20 +372,20 @@ static void append_whose(const struct runs_notes *notes, const struct remark *re
     }
 }
 
-static bool is_told(const struct remarks *remarks, uint32_t index)
+static bool runs_notes_is_told(const struct runs_remarks *remarks, uint32_t index)
 {
     struct note note = notes_at(&remarks->notes, index);
     return note_kinds[note.id].when == NOTE_IS_TOLD;
 }
 
 /* "note: WORDS (clo, litecache: 3 of 8 runs)", of notes that are always told, or of the others. */
-static void print_notes(const struct runs_notes *notes, bool told, FILE *out)
+static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *out)
 {
-    const struct remarks *remarks = &notes->messages;
+    const struct runs_remarks *remarks = &notes->messages;
     for (uint32_t i = 0; i < remarks->count; i++) {
         char line[LINE];
         struct note note = notes_at(&remarks->notes, i);
-        if (is_told(remarks, i) == told) {
+        if (runs_notes_is_told(remarks, i) == told) {
             note_write(&note, line, sizeof line);
             append_whose(notes, &remarks->items[i], line);
             table_line("note: ", line, out);
@@ -417,7 +417,7 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
 /* "the error is unknown", "the error is -15 … +17 % (vllm: 2 of 3 runs), unknown (clo: 1 of 3 runs)" */
 static void append_error(const struct runs_notes *notes, char line[LINE])
 {
-    const struct remarks *bands = &notes->bands;
+    const struct runs_remarks *bands = &notes->bands;
     text_append(line, LINE, "the error ");
     for (uint32_t i = 0; i < bands->count; i++) {
         text_append(line, LINE, "%s%s", i > 0 ? ", " : "", bands->items[i].text);
@@ -443,7 +443,7 @@ static void print_sure(const struct runs_notes *notes, bool basis, bool why, FIL
     char line[LINE] = "", share[SHARE];
     uint32_t details = 0;
     for (uint32_t i = 0; i < notes->messages.count; i++) {
-        details += !is_told(&notes->messages, i);
+        details += !runs_notes_is_told(&notes->messages, i);
     }
     append_error(notes, line);
     if (basis && write_share(notes, BASIS_ASSUMED, share)) {
@@ -462,9 +462,9 @@ static void print_below(const struct runs_notes *notes, bool basis, bool why, FI
         return;
     }
     fputc('\n', out);
-    print_notes(notes, true, out);
+    runs_notes_print(notes, true, out);
     if (why) {
-        print_notes(notes, false, out);
+        runs_notes_print(notes, false, out);
     }
     if (notes->timed > 0) {
         print_sure(notes, basis, why, out);

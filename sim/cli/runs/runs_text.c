@@ -125,7 +125,7 @@ void run_print_csv_head(bool drawn, FILE *out)
     fputc('\n', out);
 }
 
-static bool is_number(enum column_type type)
+static bool runs_text_is_number(enum column_type type)
 {
     return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
            type == COLUMN_TYPE_MS;
@@ -139,7 +139,7 @@ void run_print_csv(const struct result *result, bool drawn, FILE *out)
         if (c > 0) {
             fputc(',', out);
         }
-        if (text != NULL && is_number(column_kinds[c].type)) {
+        if (text != NULL && runs_text_is_number(column_kinds[c].type)) {
             fputs(text, out);
         } else if (text != NULL) {
             csv_fwrite(out, text, strlen(text));

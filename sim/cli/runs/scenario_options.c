@@ -59,7 +59,8 @@ static void print_unused(const char *file, const struct server_unused *unused)
     print_harmless(file, unused);
 }
 
-static bool read_facts(const char *file, struct server_facts *out, struct error *why)
+static bool scenario_options_read_facts(const char *file, struct server_facts *out,
+                                        struct error *why)
 {
     size_t size;
     char *text = files_text(NULL, file, &size, why);
@@ -81,7 +82,7 @@ bool scenario_from_server(const struct arguments *arguments, int set, int from,
         return scenario_from_arguments(arguments, set, out, why);
     }
     const char **all = array_zeroed(FACT_COUNT + set_count + 1, sizeof *all, why);
-    bool ok = all != NULL && read_facts(file, &facts, why);
+    bool ok = all != NULL && scenario_options_read_facts(file, &facts, why);
     for (int id = 0; ok && id < FACT_COUNT; id++) {
         const struct server_fact *fact = &facts.all[id];
         if (fact->value[0] != '\0') {

@@ -85,7 +85,7 @@ static const struct command_option options[] = {
 enum { PRECISION_DRAWS = 1000 };
 
 /* How the runs are shown: one by one, or as a table at the end. */
-struct view {
+struct simulate_view {
     bool json, csv, progress, drawn;
     uint32_t done, points, draws, replays; /* so far */
     double share;                          /* of the time; 0: unknown */
@@ -94,9 +94,9 @@ struct view {
     struct sweep_failures failures;
 };
 
-static bool show(uint32_t index, struct result *result, void *context, struct error *why)
+static bool simulate_show(uint32_t index, struct result *result, void *context, struct error *why)
 {
-    struct view *view = context;
+    struct simulate_view *view = context;
     view->has_draws = view->has_draws || result->draws.count > 0;
     sweep_count(&view->failures, result);
     if (view->table != NULL) {
@@ -111,7 +111,7 @@ static bool show(uint32_t index, struct result *result, void *context, struct er
     return output_flush(stdout, "standard output", why);
 }
 
-static void print_progress(const struct view *view)
+static void print_progress(const struct simulate_view *view)
 {
     char draws[32] = "", replays[32] = "", left[PROGRESS_LEFT];
     if (view->draws > 0) {
@@ -128,9 +128,9 @@ static void print_progress(const struct view *view)
     }
 }
 
-static void show_progress(uint32_t done, uint32_t points, void *context)
+static void simulate_show_progress(uint32_t done, uint32_t points, void *context)
 {
-    struct view *view = context;
+    struct simulate_view *view = context;
     view->done = done;
     view->points = points;
     print_progress(view);
@@ -138,21 +138,21 @@ static void show_progress(uint32_t done, uint32_t points, void *context)
 
 static void show_draws(uint32_t draws, void *context)
 {
-    struct view *view = context;
+    struct simulate_view *view = context;
     view->draws = draws;
     print_progress(view);
 }
 
 static void show_share(double share, void *context)
 {
-    struct view *view = context;
+    struct simulate_view *view = context;
     view->share = share;
     print_progress(view);
 }
 
 static void show_replays(uint32_t replays, void *context)
 {
-    struct view *view = context;
+    struct simulate_view *view = context;
     view->replays = replays;
     print_progress(view);
 }
@@ -176,8 +176,8 @@ static bool read_replications(const struct arguments *arguments, struct replicat
     return true;
 }
 
-static bool read_options(const struct arguments *arguments, struct sweep_options *out,
-                         struct error *why)
+static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
+                                  struct error *why)
 {
     const char *basis = arguments_text(arguments, REQUIRE_BASIS);
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
@@ -197,8 +197,8 @@ static bool read_options(const struct arguments *arguments, struct sweep_options
 }
 
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */
-static bool run_all(const struct scenario *scenario, struct sweep_options *sweep, struct view *view,
-                    struct error *why)
+static bool simulate_run_all(const struct scenario *scenario, struct sweep_options *sweep,
+                             struct simulate_view *view, struct error *why)
 {
     bool interrupted = false;
     if (!sweep_has_point(scenario, why)) {
@@ -235,14 +235,14 @@ static bool run_all(const struct scenario *scenario, struct sweep_options *sweep
 static bool run_scenario(const struct arguments *arguments, const struct scenario *scenario,
                          struct sweep_options *sweep, struct error *why)
 {
-    struct view view = {.json = arguments_given(arguments, JSON),
-                        .csv = arguments_given(arguments, CSV),
-                        .drawn = sweep->replications.count > 0,
-                        .points = scenario->points};
+    struct simulate_view view = {.json = arguments_given(arguments, JSON),
+                                 .csv = arguments_given(arguments, CSV),
+                                 .drawn = sweep->replications.count > 0,
+                                 .points = scenario->points};
     bool plain = view.json || view.csv;
     view.progress = !(plain && isatty(STDOUT_FILENO));
-    sweep->on_result = show;
-    sweep->on_progress = show_progress;
+    sweep->on_result = simulate_show;
+    sweep->on_progress = simulate_show_progress;
     sweep->on_draws = show_draws;
     sweep->on_replays = show_replays;
     sweep->on_share = show_share;
@@ -256,7 +256,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                                                   why)) == NULL) {
         return false;
     }
-    bool ok = run_all(scenario, sweep, &view, why);
+    bool ok = simulate_run_all(scenario, sweep, &view, why);
     runs_table_destroy(view.table);
     return ok;
 }
@@ -272,12 +272,12 @@ static bool mark_shard(const struct scenario *scenario, const struct sweep_optio
             store_put_shard(sweep->store, &shard, why));
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool simulate_run(const struct arguments *arguments, struct error *why)
 {
     struct sweep_options sweep = {.jobs = 0};
     struct run_context runs = {.threads = 0};
     struct scenario scenario;
-    if (!read_options(arguments, &sweep, why) ||
+    if (!simulate_read_options(arguments, &sweep, why) ||
         !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
         return false;
     }
@@ -295,7 +295,7 @@ static bool run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
-static void print_more(FILE *out)
+static void simulate_print_more(FILE *out)
 {
     uint32_t count;
     const struct frame_column *columns = runs_columns(false, &count);
@@ -315,6 +315,6 @@ const struct command command_simulate = {
         "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, litecache]' \\\n"
         "    --db results.db",
     .options = options,
-    .more = print_more,
-    .run = run,
+    .more = simulate_print_more,
+    .run = simulate_run,
 };

@@ -62,7 +62,8 @@ static bool read_wish(const struct arguments *arguments, uint64_t *layer, struct
 /* Of an ensemble, the step of the family whose result is the answer's: the one in the middle by its
  * step, which is known once all of them are timed. So each family is run, as `simulate` runs it; with
  * replays kept from there, that takes no reading of a recording. */
-static bool show(const struct point *point, const char *path, uint64_t layer, struct error *why)
+static bool timeline_command_show(const struct point *point, const char *path, uint64_t layer,
+                                  struct error *why)
 {
     struct run_context context;
     struct point view;
@@ -79,7 +80,7 @@ static bool show(const struct point *point, const char *path, uint64_t layer, st
     return good;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool timeline_command_run(const struct arguments *arguments, struct error *why)
 {
     struct scenario scenario;
     struct point point;
@@ -93,7 +94,7 @@ static bool run(const struct arguments *arguments, struct error *why)
         scenario.points == 1 ||
         error_usage(why, NULL, 0, "a timeline shows one run, not a sweep of %u", scenario.points);
     ok = ok && scenario_point(&scenario, 0, &point, why) &&
-         show(&point, arguments_text(arguments, OUTPUT), layer, why);
+         timeline_command_show(&point, arguments_text(arguments, OUTPUT), layer, why);
     point_release(&point);
     scenario_release(&scenario);
     return ok;
@@ -109,5 +110,5 @@ const struct command command_timeline = {
         "    --set trace=smollm2-135m --set system=retroinfer -o step.json",
     .options = options,
     .more = scenario_print_keys,
-    .run = run,
+    .run = timeline_command_run,
 };

@@ -24,8 +24,8 @@ bool beside_twin_same_model(const struct trace *a, const struct trace *b)
            of_a->query_heads == of_b->query_heads && of_a->head_dim == of_b->head_dim;
 }
 
-static bool check_shape(const struct fitted *fitted, const struct trace *recording,
-                        struct error *why)
+static bool beside_twin_check_shape(const struct fitted *fitted, const struct trace *recording,
+                                    struct error *why)
 {
     const struct trace_header *header = trace_header(recording);
     const struct trace_profile *profile = fitted->profile;
@@ -134,7 +134,7 @@ bool beside_twin_make(const struct fitted *fitted, struct trace *recording, stru
         .is_same_context = header->context == fitted->profile->context,
         .fitted = fitted->profile->context,
     };
-    if (!check_shape(fitted, recording, why)) {
+    if (!beside_twin_check_shape(fitted, recording, why)) {
         return false;
     }
     bool some = out->is_same_model && !out->is_own;

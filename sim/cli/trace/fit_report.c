@@ -70,7 +70,7 @@ static double was_of(const struct fit_report *report, uint32_t f)
     return likeness_mean(&report->comparison->was, f);
 }
 
-static double is_of(const struct fit_report *report, uint32_t f)
+static double fit_report_is_of(const struct fit_report *report, uint32_t f)
 {
     return likeness_mean(&report->comparison->is, f);
 }
@@ -84,7 +84,7 @@ static double promised(const struct fit_report *report, uint32_t f)
 
 static bool is_miss(const struct fit_report *report, uint32_t f)
 {
-    double off = is_of(report, f) - was_of(report, f);
+    double off = fit_report_is_of(report, f) - was_of(report, f);
     return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
 }
 
@@ -96,7 +96,7 @@ static bool is_outside(const struct fit_report *report, uint32_t f)
 }
 
 /* What a report marks with "!". */
-static bool is_marked(const struct fit_report *report, uint32_t f)
+static bool fit_report_is_marked(const struct fit_report *report, uint32_t f)
 {
     return report->outlook != NULL ? is_miss(report, f) : is_outside(report, f);
 }
@@ -114,8 +114,8 @@ static json_t *figure_json(const struct fit_report *report, uint32_t f)
     bool again = report->relation == FIT_FITTED_AGAIN || report->relation == FIT_LEARNED_AGAIN;
     json_t *band = again ? json_null() : band_json(report->bands, f);
     json_t *figure = json_pack("{s:f, s:f, s:o, s:f, s:b}", "recording", was_of(report, f), "twin",
-                               is_of(report, f), "band", band, "promised", promised(report, f),
-                               "miss", is_miss(report, f));
+                               fit_report_is_of(report, f), "band", band, "promised",
+                               promised(report, f), "miss", is_miss(report, f));
     if (report->outlook == NULL) {
         json_object_set_new(figure, "outside", json_boolean(is_outside(report, f)));
         return figure;
@@ -162,7 +162,7 @@ static void put_band(const struct fit_bands *bands, uint32_t f, bool mark, uint3
 static void put_limit(const struct fit_report *report, uint32_t f, uint32_t column,
                       struct frame *frame)
 {
-    bool mark = is_marked(report, f);
+    bool mark = fit_report_is_marked(report, f);
     if (report->outlook == NULL && has_band(report, f)) {
         put_band(report->bands, f, mark, column, frame);
     } else if (report->outlook != NULL && promised(report, f) > 0) {
@@ -172,7 +172,7 @@ static void put_limit(const struct fit_report *report, uint32_t f, uint32_t colu
 
 enum { FIGURE, WAS, IS, OFF, LIMIT, WORST, WORST_OFF, WHAT, COLUMNS };
 
-static void put_figure(const struct fit_report *report, uint32_t f, struct frame *frame)
+static void fit_report_put_figure(const struct fit_report *report, uint32_t f, struct frame *frame)
 {
     const struct beside_twin *comparison = report->comparison;
     uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
@@ -180,8 +180,8 @@ static void put_figure(const struct fit_report *report, uint32_t f, struct frame
     frame_row(frame);
     frame_text(frame, FIGURE, likeness_figures[f].name);
     frame_number(frame, WAS, was_of(report, f));
-    frame_number(frame, IS, is_of(report, f));
-    frame_textf(frame, OFF, "%+.1f", 100 * (is_of(report, f) - was_of(report, f)));
+    frame_number(frame, IS, fit_report_is_of(report, f));
+    frame_textf(frame, OFF, "%+.1f", 100 * (fit_report_is_of(report, f) - was_of(report, f)));
     put_limit(report, f, LIMIT, frame);
     frame_textf(frame, WORST, "%u.%u", trace_model_layer(comparison->recording, head / kv_heads),
                 head % kv_heads);
@@ -242,8 +242,8 @@ static bool print_comparison(const struct fit_report *report, struct error *why)
     struct frame *frame = frame_create(columns, COLUMNS, why);
     uint32_t marked = 0;
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        put_figure(report, f, frame);
-        marked += is_marked(report, f);
+        fit_report_put_figure(report, f, frame);
+        marked += fit_report_is_marked(report, f);
     }
     print_heading(report, marked);
     bool ok = frame_print(frame, NULL, stdout, why);
@@ -258,7 +258,7 @@ static void put_outlook(const struct fit_report *report, struct frame *frame)
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
         frame_row(frame);
         frame_text(frame, 0, likeness_figures[f].name);
-        frame_number(frame, 1, is_of(report, f));
+        frame_number(frame, 1, fit_report_is_of(report, f));
         put_band(&outlook->text, f, false, 2, frame);
         frame_number(frame, 3, outlook->is_twice[f]);
         put_band(&outlook->twice, f, false, 4, frame);

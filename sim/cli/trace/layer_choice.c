@@ -27,8 +27,8 @@ static void expect_layers(const struct trace *trace, struct error *why)
 }
 
 /* The layers in `list`, into the `*count` elements of `layers`, which has room for all. */
-static bool read_list(const struct trace *trace, const char *list, uint32_t *layers,
-                      uint32_t *count, struct error *why)
+static bool layer_choice_read_list(const struct trace *trace, const char *list, uint32_t *layers,
+                                   uint32_t *count, struct error *why)
 {
     const char *at = list;
     *count = 0;
@@ -74,8 +74,9 @@ bool layer_choice_apply(struct trace *trace, const char *list, struct layer_choi
         return true;
     }
     uint32_t *layers = array_zeroed(all, sizeof *layers, why);
-    bool ok = layers != NULL && (list != NULL ? read_list(trace, list, layers, &count, why)
-                                              : find_offloading(trace, layers, &count, why));
+    bool ok =
+        layers != NULL && (list != NULL ? layer_choice_read_list(trace, list, layers, &count, why)
+                                        : find_offloading(trace, layers, &count, why));
     if (ok && count > 0 && count < all) {
         out->sliding = list == NULL ? all - count : 0;
         ok = trace_choose_layers(trace, layers, count, why);

@@ -30,7 +30,7 @@ static bool export_to(const struct trace *trace, const char *path, struct error 
     return output_commit(&output, why);
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_export_run(const struct arguments *arguments, struct error *why)
 {
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && export_to(trace, arguments_text(arguments, OUTPUT), why);
@@ -46,5 +46,5 @@ const struct command command_trace_export = {
     .summary = "print a decode trace as CSV",
     .example = "spillway trace export smollm2-135m -o trace.csv",
     .options = options,
-    .run = run,
+    .run = trace_export_run,
 };

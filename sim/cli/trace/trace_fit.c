@@ -42,7 +42,7 @@ static const struct command_option options[] = {
 };
 
 /* One of the user's recordings. */
-struct recording {
+struct trace_fit_recording {
     struct trace *trace;
     struct layer_choice choice;
 };
@@ -51,14 +51,14 @@ struct recording {
 struct fitting {
     struct trace_profile profile;
     struct fitted fitted;
-    struct recording *recordings; /* [count] the fitted one first */
+    struct trace_fit_recording *recordings; /* [count] the fitted one first */
     struct beside_twin *own;      /* [made] of these */
     uint32_t count;
     struct fit_learned learned;
 };
 
 static bool recording_open(const struct arguments *arguments, const char *name,
-                           struct recording *out, struct error *why)
+                           struct trace_fit_recording *out, struct error *why)
 {
     return (out->trace = trace_named(name, why)) != NULL &&
            layer_choice_apply(out->trace, arguments_text(arguments, LAYERS), &out->choice, why);
@@ -101,7 +101,7 @@ static bool report_checks(const struct arguments *arguments, const struct fittin
     const char *const *names = arguments_all(arguments, CHECK, &count);
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        struct recording other = {.trace = NULL};
+        struct trace_fit_recording other = {.trace = NULL};
         struct beside_twin comparison = {.recording = NULL};
         struct fit_report report = {.comparison = &comparison, .choice = &other.choice};
         ok = recording_open(arguments, names[i], &other, why) &&
@@ -175,7 +175,8 @@ static void fitting_release(struct fitting *fitting)
     free(fitting->own);
 }
 
-static bool write_profile(const struct trace_profile *profile, const char *path, struct error *why)
+static bool trace_fit_write_profile(const struct trace_profile *profile, const char *path,
+                                    struct error *why)
 {
     struct output output;
     if (path == NULL) {
@@ -188,8 +189,8 @@ static bool write_profile(const struct trace_profile *profile, const char *path,
     return output_commit(&output, why);
 }
 
-static bool read_request(const struct arguments *arguments, struct fitted *fitted,
-                         struct error *why)
+static bool trace_fit_read_request(const struct arguments *arguments, struct fitted *fitted,
+                                   struct error *why)
 {
     const char *share = arguments_text(arguments, SELECTION),
                *seed = arguments_text(arguments, SEED);
@@ -199,13 +200,13 @@ static bool read_request(const struct arguments *arguments, struct fitted *fitte
             units_parse_whole(seed, UNIT_COUNT, UINT32_MAX, NULL, 0, "--seed", &fitted->seed, why));
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
     struct fitting fitting = {.fitted = {.share = TWIN_SELECTION, .seed = 1}};
-    bool ok = read_request(arguments, &fitting.fitted, why) &&
+    bool ok = trace_fit_read_request(arguments, &fitting.fitted, why) &&
               fitting_open(arguments, &fitting, why) &&
               trace_fit(fitting.fitted.recording, fitting.fitted.share, 0, &fitting.profile, why) &&
-              write_profile(&fitting.profile, arguments_text(arguments, OUTPUT), why) &&
+              trace_fit_write_profile(&fitting.profile, arguments_text(arguments, OUTPUT), why) &&
               learn(&fitting, why) && report_own(arguments, &fitting, why) &&
               report_checks(arguments, &fitting, why);
     fitting_release(&fitting);
@@ -221,5 +222,5 @@ const struct command command_trace_fit = {
     .example = "spillway trace fit smollm2-135m -o smollm2.yaml\n"
                "spillway trace fit smollm2-135m smollm2-135m-code --check other.swt",
     .options = options,
-    .run = run,
+    .run = trace_fit_run,
 };

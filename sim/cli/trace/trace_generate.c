@@ -41,8 +41,8 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool read_count(const struct arguments *arguments, int option, uint32_t *out,
-                       struct error *why)
+static bool trace_generate_read_count(const struct arguments *arguments, int option, uint32_t *out,
+                                      struct error *why)
 {
     uint64_t value = *out;
     const char *text = arguments_text(arguments, option);
@@ -55,8 +55,9 @@ static bool read_count(const struct arguments *arguments, int option, uint32_t *
     return true;
 }
 
-static bool read_model(const struct arguments *arguments, struct trace_geometry *geometry,
-                       struct model *model, struct error *why)
+static bool trace_generate_read_model(const struct arguments *arguments,
+                                      struct trace_geometry *geometry, struct model *model,
+                                      struct error *why)
 {
     const struct model_options plain = {-1, -1, 1};
     const char *name = arguments_text(arguments, MODEL);
@@ -91,11 +92,12 @@ static bool generate(const struct arguments *arguments, const struct trace_profi
         .steps = 64,
     };
     bool ok =
-        read_model(arguments, &geometry, &model, why) &&
-        read_count(arguments, CONTEXT, &geometry.context, why) &&
-        read_count(arguments, STEPS, &geometry.steps, why) &&
-        read_count(arguments, SEQUENCES, &geometry.sequences, why) &&
-        read_count(arguments, SEED, &seed, why) && read_count(arguments, JOBS, &jobs, why) &&
+        trace_generate_read_model(arguments, &geometry, &model, why) &&
+        trace_generate_read_count(arguments, CONTEXT, &geometry.context, why) &&
+        trace_generate_read_count(arguments, STEPS, &geometry.steps, why) &&
+        trace_generate_read_count(arguments, SEQUENCES, &geometry.sequences, why) &&
+        trace_generate_read_count(arguments, SEED, &seed, why) &&
+        trace_generate_read_count(arguments, JOBS, &jobs, why) &&
         (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));
     geometry.seed = seed;
     struct trace *trace = ok ? trace_open_generated(profile, name, &geometry, why) : NULL;
@@ -105,7 +107,7 @@ static bool generate(const struct arguments *arguments, const struct trace_profi
     return ok;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_generate_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     char path[4096];
@@ -128,5 +130,5 @@ const struct command command_trace_generate = {
     .summary = "generate a trace of any model, context and length from a trace profile",
     .example = "spillway trace generate smollm2-135m --context 8192 --steps 16 -o long.swt",
     .options = options,
-    .run = run,
+    .run = trace_generate_run,
 };

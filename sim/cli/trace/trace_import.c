@@ -50,8 +50,8 @@ static const unsigned keys[OPTIONS] = {
     [PER_STEP] = IMPORT_PER_STEP, [SHARE] = IMPORT_SHARE,     [MASS] = IMPORT_MASS,
 };
 
-static bool check_options(const struct arguments *arguments, const struct import_format *format,
-                          struct error *why)
+static bool trace_import_check_options(const struct arguments *arguments,
+                                       const struct import_format *format, struct error *why)
 {
     for (int i = 0; i < OPTIONS; i++) {
         if (arguments_given(arguments, i) && (keys[i] & ~format->reads) != 0) {
@@ -62,8 +62,8 @@ static bool check_options(const struct arguments *arguments, const struct import
     return true;
 }
 
-static bool read_number(const struct arguments *arguments, int option, uint32_t *out,
-                        struct error *why)
+static bool trace_import_read_number(const struct arguments *arguments, int option, uint32_t *out,
+                                     struct error *why)
 {
     const char *text = arguments_text(arguments, option), *name = options[option].name;
     uint64_t value = 0;
@@ -79,18 +79,18 @@ static bool read_number(const struct arguments *arguments, int option, uint32_t 
            error_expect(why, "at least 1");
 }
 
-static bool read_options(const struct arguments *arguments, struct import_options *out,
-                         struct error *why)
+static bool trace_import_read_options(const struct arguments *arguments, struct import_options *out,
+                                      struct error *why)
 {
     const char *mass = arguments_text(arguments, MASS);
     *out = (struct import_options){.columns = arguments_text(arguments, COLUMNS)};
     while (mass != NULL && strcmp(import_masses[out->mass], mass) != 0) {
         out->mass++;
     }
-    return read_number(arguments, CONTEXT, &out->context, why) &&
-           read_number(arguments, UNIT_SIZE, &out->unit_tokens, why) &&
-           read_number(arguments, PER_STEP, &out->per_step, why) &&
-           read_number(arguments, SHARE, &out->share, why);
+    return trace_import_read_number(arguments, CONTEXT, &out->context, why) &&
+           trace_import_read_number(arguments, UNIT_SIZE, &out->unit_tokens, why) &&
+           trace_import_read_number(arguments, PER_STEP, &out->per_step, why) &&
+           trace_import_read_number(arguments, SHARE, &out->share, why);
 }
 
 static void print_complaints(const struct complaints *complaints)
@@ -113,7 +113,7 @@ static void print_unread(const char *path, const struct import_report *report)
     }
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_import_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct import_options read;
@@ -122,8 +122,8 @@ static bool run(const struct arguments *arguments, struct error *why)
     const char *name = arguments_text(arguments, FORMAT);
     const struct import_format *format =
         name != NULL ? import_format_named(name, why) : import_format_of(path, why);
-    bool ok = format != NULL && check_options(arguments, format, why) &&
-              read_options(arguments, &read, why) &&
+    bool ok = format != NULL && trace_import_check_options(arguments, format, why) &&
+              trace_import_read_options(arguments, &read, why) &&
               trace_import(format, path, arguments_text(arguments, OUTPUT), &read, &report, why);
     print_complaints(&report.complaints);
     print_unread(path, &report);
@@ -152,5 +152,5 @@ const struct command command_trace_import = {
                "spillway trace import pages.csv --columns unit=page -o pages.swt",
     .options = options,
     .more = print_formats,
-    .run = run,
+    .run = trace_import_run,
 };

@@ -75,7 +75,7 @@ static bool print_info(const struct trace *trace, bool json, struct error *why)
     return ok;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_info_run(const struct arguments *arguments, struct error *why)
 {
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && print_info(trace, arguments_given(arguments, JSON), why);
@@ -91,5 +91,5 @@ const struct command command_trace_info = {
     .summary = "print the header of a decode trace",
     .example = "spillway trace info smollm2-135m",
     .options = options,
-    .run = run,
+    .run = trace_info_run,
 };

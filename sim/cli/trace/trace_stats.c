@@ -31,8 +31,8 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool read_tokens(const struct arguments *arguments, int option, uint32_t most,
-                        uint32_t *tokens, struct error *why)
+static bool stats_command_read_tokens(const struct arguments *arguments, int option, uint32_t most,
+                                      uint32_t *tokens, struct error *why)
 {
     const char *text = arguments_text(arguments, option);
     uint64_t value = *tokens;
@@ -44,15 +44,16 @@ static bool read_tokens(const struct arguments *arguments, int option, uint32_t 
     return true;
 }
 
-static bool read_selection(const struct arguments *arguments, const struct trace_header *header,
-                           struct trace_selection *out, struct error *why)
+static bool stats_command_read_selection(const struct arguments *arguments,
+                                         const struct trace_header *header,
+                                         struct trace_selection *out, struct error *why)
 {
     const char *share = arguments_text(arguments, SELECTION);
     *out = (struct trace_selection){0.1, header->sinks, header->recent};
     return (share == NULL ||
             units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why)) &&
-           read_tokens(arguments, SINKS, header->context, &out->sinks, why) &&
-           read_tokens(arguments, RECENT, header->context, &out->recent, why);
+           stats_command_read_tokens(arguments, SINKS, header->context, &out->sinks, why) &&
+           stats_command_read_tokens(arguments, RECENT, header->context, &out->recent, why);
 }
 
 /* ---- JSON ---- */
@@ -75,7 +76,7 @@ static json_t *head_json(const struct trace *trace, const struct trace_stats *st
 }
 
 /* What is printed of a trace. */
-struct measured {
+struct stats_command_measured {
     struct trace_selection selection;
     struct trace_stats stats;
     struct fit_locality locality;
@@ -92,8 +93,8 @@ static bool has_others(const struct trace *trace)
     return trace_header(trace)->kv_heads > 1;
 }
 
-static void set_locality(const struct trace *trace, const struct fit_locality *locality,
-                         json_t *object)
+static void stats_command_set_locality(const struct trace *trace,
+                                       const struct fit_locality *locality, json_t *object)
 {
     json_t *near = json_array();
     for (int width = 0; has_neighbours(trace) && width < PROFILE_WIDTHS; width++) {
@@ -104,8 +105,9 @@ static void set_locality(const struct trace *trace, const struct fit_locality *l
                         real_or_null(has_others(trace) ? locality->alike : (double)NAN));
 }
 
-static bool print_json(const struct trace *trace, const struct measured *measured,
-                       struct error *why)
+static bool stats_command_print_json(const struct trace *trace,
+                                     const struct stats_command_measured *measured,
+                                     struct error *why)
 {
     const struct trace_selection *selection = &measured->selection;
     const struct trace_stats *stats = &measured->stats;
@@ -116,7 +118,7 @@ static bool print_json(const struct trace *trace, const struct measured *measure
     for (int f = 0; f < TRACE_FIGURES; f++) {
         json_object_set_new(object, trace_figures[f].name, real_or_null(stats->overall[f]));
     }
-    set_locality(trace, &measured->locality, object);
+    stats_command_set_locality(trace, &measured->locality, object);
     json_t *heads = json_array();
     for (uint32_t head = 0; head < stats->heads; head++) {
         json_array_append_new(heads, head_json(trace, stats, head));
@@ -132,8 +134,8 @@ static bool print_json(const struct trace *trace, const struct measured *measure
 
 enum { TEXT = 32 };
 
-static struct frame *figures_frame(const struct trace_stats *stats, const char *worst,
-                                   const char *best, struct error *why)
+static struct frame *stats_command_figures_frame(const struct trace_stats *stats, const char *worst,
+                                                 const char *best, struct error *why)
 {
     const struct frame_column columns[] = {
         {.title = "mean over steps"},
@@ -168,8 +170,9 @@ static void print_locality(const struct trace *trace, const struct fit_locality 
     }
 }
 
-static bool print_table(const struct trace *trace, const struct measured *measured,
-                        const struct layer_choice *choice, struct error *why)
+static bool stats_command_print_table(const struct trace *trace,
+                                      const struct stats_command_measured *measured,
+                                      const struct layer_choice *choice, struct error *why)
 {
     const struct trace_selection *selection = &measured->selection;
     const struct trace_stats *stats = &measured->stats;
@@ -182,7 +185,7 @@ static bool print_table(const struct trace *trace, const struct measured *measur
              trace_model_layer(trace, stats->best / header->kv_heads),
              stats->best % header->kv_heads);
     layer_choice_write(choice, trace, chosen);
-    struct frame *frame = figures_frame(stats, worst, best, why);
+    struct frame *frame = stats_command_figures_frame(stats, worst, best, why);
     printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
            " last; heads as layer.head\n\n",
            trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
@@ -193,25 +196,28 @@ static bool print_table(const struct trace *trace, const struct measured *measur
     return ok;
 }
 
-static bool measure(const struct trace *trace, struct measured *out, struct error *why)
+static bool stats_command_measure(const struct trace *trace, struct stats_command_measured *out,
+                                  struct error *why)
 {
     return trace_stats_measure(trace, &out->selection, 0, &out->stats, why) &&
            fit_locality_measure(trace, &out->selection, trace_header(trace)->steps, 0,
                                 &out->locality, why);
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool stats_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct measured measured;
+    struct stats_command_measured measured;
     struct layer_choice choice;
     trace_stats_init(&measured.stats);
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL &&
-              layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
-              read_selection(arguments, trace_header(trace), &measured.selection, why) &&
-              measure(trace, &measured, why) &&
-              (arguments_given(arguments, JSON) ? print_json(trace, &measured, why)
-                                                : print_table(trace, &measured, &choice, why));
+    bool ok =
+        trace != NULL &&
+        layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
+        stats_command_read_selection(arguments, trace_header(trace), &measured.selection, why) &&
+        stats_command_measure(trace, &measured, why) &&
+        (arguments_given(arguments, JSON)
+             ? stats_command_print_json(trace, &measured, why)
+             : stats_command_print_table(trace, &measured, &choice, why));
     trace_stats_release(&measured.stats);
     trace_close(trace);
     return ok;
@@ -226,5 +232,5 @@ const struct command command_trace_stats = {
         "measure how much demands and queries change, and how alike neighbours and heads are",
     .example = "spillway trace stats smollm2-135m",
     .options = options,
-    .run = run,
+    .run = stats_command_run,
 };

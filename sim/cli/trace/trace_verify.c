@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool trace_verify_run(const struct arguments *arguments, struct error *why)
 {
     struct trace_summary summary;
     char bytes[32];
@@ -34,5 +34,5 @@ const struct command command_trace_verify = {
     .summary = "read a whole decode trace and check every byte",
     .example = "spillway trace verify smollm2-135m",
     .options = options,
-    .run = run,
+    .run = trace_verify_run,
 };

@@ -39,7 +39,7 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static void print_axes(FILE *out)
+static void whatif_command_print_axes(FILE *out)
 {
     fputs("An axis is a key and the values to try:\n"
           "  KEY              the usual range: budget from no cache to all KV; batch from 1 to\n"
@@ -61,7 +61,8 @@ static void print_axes(FILE *out)
     frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
-static bool read_points(const struct arguments *arguments, uint32_t *out, struct error *why)
+static bool whatif_command_read_points(const struct arguments *arguments, uint32_t *out,
+                                       struct error *why)
 {
     const char *text = arguments_text(arguments, POINTS);
     uint64_t count = 0;
@@ -76,7 +77,7 @@ static bool read_points(const struct arguments *arguments, uint32_t *out, struct
            (error_usage(why, NULL, 0, "'--points' is %s", text), error_expect(why, "2 or more"));
 }
 
-static bool print_lines(const struct whatif *whatif, struct error *why)
+static bool whatif_command_print_lines(const struct whatif *whatif, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < whatif->count; i++) {
@@ -85,8 +86,9 @@ static bool print_lines(const struct whatif *whatif, struct error *why)
     return good && output_flush(stdout, "standard output", why);
 }
 
-static bool read_columns(const struct arguments *arguments, const struct scenario *scenario,
-                         struct table_view *out, struct error *why)
+static bool whatif_command_read_columns(const struct arguments *arguments,
+                                        const struct scenario *scenario, struct table_view *out,
+                                        struct error *why)
 {
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(scenario_serves(scenario), columns);
@@ -94,9 +96,9 @@ static bool read_columns(const struct arguments *arguments, const struct scenari
            frame_view_check(out, columns, count, why);
 }
 
-static bool study(const struct arguments *arguments, const struct scenario *scenario,
-                  const struct whatif_options *with, const struct table_view *view,
-                  struct error *why)
+static bool whatif_command_study(const struct arguments *arguments, const struct scenario *scenario,
+                                 const struct whatif_options *with, const struct table_view *view,
+                                 struct error *why)
 {
     struct whatif whatif;
     bool interrupted = false;
@@ -104,30 +106,30 @@ static bool study(const struct arguments *arguments, const struct scenario *scen
     good = progress_end(good, interrupted, "all points were done", why);
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
-           (arguments_given(arguments, JSON) ? print_lines(&whatif, why)
+           (arguments_given(arguments, JSON) ? whatif_command_print_lines(&whatif, why)
                                              : whatif_report(&whatif, view, stdout, why)) &&
            sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;
 }
 
-static bool run(const struct arguments *arguments, struct error *why)
+static bool whatif_command_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
     struct whatif_options with = {
         .over = arguments_text(arguments, OVER), .runs = &runs, .on_progress = progress_runs};
     struct scenario scenario;
-    if (!read_points(arguments, &with.points, why) ||
+    if (!whatif_command_read_points(arguments, &with.points, why) ||
         !jobs_read(arguments, JOBS, &with.jobs, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }
     struct table_view view;
-    bool good = read_columns(arguments, &scenario, &view, why) &&
+    bool good = whatif_command_read_columns(arguments, &scenario, &view, why) &&
                 database_open(arguments, DB, &with.store, why) &&
                 question_begin(&runs, &scenario, with.jobs, false, why) &&
                 question_cache(&runs, arguments, NO_CACHE) &&
-                study(arguments, &scenario, &with, &view, why);
+                whatif_command_study(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);
     scenario_release(&scenario);
@@ -143,6 +145,6 @@ const struct command command_whatif = {
     .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set system=retroinfer --set context=128K",
     .options = options,
-    .more = print_axes,
-    .run = run,
+    .more = whatif_command_print_axes,
+    .run = whatif_command_run,
 };

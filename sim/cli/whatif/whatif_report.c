@@ -42,8 +42,8 @@ static void append_own(const struct whatif *whatif, const struct whatif_findings
 }
 
 /* "; pcie4-x16 and pcie6-x16 tie with it (at most 2 % apart)"; of many only their number. */
-static void append_ties(const struct whatif *whatif, const struct whatif_findings *findings,
-                        char line[3 * LINE])
+static void whatif_report_append_ties(const struct whatif *whatif,
+                                      const struct whatif_findings *findings, char line[3 * LINE])
 {
     enum { NAMED = 3 };
     uint32_t ties = 0, said = 0;
@@ -83,7 +83,7 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
              whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
              name_cache(whatif, findings->best, cache));
     append_own(whatif, findings, line);
-    append_ties(whatif, findings, line);
+    whatif_report_append_ties(whatif, findings, line);
     table_line("", line, out);
 }
 
@@ -101,8 +101,8 @@ static void print_knee(const struct whatif *whatif, const struct whatif_findings
     table_line("", line, out);
 }
 
-static void print_more(const struct whatif *whatif, const struct whatif_findings *findings,
-                       FILE *out)
+static void whatif_report_print_more(const struct whatif *whatif,
+                                     const struct whatif_findings *findings, FILE *out)
 {
     const struct result *own = &whatif->results[findings->own];
     double before = whatif_worth(whatif, findings->own);
@@ -210,8 +210,8 @@ static void print_flat(const struct whatif *whatif, bool served, FILE *out)
     table_line("", line, out);
 }
 
-static void print_findings(const struct whatif *whatif, const struct whatif_findings *findings,
-                           FILE *out)
+static void whatif_report_print_findings(const struct whatif *whatif,
+                                         const struct whatif_findings *findings, FILE *out)
 {
     bool served = whatif_serves(whatif);
     if (findings->timed == 0) {
@@ -235,7 +235,7 @@ static void print_findings(const struct whatif *whatif, const struct whatif_find
     if (findings->own != WHATIF_NONE && findings->more != WHATIF_NONE &&
         !isnan(whatif_worth(whatif, findings->own)) &&
         !isnan(whatif_worth(whatif, findings->more))) {
-        print_more(whatif, findings, out);
+        whatif_report_print_more(whatif, findings, out);
     }
     print_best(whatif, findings, out);
     if (findings->ordered && !served) {
@@ -268,7 +268,7 @@ static void print_assumed(const struct whatif *whatif, FILE *out)
 /* ---- all of it ---- */
 
 /* "vllm over batch"; of an axis of systems, "over system". */
-static void print_title(const struct whatif *whatif, FILE *out)
+static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 {
     const char *system = "";
     for (uint32_t i = 0; i < whatif->count && system[0] == '\0'; i++) {
@@ -285,8 +285,9 @@ static void print_title(const struct whatif *whatif, FILE *out)
     fputs("\n\n", out);
 }
 
-static bool print_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                        const struct table_view *view, FILE *out, struct error *why)
+static bool whatif_report_print_table(const struct whatif *whatif,
+                                      const struct whatif_findings *findings,
+                                      const struct table_view *view, FILE *out, struct error *why)
 {
     return (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, findings,
                                                                               view, out, why);
@@ -303,12 +304,12 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
     }
     if (good) {
         runs_notes_print_above(notes, whatif->scenario.root, out);
-        print_title(whatif, out);
-        good = print_table(whatif, &findings, view, out, why);
+        whatif_report_print_title(whatif, out);
+        good = whatif_report_print_table(whatif, &findings, view, out, why);
     }
     if (good) {
         fputc('\n', out);
-        print_findings(whatif, &findings, out);
+        whatif_report_print_findings(whatif, &findings, out);
         whatif_served_load(whatif, &findings, out);
         print_assumed(whatif, out);
         if (findings.flat) {

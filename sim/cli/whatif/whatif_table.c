@@ -79,8 +79,9 @@ static void adapt(const struct whatif *whatif, struct frame_column *column)
     }
 }
 
-static void put_point(const struct whatif *whatif, const struct whatif_findings *findings,
-                      uint32_t point, struct frame *frame)
+static void whatif_table_put_point(const struct whatif *whatif,
+                                   const struct whatif_findings *findings, uint32_t point,
+                                   struct frame *frame)
 {
     const struct result *result = &whatif->results[point];
     char value[TEXT], marks[TEXT];
@@ -106,7 +107,7 @@ bool whatif_points_table(const struct whatif *whatif, const struct whatif_findin
     }
     struct frame *frame = frame_create(columns, count, why);
     for (uint32_t i = 0; i < whatif->count; i++) {
-        put_point(whatif, findings, i, frame);
+        whatif_table_put_point(whatif, findings, i, frame);
     }
     bool good = frame_print(frame, view, out, why);
     frame_destroy(frame);
@@ -124,8 +125,9 @@ static bool any_objection(const struct whatif *whatif)
     return any;
 }
 
-static const char *cell_words(const struct whatif *whatif, const struct whatif_findings *findings,
-                              uint32_t point, char text[TEXT])
+static const char *whatif_table_cell_words(const struct whatif *whatif,
+                                           const struct whatif_findings *findings, uint32_t point,
+                                           char text[TEXT])
 {
     const struct result *result = &whatif->results[point];
     double worth = whatif_worth(whatif, point);
@@ -144,15 +146,17 @@ static const char *cell_words(const struct whatif *whatif, const struct whatif_f
     return text;
 }
 
-static void put_line(const struct whatif *whatif, const struct whatif_findings *findings,
-                     uint32_t line, struct frame *frame)
+static void whatif_table_put_line(const struct whatif *whatif,
+                                  const struct whatif_findings *findings, uint32_t line,
+                                  struct frame *frame)
 {
     char text[TEXT];
     uint32_t across = whatif->axes[1].count;
     frame_row(frame);
     frame_text(frame, VALUE, axis_label(&whatif->axes[0], line, text, TEXT));
     for (uint32_t i = 0; i < across; i++) {
-        frame_text(frame, 1 + i, cell_words(whatif, findings, line * across + i, text));
+        frame_text(frame, 1 + i,
+                   whatif_table_cell_words(whatif, findings, line * across + i, text));
     }
 }
 
@@ -182,7 +186,7 @@ bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings
             any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
     struct frame *frame = frame_create(columns, 1 + across->count, why);
     for (uint32_t i = 0; i * across->count < whatif->count; i++) {
-        put_line(whatif, findings, i, frame);
+        whatif_table_put_line(whatif, findings, i, frame);
     }
     bool good = frame_print(frame, view, out, why);
     frame_destroy(frame);

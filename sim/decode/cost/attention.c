@@ -2,25 +2,25 @@
 #include "decode/cost/roofline.h"
 
 /* `pair`: the time of each pair of a sequence and a KV head, with latents a query head. */
-struct attention_curves {
+struct attention_cost_curves {
     enum curve_id fixed, share, pair, flops, peak;
 };
 
-static const struct attention_curves heads_bf16 = {
+static const struct attention_cost_curves heads_bf16 = {
     CURVE_GPU_ATTENTION_FIXED, CURVE_GPU_ATTENTION_SHARE, CURVE_GPU_ATTENTION_PAIR,
     CURVE_GPU_FLOPS_SHARE, CURVE_GPU_FLOPS_BF16};
-static const struct attention_curves heads_fp8 = {
+static const struct attention_cost_curves heads_fp8 = {
     CURVE_GPU_ATTENTION_FIXED_FP8, CURVE_GPU_ATTENTION_SHARE_FP8, CURVE_GPU_ATTENTION_PAIR_FP8,
     CURVE_GPU_FLOPS_SHARE, CURVE_GPU_FLOPS_BF16};
-static const struct attention_curves latents_bf16 = {CURVE_GPU_MLA_FIXED, CURVE_GPU_MLA_SHARE,
-                                                     CURVE_GPU_MLA_PAIR, CURVE_GPU_MLA_FLOPS_SHARE,
-                                                     CURVE_GPU_FLOPS_BF16};
-static const struct attention_curves latents_fp8 = {
+static const struct attention_cost_curves latents_bf16 = {
+    CURVE_GPU_MLA_FIXED, CURVE_GPU_MLA_SHARE, CURVE_GPU_MLA_PAIR, CURVE_GPU_MLA_FLOPS_SHARE,
+    CURVE_GPU_FLOPS_BF16};
+static const struct attention_cost_curves latents_fp8 = {
     CURVE_GPU_MLA_FIXED_FP8, CURVE_GPU_MLA_SHARE_FP8, CURVE_GPU_MLA_PAIR_FP8,
     CURVE_GPU_MLA_FLOPS_SHARE_FP8, CURVE_GPU_FLOPS_FP8};
 
-static const struct attention_curves *curves_of(const struct profile *profile, enum dtype kv,
-                                                bool latent)
+static const struct attention_cost_curves *attention_cost_curves_of(const struct profile *profile,
+                                                                    enum dtype kv, bool latent)
 {
     bool fp8 = kv == DTYPE_FP8;
     if (latent && fp8 && profile_states(profile, latents_fp8.fixed)) {
@@ -33,20 +33,21 @@ static const struct attention_curves *curves_of(const struct profile *profile, e
 }
 
 /* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent. */
-static bool counts_flops(const struct profile *profile, const struct attention_curves *curves,
+static bool counts_flops(const struct profile *profile, const struct attention_cost_curves *curves,
                          bool latent)
 {
     return latent || !profile_states(profile, curves->fixed);
 }
 
-static enum curve_id peak_of(const struct profile *profile, const struct attention_curves *curves,
-                             enum dtype multiplied)
+static enum curve_id peak_of(const struct profile *profile,
+                             const struct attention_cost_curves *curves, enum dtype multiplied)
 {
     bool own = profile_states(profile, curves->fixed);
     return !own && multiplied == DTYPE_FP8 ? CURVE_GPU_FLOPS_FP8 : curves->peak;
 }
 
-static double pairs_of(const struct attention_curves *curves, const struct attention_work *work)
+static double pairs_of(const struct attention_cost_curves *curves,
+                       const struct attention_work *work)
 {
     bool of_latents = curves == &latents_bf16 || curves == &latents_fp8;
     return of_latents ? work->pairs * work->rows : work->pairs;
@@ -54,7 +55,8 @@ static double pairs_of(const struct attention_curves *curves, const struct atten
 
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work)
 {
-    const struct attention_curves *curves = curves_of(profile, work->kv, work->latent);
+    const struct attention_cost_curves *curves =
+        attention_cost_curves_of(profile, work->kv, work->latent);
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
     if (counts_flops(profile, curves, work->latent)) {
         struct trust trust = {.basis = BASIS_MEASURED};

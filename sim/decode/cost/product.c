@@ -51,8 +51,8 @@ static size_t weight_class(const struct profile *profile, enum dtype weights)
 }
 
 /* Where a profile has no curves of the type, those of bf16 stand in; the type keeps its peak. */
-static struct product_curves curves_of(const struct profile *profile, enum dtype weights,
-                                       bool experts)
+static struct product_curves product_cost_curves_of(const struct profile *profile,
+                                                    enum dtype weights, bool experts)
 {
     size_t class = weight_class(profile, weights);
     bool floats = weights == DTYPE_MXFP4 || weights == DTYPE_NVFP4;
@@ -86,14 +86,14 @@ static struct kernel product_at(const struct profile *profile, const struct prod
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights)
 {
-    const struct product_curves curves = curves_of(profile, weights, false);
+    const struct product_curves curves = product_cost_curves_of(profile, weights, false);
     return product_at(profile, &curves, flops, rows, bytes);
 }
 
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights)
 {
-    const struct product_curves curves = curves_of(profile, weights, true);
+    const struct product_curves curves = product_cost_curves_of(profile, weights, true);
     return product_at(profile, &curves, flops, rows, bytes);
 }
 

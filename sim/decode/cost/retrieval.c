@@ -13,7 +13,7 @@ double retrieval_entry_bytes(const struct setup *setup)
                : m->retrieval_keys * key + (double)m->retrieval_bytes;
 }
 
-static double group(const struct setup *setup)
+static double retrieval_cost_group(const struct setup *setup)
 {
     return (double)model_query_heads(&setup->model) / model_kv_heads(&setup->model);
 }
@@ -21,7 +21,7 @@ static double group(const struct setup *setup)
 uint32_t retrieval_copies(const struct setup *setup)
 {
     bool repeats = setup->mechanisms.repeat_kv && setup->model.kv_lora == 0;
-    return repeats && group(setup) > 1 ? (uint32_t)group(setup) : 0;
+    return repeats && retrieval_cost_group(setup) > 1 ? (uint32_t)retrieval_cost_group(setup) : 0;
 }
 
 /* Values of a key that are compared with each query, and `rows`: the queries of a KV head. */
@@ -33,7 +33,7 @@ static double compared_values(const struct setup *setup, double *rows)
     }
     const struct model *model = &setup->model;
     double values = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
-    *rows = group(setup);
+    *rows = retrieval_cost_group(setup);
     return setup->mechanisms.retrieval_keys * values;
 }
 
@@ -45,7 +45,7 @@ static enum dtype compared_type(const struct setup *setup)
 /* The number of scores that top-k sorts. */
 static double sorted_scores(const struct setup *setup, double entries)
 {
-    return entries * (setup->mechanisms.retrieval_per_query_head ? group(setup) : 1);
+    return entries * (setup->mechanisms.retrieval_per_query_head ? retrieval_cost_group(setup) : 1);
 }
 
 /* An indexer's kernels come with the model: top-k is one of them. */

@@ -75,8 +75,8 @@ bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_i
                              first, after, &pipe->at[pipe->layer].attended, why);
 }
 
-static bool put_attention(struct pipe *pipe, uint64_t tokens, engine_task_id after,
-                          struct error *why)
+static bool miniature_gpu_put_attention(struct pipe *pipe, uint64_t tokens, engine_task_id after,
+                                        struct error *why)
 {
     engine_task_id first;
     return miniature_attend_launch(pipe, &first, why) &&
@@ -91,7 +91,7 @@ static bool put_sync(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 /* Bytes of the numbers of missed rows, for keys and for values. */
-static double number_bytes(const struct pipe *pipe, uint32_t layer)
+static double miniature_gpu_number_bytes(const struct pipe *pipe, uint32_t layer)
 {
     return 2.0 * sizeof(uint32_t) * (double)pipe_row(pipe, layer)->missed;
 }
@@ -162,30 +162,30 @@ static uint64_t whole_tokens(const struct pipe *pipe)
     return pipe->setup->context * pipe->plan->kv_heads;
 }
 
-static bool run_full(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_gpu_run_full(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     (void)layer;
-    return put_attention(pipe, whole_tokens(pipe), ENGINE_NONE, why);
+    return miniature_gpu_put_attention(pipe, whole_tokens(pipe), ENGINE_NONE, why);
 }
 
 static bool attend_and_update(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why) &&
+    return miniature_gpu_put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why) &&
            miniature_update(pipe, layer, why);
 }
 
-static bool run_lru_copy(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_gpu_run_lru_copy(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return put_sync(pipe, layer, why) && miniature_look_up(pipe, layer, why) &&
            miniature_gather(pipe, layer, why) && fetch_transfer(pipe, layer, why) &&
            put_in_place(pipe, layer, why) && attend_and_update(pipe, layer, why);
 }
 
-static bool run_lru_loads(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_gpu_run_lru_loads(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return put_sync(pipe, layer, why) && miniature_look_up(pipe, layer, why) &&
-           put_copy_in(pipe, number_bytes(pipe, layer), why) && fetch_transfer(pipe, layer, why) &&
-           attend_and_update(pipe, layer, why);
+           put_copy_in(pipe, miniature_gpu_number_bytes(pipe, layer), why) &&
+           fetch_transfer(pipe, layer, why) && attend_and_update(pipe, layer, why);
 }
 
 /* The lookup starts when the layer before is done; everything runs in the kernels' stream. */
@@ -193,7 +193,7 @@ static bool run_lru_kernels(struct pipe *pipe, uint32_t layer, struct error *why
 {
     pipe->at[layer].selected = pipe->last[PIPE_MAIN];
     return fetch_lookup(pipe, layer, why) && fetch_transfer(pipe, layer, why) &&
-           put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why);
+           miniature_gpu_put_attention(pipe, pipe_row(pipe, layer)->wanted, ENGINE_NONE, why);
 }
 
 static bool makes(const struct pipe *pipe)
@@ -208,7 +208,7 @@ static struct split split_of(const struct pipe *pipe)
 }
 
 /* Bytes of a layer on the host: K and V of all tokens, or activations of some of them. */
-static double kept_bytes(const struct pipe *pipe)
+static double miniature_gpu_kept_bytes(const struct pipe *pipe)
 {
     struct split split = split_of(pipe);
     return (double)split.kv * pipe->plan->kv_heads * pipe->head_bytes +
@@ -226,9 +226,9 @@ static bool put_making(struct pipe *pipe, engine_task_id after, struct error *wh
 }
 
 /* Load a whole layer into the buffer that attention last used two layers before it. */
-static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
+static bool miniature_gpu_put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
-    double bytes = kept_bytes(pipe);
+    double bytes = miniature_gpu_kept_bytes(pipe);
     uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
     bool first = pipe->step == 1 && pipe->layer == 0;
     engine_task_id freed = first ? ENGINE_NONE : pipe->at[before].attended;
@@ -238,24 +238,25 @@ static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *w
 }
 
 /* Each layer starts the copy of the next; the very first also starts its own. */
-static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_gpu_run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_layer *at = pipe->at;
     bool first = pipe->step == 1 && layer == 0;
     bool last = pipe->step == pipe->plan->steps && layer + 1 == pipe->plan->layers;
     engine_task_id mine;
-    if (first && !put_whole(pipe, &at[layer].fetched, why)) {
+    if (first && !miniature_gpu_put_whole(pipe, &at[layer].fetched, why)) {
         return false;
     }
     mine = at[layer].fetched;
-    return (last || put_whole(pipe, &at[(layer + 1) % pipe->plan->layers].fetched, why)) &&
+    return (last ||
+            miniature_gpu_put_whole(pipe, &at[(layer + 1) % pipe->plan->layers].fetched, why)) &&
            (!makes(pipe) || put_making(pipe, mine, why)) &&
-           put_attention(pipe, whole_tokens(pipe), mine, why);
+           miniature_gpu_put_attention(pipe, whole_tokens(pipe), mine, why);
 }
 
 /* Queries go to the host; pool and GPU attend at the same time; then the pool's part of the output
  * is copied to the GPU and both are merged. */
-static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_gpu_run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     const struct model *model = &pipe->setup->model;
@@ -264,7 +265,8 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
     double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, NULL, why) &&
            work_put_copy_out(pipe, numbers * QUERY_BYTES, &pipe->at[layer].selected, why) &&
-           put_attention(pipe, row->hit, ENGINE_NONE, why) && fetch_sync(pipe, layer, why) &&
+           miniature_gpu_put_attention(pipe, row->hit, ENGINE_NONE, why) &&
+           fetch_sync(pipe, layer, why) &&
            miniature_attend(pipe, layer, row->missed, row->missed_worst, why) &&
            put_copy_in(pipe, (numbers + model->query_heads) * OUTPUT_BYTES, why) &&
            work_put_kernel(pipe, PART_MERGE, kernel_none, 1, ENGINE_NONE, NULL, why);
@@ -272,7 +274,7 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* Defaults of the fields: the CPU manages, launches kernel by kernel and is waited for; transfers
  * run in the main stream. */
-static const struct program {
+static const struct miniature_gpu_program {
     bool (*run)(struct pipe *pipe, uint32_t layer, struct error *why);
     enum transfer transfer;
     enum manager manager;
@@ -281,17 +283,18 @@ static const struct program {
     bool own_stream;
     bool makes; /* K and V of half the tokens */
 } programs[MINIATURE_COUNT] = {
-    [MINIATURE_GPU_FULL] = {run_full},
-    [MINIATURE_GPU_FULL_GRAPH] = {run_full, .launch = LAUNCH_GRAPH},
-    [MINIATURE_GPU_LRU_COPY] = {run_lru_copy, TRANSFER_GATHER_COPY},
-    [MINIATURE_GPU_LRU_LOADS] = {run_lru_loads, TRANSFER_SM_ZERO_COPY},
+    [MINIATURE_GPU_FULL] = {miniature_gpu_run_full},
+    [MINIATURE_GPU_FULL_GRAPH] = {miniature_gpu_run_full, .launch = LAUNCH_GRAPH},
+    [MINIATURE_GPU_LRU_COPY] = {miniature_gpu_run_lru_copy, TRANSFER_GATHER_COPY},
+    [MINIATURE_GPU_LRU_LOADS] = {miniature_gpu_run_lru_loads, TRANSFER_SM_ZERO_COPY},
     [MINIATURE_GPU_LRU_KERNELS] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU},
     [MINIATURE_GPU_LRU_GRAPH] = {run_lru_kernels, TRANSFER_SM_ZERO_COPY, MANAGER_GPU, SYNC_GPU,
                                  LAUNCH_GRAPH},
-    [MINIATURE_GPU_STREAM] = {run_stream, .own_stream = true},
-    [MINIATURE_GPU_STREAM_PAGEABLE] = {run_stream, TRANSFER_PAGEABLE, .own_stream = true},
-    [MINIATURE_GPU_ACTIVATIONS] = {run_stream, .own_stream = true, .makes = true},
-    [MINIATURE_GPU_HYBRID] = {run_hybrid},
+    [MINIATURE_GPU_STREAM] = {miniature_gpu_run_stream, .own_stream = true},
+    [MINIATURE_GPU_STREAM_PAGEABLE] = {miniature_gpu_run_stream, TRANSFER_PAGEABLE,
+                                       .own_stream = true},
+    [MINIATURE_GPU_ACTIVATIONS] = {miniature_gpu_run_stream, .own_stream = true, .makes = true},
+    [MINIATURE_GPU_HYBRID] = {miniature_gpu_run_hybrid},
     [MINIATURE_GPU_QSAC_COPY] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU},
     [MINIATURE_GPU_QSAC_COPY_POLL] = {miniature_qsac_layer, TRANSFER_GATHER_COPY, MANAGER_GPU,
                                       SYNC_GPU},
@@ -304,7 +307,7 @@ static const struct program {
                                         SYNC_GPU, LAUNCH_GRAPH},
 };
 
-static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
+static bool miniature_gpu_run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
     return programs[id].run(pipe, pipe->layer, why);
 }
@@ -323,10 +326,10 @@ static bool put_step(struct pipe *pipe, enum miniature_id id, bool begins, struc
 }
 
 /* Set the mechanisms; a bare launch replaces that of a framework. */
-static void set_up(const struct miniature_run *run, double figures[8])
+static void miniature_gpu_set_up(const struct miniature_run *run, double figures[8])
 {
     uint32_t threads = miniature_pool(run->miniature, run->id);
-    const struct program *program = &programs[run->id];
+    const struct miniature_gpu_program *program = &programs[run->id];
     run->setup->mechanisms = (struct mechanisms){
         .policy = run->setup->mechanisms.policy,
         .manager = program->manager,
@@ -353,9 +356,9 @@ static void set_up(const struct miniature_run *run, double figures[8])
 }
 
 const struct miniature_scene miniature_gpu_scene = {
-    .set_up = set_up,
+    .set_up = miniature_gpu_set_up,
     .machine = machine_add,
-    .program = run_program,
+    .program = miniature_gpu_run_program,
     .step = put_step,
     .curves = curves,
     .curve_count = sizeof curves / sizeof *curves,

@@ -26,12 +26,12 @@ static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 }
 
 /* Copy gathered misses to their places. */
-static bool put_copy(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_put_copy(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return fetch_transfer(pipe, layer, why) && miniature_wait(pipe, pipe->at[layer].fetched, why);
 }
 
-static bool put_attention(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_put_attention(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return put_stand_in(pipe, pipe_row(pipe, layer)->wanted, why) &&
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
@@ -39,47 +39,48 @@ static bool put_attention(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* ---- programs ---- */
 
-static bool run_manager(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_manager(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return miniature_look_up(pipe, layer, why) && miniature_update(pipe, layer, why);
 }
 
-static bool run_cpu_attention(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_cpu_attention(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     return miniature_attend(pipe, layer, row->wanted, row->missed_worst, why);
 }
 
-static bool run_fetch(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_fetch(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return miniature_gather(pipe, layer, why) && put_copy(pipe, layer, why) &&
-           put_attention(pipe, layer, why);
+    return miniature_gather(pipe, layer, why) && miniature_host_put_copy(pipe, layer, why) &&
+           miniature_host_put_attention(pipe, layer, why);
 }
 
-static bool run_lru(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_lru(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return miniature_look_up(pipe, layer, why) && run_fetch(pipe, layer, why) &&
+    return miniature_look_up(pipe, layer, why) && miniature_host_run_fetch(pipe, layer, why) &&
            miniature_update(pipe, layer, why);
 }
 
-static bool run_lru_overlapped(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_lru_overlapped(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return miniature_look_up(pipe, layer, why) && miniature_gather(pipe, layer, why) &&
-           put_copy(pipe, layer, why) && put_stand_in(pipe, pipe_row(pipe, layer)->wanted, why) &&
+           miniature_host_put_copy(pipe, layer, why) &&
+           put_stand_in(pipe, pipe_row(pipe, layer)->wanted, why) &&
            miniature_update(pipe, layer, why) && miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
 }
 
-static bool run_lru_split(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_lru_split(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     return miniature_look_up(pipe, layer, why) && put_stand_in(pipe, row->hit, why) &&
-           miniature_gather(pipe, layer, why) && put_copy(pipe, layer, why) &&
+           miniature_gather(pipe, layer, why) && miniature_host_put_copy(pipe, layer, why) &&
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why) &&
            put_stand_in(pipe, row->missed, why) &&
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why) && miniature_update(pipe, layer, why);
 }
 
-static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     return put_stand_in(pipe, row->hit, why) &&
@@ -87,48 +88,50 @@ static bool run_hybrid(struct pipe *pipe, uint32_t layer, struct error *why)
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
 }
 
-static double whole_bytes(const struct pipe *pipe)
+static double miniature_host_whole_bytes(const struct pipe *pipe)
 {
     return (double)pipe->setup->context * pipe->plan->kv_heads * pipe->head_bytes;
 }
 
-static bool put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
+static bool miniature_host_put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
-    double bytes = whole_bytes(pipe);
+    double bytes = miniature_host_whole_bytes(pipe);
     return fetch_put_transfer(pipe, bytes, bytes, pipe->last[PIPE_LAUNCH], ENGINE_NONE, copied,
                               why);
 }
 
 /* The next layer's copy runs during this layer's attention, into the other of two buffers. Nothing
  * overlaps with the very first copy. */
-static bool run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_host_run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id copied = ENGINE_NONE;
     bool first = pipe->step == 1 && layer == 0;
     bool last = pipe->step == pipe->plan->steps && layer + 1 == pipe->plan->layers;
     uint64_t tokens = pipe->setup->context * pipe->plan->kv_heads;
-    return (!first || (put_whole(pipe, &copied, why) && miniature_wait(pipe, copied, why))) &&
-           (last || put_whole(pipe, &copied, why)) && put_stand_in(pipe, tokens, why) &&
-           miniature_wait(pipe, copied, why) && miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
+    return (!first ||
+            (miniature_host_put_whole(pipe, &copied, why) && miniature_wait(pipe, copied, why))) &&
+           (last || miniature_host_put_whole(pipe, &copied, why)) &&
+           put_stand_in(pipe, tokens, why) && miniature_wait(pipe, copied, why) &&
+           miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
 }
 
 static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct error *) = {
-    [MINIATURE_MANAGER] = run_manager,
+    [MINIATURE_MANAGER] = miniature_host_run_manager,
     [MINIATURE_GATHER] = miniature_gather,
-    [MINIATURE_CPU_ATTENTION] = run_cpu_attention,
-    [MINIATURE_FETCH] = run_fetch,
-    [MINIATURE_LRU] = run_lru,
-    [MINIATURE_LRU_OVERLAPPED] = run_lru_overlapped,
-    [MINIATURE_LRU_SPLIT] = run_lru_split,
-    [MINIATURE_HYBRID] = run_hybrid,
-    [MINIATURE_QSAC] = run_lru, /* comparing labels is its lookup */
-    [MINIATURE_STREAM] = run_stream,
+    [MINIATURE_CPU_ATTENTION] = miniature_host_run_cpu_attention,
+    [MINIATURE_FETCH] = miniature_host_run_fetch,
+    [MINIATURE_LRU] = miniature_host_run_lru,
+    [MINIATURE_LRU_OVERLAPPED] = miniature_host_run_lru_overlapped,
+    [MINIATURE_LRU_SPLIT] = miniature_host_run_lru_split,
+    [MINIATURE_HYBRID] = miniature_host_run_hybrid,
+    [MINIATURE_QSAC] = miniature_host_run_lru, /* comparing labels is its lookup */
+    [MINIATURE_STREAM] = miniature_host_run_stream,
 };
 
 /* ---- the machine ---- */
 
 /* The channel and the resources. A copy by a thread reads and writes DRAM. */
-static bool machine_init(struct pipe *pipe, struct error *why)
+static bool miniature_host_machine_init(struct pipe *pipe, struct error *why)
 {
     double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
     pipe->engine = engine_create(why);
@@ -154,7 +157,7 @@ static bool machine_init(struct pipe *pipe, struct error *why)
 }
 
 /* Set the mechanisms; the figures of the stand-ins replace the curves of a link and a GPU. */
-static void set_up(const struct miniature_run *run, double figures[8])
+static void miniature_host_set_up(const struct miniature_run *run, double figures[8])
 {
     struct profile *profile = &run->setup->profile;
     struct trust trust = work_trust;
@@ -184,15 +187,15 @@ static void set_up(const struct miniature_run *run, double figures[8])
     }
 }
 
-static bool run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
+static bool miniature_host_run_program(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
     return programs[id](pipe, pipe->layer, why);
 }
 
 const struct miniature_scene miniature_host_scene = {
-    .set_up = set_up,
-    .machine = machine_init,
-    .program = run_program,
+    .set_up = miniature_host_set_up,
+    .machine = miniature_host_machine_init,
+    .program = miniature_host_run_program,
     .curves = curves,
     .curve_count = sizeof curves / sizeof *curves,
 };

@@ -30,7 +30,7 @@ static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *ou
 }
 
 /* Compare the labels and store the numbers of missed rows in host memory. */
-static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_qsac_put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct kernel kernel = kernel_none;
     double bytes = (double)pipe_row(pipe, layer)->missed * sizeof(uint32_t);
@@ -49,7 +49,8 @@ static bool put_hearing(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 /* Move the rows: by copies, one for each head, or by the pool's stores. */
-static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct error *why)
+static bool miniature_qsac_put_rows(struct pipe *pipe, uint32_t layer, bool stores,
+                                    struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     enum curve_id fixed = stores ? CURVE_HOST_POOL_WAKE : CURVE_LINK_COPY_LATENCY;
@@ -72,12 +73,13 @@ static bool put_copies(struct pipe *pipe, uint32_t layer, struct error *why)
     pipe->at[layer].looked_up = pipe->last[PIPE_LAUNCH];
     return miniature_gather(pipe, layer, why) &&
            work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, NULL, why) &&
-           put_rows(pipe, layer, false, why);
+           miniature_qsac_put_rows(pipe, layer, false, why);
 }
 
 static bool put_stores(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_rows(pipe, layer, true, why) && miniature_wait(pipe, pipe->at[layer].fetched, why);
+    return miniature_qsac_put_rows(pipe, layer, true, why) &&
+           miniature_wait(pipe, pipe->at[layer].fetched, why);
 }
 
 static bool put_fetch(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -101,11 +103,11 @@ static bool put_answer(struct pipe *pipe, uint32_t layer, struct error *why)
 /* A layer's rows are asked for in the layer before; the first layer (`own`) asks itself. */
 static bool put_asks(struct pipe *pipe, uint32_t layer, bool own, struct error *why)
 {
-    return own ? layer > 0 || put_ask(pipe, layer, why)
-               : layer + 1 == pipe->plan->layers || put_ask(pipe, layer + 1, why);
+    return own ? layer > 0 || miniature_qsac_put_ask(pipe, layer, why)
+               : layer + 1 == pipe->plan->layers || miniature_qsac_put_ask(pipe, layer + 1, why);
 }
 
-static bool run_told(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_qsac_run_told(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id attend;
     return put_asks(pipe, layer, true, why) && put_fetch(pipe, layer, why) &&
@@ -115,7 +117,7 @@ static bool run_told(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 /* All kernels are launched before the fetch. */
-static bool run_polled(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool miniature_qsac_run_polled(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id await, attend;
     return put_asks(pipe, layer, true, why) && put_asks(pipe, layer, false, why) &&
@@ -128,8 +130,8 @@ static bool run_polled(struct pipe *pipe, uint32_t layer, struct error *why)
 
 bool miniature_qsac_layer(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return pipe->mechanisms->sync == SYNC_GPU ? run_polled(pipe, layer, why)
-                                              : run_told(pipe, layer, why);
+    return pipe->mechanisms->sync == SYNC_GPU ? miniature_qsac_run_polled(pipe, layer, why)
+                                              : miniature_qsac_run_told(pipe, layer, why);
 }
 
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)

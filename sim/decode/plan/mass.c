@@ -19,7 +19,7 @@ bool mass_is_measured(const struct setup *setup)
 }
 
 /* A cohort and how to replay it. */
-struct view {
+struct mass_view {
     const struct setup *setup; /* at its context */
     const struct plan *plan;
     uint32_t cohort;
@@ -27,7 +27,7 @@ struct view {
 };
 
 /* The mass of fresh demands of the resident heads: the same replay without a cache. */
-static bool replay_resident(const struct view *view, struct ledger *ledger, struct error *why)
+static bool replay_resident(const struct mass_view *view, struct ledger *ledger, struct error *why)
 {
     const struct plan *plan = view->plan;
     size_t count = (size_t)plan->layers * plan->kv_heads;
@@ -53,7 +53,7 @@ static bool replay_resident(const struct view *view, struct ledger *ledger, stru
 }
 
 /* The number of resident heads that select, over all layers. */
-static uint64_t count_selecting(const struct view *view)
+static uint64_t count_selecting(const struct mass_view *view)
 {
     const struct plan *plan = view->plan;
     uint64_t heads = 0;
@@ -73,8 +73,8 @@ static void add_whole(double pairs, uint32_t steps, struct mass *out)
 }
 
 /* Add the mass of a layer's rows; nothing if there are none. */
-static void add_rows(const struct plan *plan, const struct ledger_row *rows, uint32_t layer,
-                     struct mass *out)
+static void mass_add_rows(const struct plan *plan, const struct ledger_row *rows, uint32_t layer,
+                          struct mass *out)
 {
     for (uint32_t s = 0; rows != NULL && s < plan->steps; s++) {
         const struct ledger_row *row = &rows[(size_t)s * plan->layers + layer];
@@ -84,7 +84,7 @@ static void add_rows(const struct plan *plan, const struct ledger_row *rows, uin
 }
 
 /* Add the mass of a cohort's pairs. */
-static bool add_mass(const struct view *view, const struct ledger *ledger, struct mass *out,
+static bool mass_add(const struct mass_view *view, const struct ledger *ledger, struct mass *out,
                      struct error *why)
 {
     const struct plan *plan = view->plan;
@@ -102,18 +102,18 @@ static bool add_mass(const struct view *view, const struct ledger *ledger, struc
         if (setup_attends_own(view->setup, l)) {
             uint32_t own = chooses ? plan->offloaded[l] : 0;
             add_whole((double)(plan->kv_heads - own) * sequences, plan->steps, out);
-            add_rows(plan, chooses ? rows : NULL, l, out);
+            mass_add_rows(plan, chooses ? rows : NULL, l, out);
             continue;
         }
-        add_rows(plan, rows, l, out);
-        add_rows(plan, selecting ? resident.rows : NULL, l, out);
+        mass_add_rows(plan, rows, l, out);
+        mass_add_rows(plan, selecting ? resident.rows : NULL, l, out);
     }
     ledger_release(&resident);
     return true;
 }
 
 /* Does any head attend to a part of its context only? */
-static bool any_selects(const struct setup *setup, const struct plan *plan)
+static bool mass_any_selects(const struct setup *setup, const struct plan *plan)
 {
     bool selects = mechanisms_offload(&setup->mechanisms) && setup->mechanisms.policy->chooses_own;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -126,7 +126,7 @@ static bool any_selects(const struct setup *setup, const struct plan *plan)
 }
 
 /* Sums over heads and sequences become means. */
-static void finish(const struct plan *plan, struct mass *out)
+static void mass_finish(const struct plan *plan, struct mass *out)
 {
     double pairs = (double)plan->kv_heads * plan->batch * plan->layers;
     for (uint32_t s = 0; s < plan->steps; s++) {
@@ -140,7 +140,7 @@ static void finish(const struct plan *plan, struct mass *out)
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  const struct replay_means *means, struct mass *out, struct error *why)
 {
-    *out = (struct mass){.known = mass_is_measured(setup) || !any_selects(setup, plan)};
+    *out = (struct mass){.known = mass_is_measured(setup) || !mass_any_selects(setup, plan)};
     out->at_step = array_zeroed(plan->steps, sizeof *out->at_step, why);
     if (out->at_step == NULL) {
         return false;
@@ -148,12 +148,12 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
     for (uint32_t i = 0; out->known && i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         own.trace = setup_cohort(setup, i).trace;
-        if (!add_mass(&(struct view){&own, plan, i, means}, ledger, out, why)) {
+        if (!mass_add(&(struct mass_view){&own, plan, i, means}, ledger, out, why)) {
             mass_release(out);
             return false;
         }
     }
-    finish(plan, out);
+    mass_finish(plan, out);
     return true;
 }
 

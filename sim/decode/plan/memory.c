@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-static uint64_t whole(double bytes)
+static uint64_t memory_whole(double bytes)
 {
     return bytes >= 9e18 ? (uint64_t)9e18 : (uint64_t)llround(bytes);
 }
@@ -70,7 +70,7 @@ static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t 
     return fmax(0, (double)memory_hbm_limit(setup, &memory, &ignored) - (double)memory.hbm);
 }
 
-static double mean_context(const struct plan *plan)
+static double memory_mean_context(const struct plan *plan)
 {
     double tokens = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -203,7 +203,8 @@ static void split_contexts(const struct setup *setup, struct plan *plan)
         const struct cohort *cohort = &plan->cohorts[i];
         held += (double)cohort->sizes.split.act_hbm * cohort->sequences;
     }
-    double share = representation_share(setup, plan->batch, mean_context(plan), held / plan->batch);
+    double share =
+        representation_share(setup, plan->batch, memory_mean_context(plan), held / plan->batch);
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         struct cohort *cohort = &plan->cohorts[i];
         struct split *split = &cohort->sizes.split;
@@ -223,7 +224,7 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
             return false;
         }
     }
-    double paid = paid_tokens(setup, plan, offloaded), mean = mean_context(plan);
+    double paid = paid_tokens(setup, plan, offloaded), mean = memory_mean_context(plan);
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         struct cohort *cohort = &plan->cohorts[i];
         struct setup own = setup_at(setup, cohort->context);
@@ -278,7 +279,8 @@ static uint32_t indexed_layers(const struct setup *setup)
 }
 
 /* The index of all layers. */
-static double index_bytes(const struct setup *setup, const struct head_sizes *sizes, uint32_t batch)
+static double memory_index_bytes(const struct setup *setup, const struct head_sizes *sizes,
+                                 uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup);
@@ -302,7 +304,7 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
         return 2.0 * (double)sizes->entries * retrieval_entry_bytes(setup) *
                model_kv_heads(&setup->model) * batch;
     }
-    return index_bytes(setup, sizes, batch);
+    return memory_index_bytes(setup, sizes, batch);
 }
 
 /* Memory that grows with the sequences. */
@@ -333,7 +335,7 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     held->host_kv += host_kv_bytes(setup, sizes, offloaded, batch);
     held->staging +=
         gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one : 0;
-    held->index += m->retrieval_stream ? index_bytes(setup, sizes, batch) : 0;
+    held->index += m->retrieval_stream ? memory_index_bytes(setup, sizes, batch) : 0;
     uint32_t indexed = indexed_layers(setup);
     held->indexed = indexed > held->indexed ? indexed : held->indexed;
 }
@@ -359,24 +361,26 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     struct peak peak = peak_of(setup, plan);
     double gpus = model_gpus(&setup->model);
     struct memory memory = {
-        .weights = whole((double)model_weight_bytes(&setup->model) - streamed),
-        .resident = whole(held.resident),
-        .window = whole(held.window),
-        .cache = whole(held.cache),
-        .metadata = whole(held.metadata),
-        .buffers = whole(peak.buffers),
-        .workspace = whole(peak.workspace),
+        .weights = memory_whole((double)model_weight_bytes(&setup->model) - streamed),
+        .resident = memory_whole(held.resident),
+        .window = memory_whole(held.window),
+        .cache = memory_whole(held.cache),
+        .metadata = memory_whole(held.metadata),
+        .buffers = memory_whole(peak.buffers),
+        .workspace = memory_whole(peak.workspace),
         .peak_in_prefill = peak.in_prefill,
-        .host_kv = whole(held.host_kv * memory_host_copies(setup) * model_passes(&setup->model)),
-        .host_weights = whole(streamed * gpus),
-        .host_buffers = whole((held.staging + held.index) * gpus),
-        .host_padding = whole(pinned_padding(setup, &pinned) * gpus),
+        .host_kv =
+            memory_whole(held.host_kv * memory_host_copies(setup) * model_passes(&setup->model)),
+        .host_weights = memory_whole(streamed * gpus),
+        .host_buffers = memory_whole((held.staging + held.index) * gpus),
+        .host_padding = memory_whole(pinned_padding(setup, &pinned) * gpus),
     };
-    memory.hbm = whole((double)memory.weights + (double)memory.resident + (double)memory.window +
-                       (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
-                       (double)memory.workspace);
-    memory.dram = whole((double)memory.host_kv + (double)memory.host_weights +
-                        (double)memory.host_buffers + (double)memory.host_padding);
+    memory.hbm =
+        memory_whole((double)memory.weights + (double)memory.resident + (double)memory.window +
+                     (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
+                     (double)memory.workspace);
+    memory.dram = memory_whole((double)memory.host_kv + (double)memory.host_weights +
+                               (double)memory.host_buffers + (double)memory.host_padding);
     return memory;
 }
 
@@ -398,10 +402,10 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
         }
         /* A GPU of a pipeline has them in the layers of its stage. */
         double pool = (double)setup->kv_pool_tokens * token / setup->model.parallel.pipeline;
-        return whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
-                                        (double)memory->workspace + pool));
+        return memory_whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
+                                               (double)memory->workspace + pool));
     }
-    return whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
+    return memory_whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
 }
 
 uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
@@ -409,6 +413,7 @@ uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
     if (setup->host_memory > 0) {
         return setup->host_memory;
     }
-    uint64_t capacity = whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
+    uint64_t capacity =
+        memory_whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
     return setup->unlimited_memory ? UINT64_MAX : capacity;
 }

@@ -29,7 +29,8 @@ static uint32_t *run_of(const struct packing *packing, uint32_t run)
 }
 
 /* Append a run of `times` micro-batches with `sequences` sequences of one cohort. */
-static void add_run(struct packing *packing, uint32_t times, uint32_t cohort, uint32_t sequences)
+static void packing_add_run(struct packing *packing, uint32_t times, uint32_t cohort,
+                            uint32_t sequences)
 {
     if (times > 0 && sequences > 0) {
         uint32_t *run = run_of(packing, packing->runs);
@@ -74,8 +75,8 @@ void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_
             room -= fills;
             left -= fills;
         }
-        add_run(packing, left / most, i, most);
-        add_run(packing, 1, i, left % most);
+        packing_add_run(packing, left / most, i, most);
+        packing_add_run(packing, 1, i, left % most);
         room = left % most > 0 ? most - left % most : room;
     }
     count(packing);
@@ -119,8 +120,8 @@ void packing_bins(struct packing *packing, const struct cohort *batch, uint64_t 
         }
         uint64_t fit = most / batch[i].context;
         uint32_t each = fit < 1 ? 1 : fit < left ? (uint32_t)fit : left;
-        add_run(packing, each > 0 ? left / each : 0, i, each);
-        add_run(packing, 1, i, each > 0 ? left % each : 0);
+        packing_add_run(packing, each > 0 ? left / each : 0, i, each);
+        packing_add_run(packing, 1, i, each > 0 ? left % each : 0);
     }
     count(packing);
 }

@@ -27,7 +27,7 @@ static uint64_t itself(const struct cohort *cohort)
     return 1;
 }
 
-static uint64_t context_of(const struct cohort *cohort)
+static uint64_t peak_context_of(const struct cohort *cohort)
 {
     return cohort->context;
 }
@@ -39,19 +39,19 @@ static uint64_t prompt_of(const struct cohort *cohort)
 
 /* Two buffers for a micro-batch's whole layer. Each holds its KV; if K and V are recomputed, it
  * holds activations, loaded KV, and all KV to attend to. */
-static double whole_bytes(const struct setup *setup, const struct plan *plan)
+static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double kv_token = (double)model_kept_token_bytes(&setup->model);
     double token = m->representation == REPRESENTATION_KV
                        ? kv_token
                        : 2 * kv_token + (double)model_activation_bytes(&setup->model);
-    return 2 * most_of_pass(plan, context_of) * token;
+    return 2 * most_of_pass(plan, peak_context_of) * token;
 }
 
 /* Buffers for one layer's selection: none if it is fetched straight into the cache, one if it is
  * fetched in its own layer, two if it is prefetched while another layer is used. Whole layers have
- * buffers of their own (whole_bytes()). */
+ * buffers of their own (peak_whole_bytes()). */
 static double selection_bytes(const struct setup *setup, const struct head_sizes *sizes,
                               uint32_t batch)
 {
@@ -108,7 +108,7 @@ static double operand_bytes(const struct setup *setup, double tokens)
     return most;
 }
 
-static double hidden_bytes(const struct setup *setup, double tokens)
+static double peak_hidden_bytes(const struct setup *setup, double tokens)
 {
     return tokens * (double)model_activation_bytes(&setup->model);
 }
@@ -130,7 +130,7 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
     }
     double layer =
         operand_bytes(setup, most_of_pass(plan, itself)) + retrieval_score_bytes(setup, entries);
-    return hidden_bytes(setup, plan->batch) + fmax(layer, logit_bytes(setup, plan->batch));
+    return peak_hidden_bytes(setup, plan->batch) + fmax(layer, logit_bytes(setup, plan->batch));
 }
 
 /* ---- prefill ---- */
@@ -152,7 +152,7 @@ static double cluster_bytes(const struct setup *setup, uint64_t prompt)
 
 /* Bytes for each token of a layer: K and V, which its attention reads, and the KV or activations of
  * the layer before on their way to the host. */
-static double leaving_bytes(const struct setup *setup)
+static double peak_leaving_bytes(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double kv = (double)model_kept_token_bytes(&setup->model);
@@ -175,16 +175,16 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
     double whole = m->prefill_chunk > 0 ? fmax(chunk, (double)longest) : pass;
     double layer = operand_bytes(setup, chunk) + cluster_bytes(setup, longest);
     return (struct peak){
-        .buffers = weight_buffer_bytes(setup) + whole * leaving_bytes(setup),
-        .workspace =
-            hidden_bytes(setup, wait ? all : chunk) + fmax(layer, logit_bytes(setup, plan->batch)),
+        .buffers = weight_buffer_bytes(setup) + whole * peak_leaving_bytes(setup),
+        .workspace = peak_hidden_bytes(setup, wait ? all : chunk) +
+                     fmax(layer, logit_bytes(setup, plan->batch)),
         .in_prefill = true,
     };
 }
 
 static double step_buffers(const struct setup *setup, const struct plan *plan)
 {
-    double loaded = setup_loads_whole(setup, 0) ? whole_bytes(setup, plan) : 0;
+    double loaded = setup_loads_whole(setup, 0) ? peak_whole_bytes(setup, plan) : 0;
     double selected = 0, repeated = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];

@@ -22,7 +22,7 @@
 #define MOST_ALIKE 1024
 
 /* Set the batch, and share its sequences among the cohorts in whole numbers. */
-static void set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
+static void decode_plan_set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
 {
     int64_t shares[SETUP_MOST_COHORTS], counts[SETUP_MOST_COHORTS];
     uint32_t all = 0;
@@ -64,8 +64,8 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
 }
 
 /* Does the plan's batch fit? If not, `limit` is the tier that is too small. */
-static bool fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
-                 enum limit *limit, struct trust *trust)
+static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
+                             enum limit *limit, struct trust *trust)
 {
     struct error ignored;
     *limit = LIMIT_HBM;
@@ -92,8 +92,8 @@ static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, str
     while (bad - good > 1) {
         uint32_t batch = good + (bad - good) / 2;
         enum limit stops;
-        set_batch(setup, batch, plan);
-        if (fits(setup, offloaded, plan, &stops, trust)) {
+        decode_plan_set_batch(setup, batch, plan);
+        if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
             good = batch;
         } else {
             bad = batch;
@@ -113,7 +113,7 @@ static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, s
         enum limit stops;
         uint64_t context = good + (bad - good) / 2;
         set_contexts(setup, context, plan);
-        if (fits(setup, offloaded, plan, &stops, trust)) {
+        if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
             good = context;
         } else {
             bad = context;
@@ -203,7 +203,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     return true;
 }
 
-static bool allocate(const struct setup *setup, struct plan *plan, struct error *why)
+static bool decode_plan_allocate(const struct setup *setup, struct plan *plan, struct error *why)
 {
     plan->layers = setup->model.layer_count;
     plan->kv_heads = model_kv_heads(&setup->model);
@@ -238,7 +238,7 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
 {
     memset(out, 0, sizeof *out);
     uint64_t most = resident_most_offloaded(setup);
-    if (!check_contexts(setup, trust, why) || !allocate(setup, out, why) ||
+    if (!check_contexts(setup, trust, why) || !decode_plan_allocate(setup, out, why) ||
         !resolve_steps(setup, out, why)) {
         plan_release(out);
         return false;
@@ -246,7 +246,7 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
     bool searched = setup->batch == SETUP_BATCH_MAX || !setup->unlimited_memory;
     out->max_batch = searched ? largest_batch(setup, most, out, &out->limit, trust) : setup->batch;
     uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
-    set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
+    decode_plan_set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
     bool good = resolve_heads(setup, head_cosine, most, out, trust, why);
     if (good && !out->fits) {
         out->max_context = largest_context(setup, most, out, trust);

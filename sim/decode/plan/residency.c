@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* KV that may leave: all tokens of offloaded heads outside their windows. */
-static double leaving_bytes(const struct setup *setup, const struct plan *plan)
+static double residency_leaving_bytes(const struct setup *setup, const struct plan *plan)
 {
     double tokens = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -20,7 +20,7 @@ static double leaving_bytes(const struct setup *setup, const struct plan *plan)
 void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust)
 {
     struct memory *memory = &plan->memory;
-    double leaving = leaving_bytes(setup, plan);
+    double leaving = residency_leaving_bytes(setup, plan);
     if (setup->mechanisms.residency != RESIDENCY_PRESSURE || leaving == 0) {
         return;
     }

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 
 /* A target head and its sort key. */
-struct ranked {
+struct resident_ranked {
     uint32_t index; /* layer * kv_heads + head */
     double key;
 };
 
 static int by_key_ascending(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct resident_ranked *x = a, *y = b;
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
     }
@@ -75,7 +75,7 @@ uint32_t resident_prefetchable(const struct setup *setup, const struct plan *pla
 
 static uint32_t collect_candidates(const struct setup *setup, const double *head_cosine,
                                    const struct plan *plan, uint32_t prefetchable,
-                                   struct ranked *candidates)
+                                   struct resident_ranked *candidates)
 {
     uint32_t count = 0;
     for (uint32_t l = 1; l < plan->layers; l++) {
@@ -87,7 +87,7 @@ static uint32_t collect_candidates(const struct setup *setup, const double *head
                 (source_cosine(setup, head_cosine, plan, l, h) -
                  setup->mechanisms.resident_epsilon);
             if (difficulty > 0 && plan->heads[index].offloaded) {
-                candidates[count++] = (struct ranked){index, -difficulty};
+                candidates[count++] = (struct resident_ranked){index, -difficulty};
             }
         }
         qsort(candidates + first, count - first, sizeof *candidates, by_key_ascending);
@@ -119,7 +119,7 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine, s
                          struct trust *trust, struct error *why)
 {
     uint32_t most = plan->layers * plan->kv_heads;
-    struct ranked *candidates = array_zeroed(most, sizeof *candidates, why);
+    struct resident_ranked *candidates = array_zeroed(most, sizeof *candidates, why);
     if (candidates == NULL) {
         return false;
     }

@@ -22,7 +22,7 @@ enum retrieved_by {
     RETRIEVED_AHEAD_EARLY /* ... of one of the first layers */
 };
 
-struct measured {
+struct retrieval_error_measured {
     enum retrieved_by by;
     double size;
     struct {
@@ -32,7 +32,7 @@ struct measured {
 
 #define RETRIEVAL_ERROR(by, size, n0, l0, n1, l1, n2, l2)                                          \
     {by, size, {{n0, l0}, {n1, l1}, {n2, l2}}},
-static const struct measured measured[] = {
+static const struct retrieval_error_measured measured[] = {
 #include "decode/plan/retrieval_errors.def"
 };
 #undef RETRIEVAL_ERROR
@@ -62,10 +62,10 @@ static enum retrieved_by retrieved_by(const struct mechanisms *m, double *size)
 
 /* The error of a family between two sizes that were measured: on a line over the logarithm of the
  * size; beyond them, that of the nearest. */
-static struct retrieval_error error_of(enum retrieved_by by, double size, int family)
+static struct retrieval_error retrieval_error_of(enum retrieved_by by, double size, int family)
 {
-    const struct measured *below = NULL, *above = NULL;
-    for (const struct measured *row = measured; row < measured + MEASURED; row++) {
+    const struct retrieval_error_measured *below = NULL, *above = NULL;
+    for (const struct retrieval_error_measured *row = measured; row < measured + MEASURED; row++) {
         if (row->by == by && row->of[family].lasting > 0) {
             below = row->size <= size || below == NULL ? row : below;
             above = above == NULL || above->size < size ? row : above;
@@ -89,7 +89,7 @@ static struct retrieval_error error_for(enum retrieved_by by, double size, int f
     struct retrieval_error all[FAMILIES];
     int count = 0;
     for (int i = 0; i < FAMILIES; i++) {
-        struct retrieval_error error = error_of(by, size, i);
+        struct retrieval_error error = retrieval_error_of(by, size, i);
         if (i == family && error.lasting > 0) {
             return error;
         }
@@ -110,7 +110,7 @@ enum retrieval_size retrieval_error_size(const struct mechanisms *mechanisms)
     double size = 0;
     enum retrieved_by by = retrieved_by(mechanisms, &size);
     bool below = false, above = false;
-    for (const struct measured *row = measured; row < measured + MEASURED; row++) {
+    for (const struct retrieval_error_measured *row = measured; row < measured + MEASURED; row++) {
         if (row->by == by && row->size == size) {
             return RETRIEVAL_SIZE_MEASURED;
         }

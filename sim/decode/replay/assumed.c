@@ -92,7 +92,7 @@ static uint32_t count_offloaded(const struct replay_plan *plan)
     return count;
 }
 
-static uint64_t rounded(double value)
+static uint64_t assumed_rounded(double value)
 {
     return (uint64_t)(value + 0.5);
 }
@@ -107,9 +107,9 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
         .hit = hit,
         .missed = missed,
         .missed_worst = missed,
-        .lookups = rounded((double)wanted * units),
-        .updates = rounded((double)hit * units),
-        .inserts = rounded((double)missed * units),
+        .lookups = assumed_rounded((double)wanted * units),
+        .updates = assumed_rounded((double)hit * units),
+        .inserts = assumed_rounded((double)missed * units),
         .fetching_heads = missed > 0,
         .offloaded_heads = 1,
         .mass = 1,
@@ -125,7 +125,7 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
         .wanted = held + kept,
         .hit = held,
         .for_cpu = kept,
-        .updates = rounded((double)held / plan->manager_unit),
+        .updates = assumed_rounded((double)held / plan->manager_unit),
         .offloaded_heads = 1,
         .mass = 1,
         .mass_most = 1,
@@ -148,9 +148,9 @@ static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
     double asked = fmin(plan->selection * (double)plan->context, away);
-    *wanted = rounded(fmax(asked, 1));
+    *wanted = assumed_rounded(fmax(asked, 1));
     *held = plan->policy->chooses_own
-                ? rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
+                ? assumed_rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
                 : 0;
     if (plan->policy->chooses_own && !plan->policy->names_for_cpu) {
         *wanted = *held;
@@ -173,7 +173,7 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
                 continue;
             }
             due += *ratios++ * (double)wanted;
-            uint64_t hit = rounded(due) - given;
+            uint64_t hit = assumed_rounded(due) - given;
             hit = hit < wanted ? hit : wanted;
             given += hit;
             kept[heads++] = wanted - hit;

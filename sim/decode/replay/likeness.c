@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum answer { STATS, HITS, REUSES, MASS };
+enum likeness_source_kind { STATS, HITS, REUSES, MASS };
 
 /* The source of a figure: a statistic, or `policy`, with a cache of `setting` of the context (HITS)
  * or with `setting` as its threshold (REUSES, MASS). Without a cache every set is fresh: its mass
  * is over the same steps as that of reused sets. */
-static const struct source {
-    enum answer answer;
+static const struct likeness_source {
+    enum likeness_source_kind answer;
     enum trace_figure figure;
     const char *policy;
     double setting;
@@ -73,14 +73,14 @@ const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
     {"mass_.6", "threshold .6", 0.015, 0.015},
 };
 
-struct measurement {
+struct likeness_measurement {
     const struct trace *trace;
     struct demand_shape shape;
     struct likeness *out;
 };
 
 /* The policies of a layer, head by head. */
-struct layer {
+struct likeness_layer {
     struct trace_frame frame;
     struct demand_buffer buffer;
     struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for STATS */
@@ -88,8 +88,8 @@ struct layer {
     double *got;
 };
 
-static struct policy *make_policy(const struct measurement *all, const struct source *source,
-                                  struct error *why)
+static struct policy *make_policy(const struct likeness_measurement *all,
+                                  const struct likeness_source *source, struct error *why)
 {
     const struct trace_header *header = trace_header(all->trace);
     const struct policy_kind *kind = policy_find(source->policy, NULL, 0, why);
@@ -106,7 +106,7 @@ static struct policy *make_policy(const struct measurement *all, const struct so
     return kind != NULL ? policy_create(kind, is_hits ? NULL : values, &env, why) : NULL;
 }
 
-static void layer_release(struct layer *layer, uint32_t count)
+static void likeness_layer_release(struct likeness_layer *layer, uint32_t count)
 {
     for (uint32_t i = 0; layer->policies != NULL && i < count; i++) {
         policy_destroy(layer->policies[i]);
@@ -119,10 +119,11 @@ static void layer_release(struct layer *layer, uint32_t count)
 }
 
 /* The caller releases it, on failure too. */
-static bool layer_init(struct layer *layer, const struct measurement *all, uint32_t count,
-                       struct error *why)
+static bool likeness_layer_init(struct likeness_layer *layer,
+                                const struct likeness_measurement *all, uint32_t count,
+                                struct error *why)
 {
-    *layer = (struct layer){0};
+    *layer = (struct likeness_layer){0};
     trace_frame_init(&layer->frame);
     demand_buffer_init(&layer->buffer);
     if (!(layer->policies = array_zeroed(count, sizeof(struct policy *), why)) ||
@@ -131,7 +132,7 @@ static bool layer_init(struct layer *layer, const struct measurement *all, uint3
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct source *source = &sources[i % LIKENESS_FIGURES];
+        const struct likeness_source *source = &sources[i % LIKENESS_FIGURES];
         if (source->answer != STATS && !(layer->policies[i] = make_policy(all, source, why))) {
             return false;
         }
@@ -139,7 +140,7 @@ static bool layer_init(struct layer *layer, const struct measurement *all, uint3
     return true;
 }
 
-static void ask_policies(struct layer *layer, uint32_t head, const struct demand *demand,
+static void ask_policies(struct likeness_layer *layer, uint32_t head, const struct demand *demand,
                          bool is_reported)
 {
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
@@ -160,8 +161,8 @@ static void ask_policies(struct layer *layer, uint32_t head, const struct demand
     }
 }
 
-static bool replay_layer_of(const struct measurement *all, uint32_t number, struct layer *layer,
-                            struct error *why)
+static bool replay_layer_of(const struct likeness_measurement *all, uint32_t number,
+                            struct likeness_layer *layer, struct error *why)
 {
     const struct trace_header *header = trace_header(all->trace);
     struct trace_frame *frame = &layer->frame;
@@ -183,21 +184,23 @@ static bool replay_layer_of(const struct measurement *all, uint32_t number, stru
     return true;
 }
 
-static bool measure_layer(uint32_t number, uint32_t thread, void *context, struct error *why)
+static bool likeness_measure_layer(uint32_t number, uint32_t thread, void *context,
+                                   struct error *why)
 {
-    const struct measurement *all = context;
+    const struct likeness_measurement *all = context;
     uint32_t kv_heads = trace_header(all->trace)->kv_heads;
     uint32_t count = kv_heads * LIKENESS_FIGURES;
-    struct layer layer;
+    struct likeness_layer layer;
     (void)thread;
-    bool ok = layer_init(&layer, all, count, why) && replay_layer_of(all, number, &layer, why);
+    bool ok =
+        likeness_layer_init(&layer, all, count, why) && replay_layer_of(all, number, &layer, why);
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t figure = i % LIKENESS_FIGURES, head = i / LIKENESS_FIGURES;
         if (sources[figure].answer != STATS) {
             all->out->values[figure][number * kv_heads + head] = layer.got[i] / layer.wanted[i];
         }
     }
-    layer_release(&layer, count);
+    likeness_layer_release(&layer, count);
     return ok;
 }
 
@@ -233,7 +236,7 @@ bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
 {
     const struct trace_header *header = trace_header(trace);
     uint32_t wanted = (uint32_t)lround(share * header->units);
-    struct measurement all = {
+    struct likeness_measurement all = {
         .trace = trace,
         .shape = demand_shape(header, wanted, header->sinks, header->recent),
         .out = out,
@@ -247,7 +250,7 @@ bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
         ok = (out->values[f] = array_zeroed(out->heads, sizeof(double), why)) != NULL;
     }
     ok = ok && measure_stats(trace, share, threads, out, why) &&
-         parallel_for(header->layers, threads, measure_layer, &all, why);
+         parallel_for(header->layers, threads, likeness_measure_layer, &all, why);
     if (!ok) {
         likeness_release(out);
     }

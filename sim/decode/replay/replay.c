@@ -112,8 +112,8 @@ static bool job_describe(struct replay_job *job, const struct trace *trace,
     return true;
 }
 
-static bool add_part(struct replay_job *job, const struct replay_plan *plan, struct ledger *ledger,
-                     struct error *why)
+static bool replay_add_part(struct replay_job *job, const struct replay_plan *plan,
+                            struct ledger *ledger, struct error *why)
 {
     uint32_t recorded = job->header->sequences, all = (uint32_t)replay_all_sequences(plan);
     struct replay_part *part = &job->parts[job->part_count];
@@ -129,13 +129,13 @@ static bool add_part(struct replay_job *job, const struct replay_plan *plan, str
     return part->totals != NULL && ledger_reserve(ledger, plan->steps, plan->layers, why);
 }
 
-static bool add_parts(struct replay_job *job, const struct replay_plan *plans, uint32_t count,
-                      struct ledger *ledgers, struct error *why)
+static bool replay_add_parts(struct replay_job *job, const struct replay_plan *plans,
+                             uint32_t count, struct ledger *ledgers, struct error *why)
 {
     job->parts = array_zeroed(count, sizeof *job->parts, why);
     bool good = job->parts != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
-        good = add_part(job, &plans[i], &ledgers[i], why);
+        good = replay_add_part(job, &plans[i], &ledgers[i], why);
     }
     return good;
 }
@@ -159,7 +159,7 @@ uint64_t replay_work(const struct trace_header *header, const struct replay_plan
     return header->layers * layer_work(header, plan);
 }
 
-static bool run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     const struct replay_job *job = context;
     bool good = job->plan->block_span == BLOCK_UNIT ? replay_layer(index, thread, context, why)
@@ -170,10 +170,12 @@ static bool run_layer(uint32_t index, uint32_t thread, void *context, struct err
     return good;
 }
 
-static bool run_layers(struct replay_job *job, const struct replay_means *means, struct error *why)
+static bool replay_run_layers(struct replay_job *job, const struct replay_means *means,
+                              struct error *why)
 {
     job->meter = means->meter;
-    return parallel_for_on(means->cores, job->header->layers, means->threads, run_layer, job, why);
+    return parallel_for_on(means->cores, job->header->layers, means->threads, replay_run_layer, job,
+                           why);
 }
 
 void replay_scratch_init(struct replay_scratch *scratch)
@@ -213,7 +215,8 @@ bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, 
     if (!job_describe(&job, trace, plans, why)) {
         return false;
     }
-    bool good = add_parts(&job, plans, count, ledgers, why) && run_layers(&job, means, why);
+    bool good =
+        replay_add_parts(&job, plans, count, ledgers, why) && replay_run_layers(&job, means, why);
     for (uint32_t i = 0; good && i < count; i++) {
         finish_part(&job, &job.parts[i]);
     }

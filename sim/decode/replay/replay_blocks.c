@@ -37,7 +37,7 @@ struct wishes {
 };
 
 /* A source layer and the target layers [first, end) that read it. */
-struct layer {
+struct blocks_layer {
     const struct replay_job *job;
     const struct replay_part *part; /* the part being played */
     uint32_t *played_as;            /* [parts] the first part that is played as this one */
@@ -59,11 +59,11 @@ struct layer {
 };
 
 /* Target KV heads [first, end) that share a cache. */
-struct group {
+struct blocks_group {
     uint32_t target, first, end;
 };
 
-static void layer_release(struct layer *layer)
+static void replay_blocks_layer_release(struct blocks_layer *layer)
 {
     free(layer->played_as);
     free(layer->wishes);
@@ -75,19 +75,19 @@ static void layer_release(struct layer *layer)
     free(layer->manager);
 }
 
-static uint32_t block_of(const struct layer *layer, uint32_t unit)
+static uint32_t block_of(const struct blocks_layer *layer, uint32_t unit)
 {
     return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
 }
 
 /* Units of the trace in a block, at most. */
-static uint32_t units_each(const struct layer *layer)
+static uint32_t units_each(const struct blocks_layer *layer)
 {
     return (layer->job->header->units + layer->blocks - 1) / layer->blocks;
 }
 
 /* Set the number of blocks, and how many lie wholly in the window; no token of these is wanted. */
-static void size_blocks(struct layer *layer)
+static void size_blocks(struct blocks_layer *layer)
 {
     const struct replay_job *job = layer->job;
     const struct replay_plan *plan = job->plan;
@@ -100,7 +100,7 @@ static void size_blocks(struct layer *layer)
 }
 
 /* Make this the part being played. */
-static void take_part(struct layer *layer, const struct replay_part *part)
+static void take_part(struct blocks_layer *layer, const struct replay_part *part)
 {
     double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
     layer->part = part;
@@ -129,11 +129,11 @@ static uint32_t played_as(const struct replay_job *job, uint32_t part)
 }
 
 /* The caller releases it, on failure too. */
-static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
-                       struct error *why)
+static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct replay_job *job,
+                                     uint32_t source, struct error *why)
 {
     const struct replay_plan *plan = job->plan;
-    *layer = (struct layer){
+    *layer = (struct blocks_layer){
         .job = job,
         .source = source,
         .first = mapping_first(plan->layers, job->header->layers, source),
@@ -164,7 +164,7 @@ static bool layer_init(struct layer *layer, const struct replay_job *job, uint32
 
 /* ---- what source heads want ---- */
 
-static bool add_wishes(struct layer *layer, uint32_t head, uint32_t step,
+static bool add_wishes(struct blocks_layer *layer, uint32_t head, uint32_t step,
                        const struct demand *demand, struct error *why)
 {
     struct wishes *wishes = &layer->wishes[(size_t)head * layer->total + step];
@@ -189,7 +189,7 @@ static bool add_wishes(struct layer *layer, uint32_t head, uint32_t step,
     return true;
 }
 
-static bool read_tile(struct layer *layer, struct replay_scratch *scratch, struct error *why)
+static bool read_tile(struct blocks_layer *layer, struct replay_scratch *scratch, struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_frame *frame = &scratch->frame;
@@ -205,8 +205,8 @@ static bool read_tile(struct layer *layer, struct replay_scratch *scratch, struc
     return good;
 }
 
-static bool read_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
-                          struct error *why)
+static bool read_sequence(struct blocks_layer *layer, uint32_t sequence,
+                          struct replay_scratch *scratch, struct error *why)
 {
     uint32_t last_tile = (layer->total - 1) / layer->job->header->steps_per_tile;
     bool good = true;
@@ -220,13 +220,13 @@ static bool read_sequence(struct layer *layer, uint32_t sequence, struct replay_
 
 /* ---- a cache ---- */
 
-static bool is_offloaded(const struct layer *layer, uint32_t target, uint32_t head)
+static bool is_offloaded(const struct blocks_layer *layer, uint32_t target, uint32_t head)
 {
     const struct replay_plan *plan = layer->part->plan;
     return plan->heads[(size_t)target * plan->kv_heads + head].offloaded;
 }
 
-static uint32_t source_of(const struct layer *layer, uint32_t target, uint32_t head,
+static uint32_t source_of(const struct blocks_layer *layer, uint32_t target, uint32_t head,
                           uint32_t *shift)
 {
     const struct replay_plan *plan = layer->job->plan;
@@ -237,8 +237,8 @@ static uint32_t source_of(const struct layer *layer, uint32_t target, uint32_t h
 }
 
 /* The blocks that a target head wants at a step. */
-static const struct wishes *wishes_of(const struct layer *layer, uint32_t target, uint32_t head,
-                                      uint32_t step)
+static const struct wishes *wishes_of(const struct blocks_layer *layer, uint32_t target,
+                                      uint32_t head, uint32_t step)
 {
     uint32_t shift, source_head = source_of(layer, target, head, &shift);
     uint64_t at = (uint64_t)step + shift;
@@ -247,8 +247,8 @@ static const struct wishes *wishes_of(const struct layer *layer, uint32_t target
 }
 
 /* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
-static struct outcome look_up(struct layer *layer, const struct policy *policy,
-                              const struct wishes *wishes)
+static struct outcome replay_blocks_look_up(struct blocks_layer *layer, const struct policy *policy,
+                                            const struct wishes *wishes)
 {
     struct outcome outcome = {0};
     for (uint32_t i = 0; i < wishes->blocks; i++) {
@@ -263,7 +263,7 @@ static struct outcome look_up(struct layer *layer, const struct policy *policy,
 
 /* Sort the step's blocks, those with a tally above 0, into the demand, best first, and clear their
  * tally. One counting sort: linear in the blocks. Returns their number. */
-static uint32_t rank_step(struct layer *layer)
+static uint32_t rank_step(struct blocks_layer *layer)
 {
     uint32_t most = layer->tally_most, touched = 0;
     memset(layer->place, 0, ((size_t)most + 1) * sizeof *layer->place);
@@ -286,7 +286,7 @@ static uint32_t rank_step(struct layer *layer)
 }
 
 /* The demand that the policy sees: the step's blocks, best first. */
-static struct demand block_demand(struct layer *layer)
+static struct demand block_demand(struct blocks_layer *layer)
 {
     uint32_t candidates = layer->job->plan->block_candidates, touched = rank_step(layer);
     uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
@@ -294,19 +294,20 @@ static struct demand block_demand(struct layer *layer)
 }
 
 /* Units of the trace that this many blocks of the group's heads hold at most. */
-static uint64_t units_of(const struct layer *layer, const struct group *group, uint32_t blocks)
+static uint64_t units_of(const struct blocks_layer *layer, const struct blocks_group *group,
+                         uint32_t blocks)
 {
     return (uint64_t)blocks * units_each(layer) * (group->end - group->first);
 }
 
 /* What the cache begins with (replay_fill.h): the blocks of the group's first step, most wanted
  * first, then the latest of the others. */
-static struct demand fill_demand(struct layer *layer, const struct group *group,
+static struct demand fill_demand(struct blocks_layer *layer, const struct blocks_group *group,
                                  const struct policy *policy)
 {
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            look_up(layer, policy, wishes_of(layer, group->target, head, 0));
+            replay_blocks_look_up(layer, policy, wishes_of(layer, group->target, head, 0));
         }
     }
     uint32_t touched = rank_step(layer), count = touched;
@@ -324,7 +325,8 @@ static struct demand fill_demand(struct layer *layer, const struct group *group,
     return (struct demand){.units = layer->demand, .wanted = count};
 }
 
-static void fill_cache(struct layer *layer, const struct group *group, struct policy *policy)
+static void fill_cache(struct blocks_layer *layer, const struct blocks_group *group,
+                       struct policy *policy)
 {
     struct outcome outcome;
     uint32_t held, most;
@@ -334,8 +336,8 @@ static void fill_cache(struct layer *layer, const struct group *group, struct po
     layer->most = units_of(layer, group, held);
 }
 
-static void play_step(struct layer *layer, const struct group *group, struct policy *policy,
-                      uint32_t step)
+static void play_step(struct blocks_layer *layer, const struct blocks_group *group,
+                      struct policy *policy, uint32_t step)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t held, most;
@@ -345,7 +347,7 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
             continue;
         }
         const struct wishes *wishes = wishes_of(layer, group->target, head, step);
-        struct outcome outcome = look_up(layer, policy, wishes);
+        struct outcome outcome = replay_blocks_look_up(layer, policy, wishes);
         missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
@@ -366,8 +368,8 @@ static void play_step(struct layer *layer, const struct group *group, struct pol
     layer->cold += step >= plan->warmup ? cold : 0;
 }
 
-static bool play_group(struct layer *layer, const struct group *group, uint32_t sequence,
-                       struct error *why)
+static bool play_group(struct blocks_layer *layer, const struct blocks_group *group,
+                       uint32_t sequence, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t shift, source_head = source_of(layer, group->target, group->first, &shift);
@@ -398,7 +400,7 @@ static bool play_group(struct layer *layer, const struct group *group, uint32_t 
 }
 
 /* The mass of a head's rows, which is not shifted. */
-static void take_mass(struct layer *layer, uint32_t target, uint32_t head)
+static void replay_blocks_take_mass(struct blocks_layer *layer, uint32_t target, uint32_t head)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t shift, source_head = source_of(layer, target, head, &shift);
@@ -413,8 +415,8 @@ static void take_mass(struct layer *layer, uint32_t target, uint32_t head)
 /* ---- a layer ---- */
 
 /* Add what a group's cache did to a part's target layer and totals. */
-static void add_played(struct layer *layer, const struct replay_part *part,
-                       const struct group *group, uint32_t sequence)
+static void add_played(struct blocks_layer *layer, const struct replay_part *part,
+                       const struct blocks_group *group, uint32_t sequence)
 {
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
@@ -431,7 +433,7 @@ static void add_played(struct layer *layer, const struct replay_part *part,
 }
 
 /* Play a cache for the sequence, and add what it did to all parts played as part `number`. */
-static bool add_group(struct layer *layer, uint32_t number, const struct group *group,
+static bool add_group(struct blocks_layer *layer, uint32_t number, const struct blocks_group *group,
                       uint32_t sequence, struct error *why)
 {
     const struct replay_job *job = layer->job;
@@ -447,7 +449,7 @@ static bool add_group(struct layer *layer, uint32_t number, const struct group *
     }
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            take_mass(layer, group->target, head);
+            replay_blocks_take_mass(layer, group->target, head);
         }
     }
     for (uint32_t i = number; i < job->part_count; i++) {
@@ -458,7 +460,8 @@ static bool add_group(struct layer *layer, uint32_t number, const struct group *
     return true;
 }
 
-static bool add_part(struct layer *layer, uint32_t number, uint32_t sequence, struct error *why)
+static bool replay_blocks_add_part(struct blocks_layer *layer, uint32_t number, uint32_t sequence,
+                                   struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
@@ -466,7 +469,7 @@ static bool add_part(struct layer *layer, uint32_t number, uint32_t sequence, st
     take_part(layer, &layer->job->parts[number]);
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; good && head < plan->kv_heads; head += together) {
-            struct group group = {target, head, head + together};
+            struct blocks_group group = {target, head, head + together};
             good = add_group(layer, number, &group, sequence, why);
         }
     }
@@ -475,7 +478,7 @@ static bool add_part(struct layer *layer, uint32_t number, uint32_t sequence, st
 
 /* Does any of the parts that are played as part `number` read the sequence? None are if another
  * part stands for this one. */
-static bool is_played(const struct layer *layer, uint32_t number, uint32_t sequence)
+static bool is_played(const struct blocks_layer *layer, uint32_t number, uint32_t sequence)
 {
     bool played = false;
     for (uint32_t i = number; !played && i < layer->job->part_count; i++) {
@@ -485,11 +488,11 @@ static bool is_played(const struct layer *layer, uint32_t number, uint32_t seque
     return played;
 }
 
-static bool add_sequence(struct layer *layer, uint32_t sequence, struct error *why)
+static bool add_sequence(struct blocks_layer *layer, uint32_t sequence, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < layer->job->part_count; i++) {
-        good = !is_played(layer, i, sequence) || add_part(layer, i, sequence, why);
+        good = !is_played(layer, i, sequence) || replay_blocks_add_part(layer, i, sequence, why);
     }
     return good;
 }
@@ -498,15 +501,15 @@ bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error 
 {
     const struct replay_job *job = context;
     struct replay_scratch scratch;
-    struct layer layer;
+    struct blocks_layer layer;
     (void)thread;
     replay_scratch_init(&scratch);
-    bool good = layer_init(&layer, job, index, why);
+    bool good = replay_blocks_layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
         good = !replay_is_read(job, q) ||
                (read_sequence(&layer, q, &scratch, why) && add_sequence(&layer, q, why));
     }
     replay_scratch_release(&scratch);
-    layer_release(&layer);
+    replay_blocks_layer_release(&layer);
     return good;
 }

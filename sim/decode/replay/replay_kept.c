@@ -24,7 +24,7 @@ static void write_heads(const struct replay_plan *plan, FILE *out)
     }
 }
 
-static void write_policy(const struct replay_plan *plan, FILE *out)
+static void replay_kept_write_policy(const struct replay_plan *plan, FILE *out)
 {
     fprintf(out, "%s", plan->policy->name);
     fputc('\0', out);
@@ -39,7 +39,7 @@ static void write_plan(const struct replay_plan *plan, FILE *out)
 {
     struct replay_fields fields = replay_fields(plan);
     fwrite(&fields, sizeof fields, 1, out);
-    write_policy(plan, out);
+    replay_kept_write_policy(plan, out);
     write_heads(plan, out);
 }
 
@@ -85,8 +85,8 @@ static bool get(const struct trace *trace, const struct replay_plan *plan, struc
     return good;
 }
 
-static void put(const struct trace *trace, const struct replay_plan *plan,
-                const struct ledger *ledger, struct disk_cache *cache)
+static void replay_kept_put(const struct trace *trace, const struct replay_plan *plan,
+                            const struct ledger *ledger, struct disk_cache *cache)
 {
     struct error unseen;
     size_t key_size, size;
@@ -135,7 +135,7 @@ static bool replay_missing(const struct trace *trace, const struct missing *miss
     for (uint32_t i = 0; i < missing->count; i++) {
         ledgers[missing->places[i]] = missing->ledgers[i];
         if (good) {
-            put(trace, &missing->plans[i], &missing->ledgers[i], means->cache);
+            replay_kept_put(trace, &missing->plans[i], &missing->ledgers[i], means->cache);
         }
     }
     return good;

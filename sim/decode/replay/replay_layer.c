@@ -36,7 +36,7 @@ struct record {
 };
 
 /* Caches of several sizes over one stream, of one policy, for heads of one importance. */
-struct instance {
+struct replay_instance {
     uint32_t stream;
     float importance;
     const struct replay_plan *plan; /* the first with its policy */
@@ -48,10 +48,10 @@ struct instance {
 };
 
 /* A source layer and the target layers [first, end) that read it. */
-struct layer {
+struct replay_layer {
     const struct replay_job *job;
     uint32_t source, first, end;
-    struct instance *instances;
+    struct replay_instance *instances;
     uint32_t count;
     uint32_t streams;          /* REPLAY_ASKS * source KV heads */
     uint32_t *first_of_stream; /* [streams] instance or NONE */
@@ -66,10 +66,10 @@ struct layer {
 };
 
 /* Called for the demand of one stream at one step. */
-typedef bool (*demand_visit)(struct layer *layer, uint32_t stream, uint32_t step,
+typedef bool (*demand_visit)(struct replay_layer *layer, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
-static uint32_t *assigned_instance(const struct layer *layer, uint32_t part, uint32_t target,
+static uint32_t *assigned_instance(const struct replay_layer *layer, uint32_t part, uint32_t target,
                                    uint32_t head)
 {
     size_t row = (size_t)part * (layer->end - layer->first) + target - layer->first;
@@ -106,7 +106,7 @@ static enum replay_asks asks_of(const struct replay_job *job, const struct repla
     return first;
 }
 
-static bool same_policy(const struct replay_plan *a, const struct replay_plan *b)
+static bool replay_layer_same_policy(const struct replay_plan *a, const struct replay_plan *b)
 {
     const double *x = a->policy_values, *y = b->policy_values;
     return a->policy == b->policy &&
@@ -116,23 +116,24 @@ static bool same_policy(const struct replay_plan *a, const struct replay_plan *b
 
 /* The instance of this stream and importance and the plan's policy; it is created if there is
  * none. */
-static uint32_t find_instance(struct layer *layer, const struct replay_plan *plan, uint32_t stream,
-                              float importance)
+static uint32_t find_instance(struct replay_layer *layer, const struct replay_plan *plan,
+                              uint32_t stream, float importance)
 {
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
         if (layer->instances[i].importance == importance &&
-            same_policy(layer->instances[i].plan, plan)) {
+            replay_layer_same_policy(layer->instances[i].plan, plan)) {
             return i;
         }
     }
-    layer->instances[layer->count] = (struct instance){.stream = stream,
-                                                       .importance = importance,
-                                                       .plan = plan,
-                                                       .next = layer->first_of_stream[stream]};
+    layer->instances[layer->count] =
+        (struct replay_instance){.stream = stream,
+                                 .importance = importance,
+                                 .plan = plan,
+                                 .next = layer->first_of_stream[stream]};
     return layer->first_of_stream[stream] = layer->count++;
 }
 
-static void assign_part(struct layer *layer, uint32_t part)
+static void assign_part(struct replay_layer *layer, uint32_t part)
 {
     const struct replay_job *job = layer->job;
     const struct replay_plan *plan = job->parts[part].plan;
@@ -150,7 +151,7 @@ static void assign_part(struct layer *layer, uint32_t part)
     }
 }
 
-static void assign_instances(struct layer *layer)
+static void assign_instances(struct replay_layer *layer)
 {
     for (uint32_t stream = 0; stream < layer->streams; stream++) {
         layer->first_of_stream[stream] = NONE;
@@ -161,7 +162,7 @@ static void assign_instances(struct layer *layer)
 }
 
 /* Does a part read this instance? */
-static bool reads(const struct layer *layer, uint32_t part, uint32_t instance)
+static bool reads(const struct replay_layer *layer, uint32_t part, uint32_t instance)
 {
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; head < layer->job->plan->kv_heads; head++) {
@@ -174,7 +175,7 @@ static bool reads(const struct layer *layer, uint32_t part, uint32_t instance)
 }
 
 /* The index of a capacity among an instance's; `count` if it has none such. */
-static uint32_t find_size(const struct instance *instance, uint32_t capacity)
+static uint32_t replay_layer_find_size(const struct replay_instance *instance, uint32_t capacity)
 {
     uint32_t i = 0;
     while (i < instance->count && instance->capacities[i] != capacity) {
@@ -190,14 +191,15 @@ static int compare_units(const void *a, const void *b)
 }
 
 /* Collect the capacities of all parts that read the instance. */
-static bool take_sizes(struct layer *layer, uint32_t number, struct error *why)
+static bool take_sizes(struct replay_layer *layer, uint32_t number, struct error *why)
 {
     const struct replay_job *job = layer->job;
-    struct instance *instance = &layer->instances[number];
+    struct replay_instance *instance = &layer->instances[number];
     instance->capacities = array_zeroed(job->part_count, sizeof(uint32_t), why);
     for (uint32_t part = 0; instance->capacities != NULL && part < job->part_count; part++) {
         uint32_t capacity = job->parts[part].capacity;
-        if (reads(layer, part, number) && find_size(instance, capacity) == instance->count) {
+        if (reads(layer, part, number) &&
+            replay_layer_find_size(instance, capacity) == instance->count) {
             instance->capacities[instance->count++] = capacity;
         }
     }
@@ -215,7 +217,7 @@ static bool take_sizes(struct layer *layer, uint32_t number, struct error *why)
     return good;
 }
 
-static void instance_release(struct instance *instance)
+static void instance_release(struct replay_instance *instance)
 {
     for (uint32_t i = 0; instance->records != NULL && i < instance->count; i++) {
         free(instance->records[i].rows);
@@ -225,7 +227,7 @@ static void instance_release(struct instance *instance)
     free(instance->capacities);
 }
 
-static void layer_release(struct layer *layer)
+static void replay_layer_release(struct replay_layer *layer)
 {
     for (uint32_t i = 0; i < layer->count; i++) {
         instance_release(&layer->instances[i]);
@@ -246,12 +248,12 @@ static void layer_release(struct layer *layer)
 }
 
 /* The caller releases it, on failure too. */
-static bool layer_init(struct layer *layer, const struct replay_job *job, uint32_t source,
-                       struct error *why)
+static bool replay_layer_init(struct replay_layer *layer, const struct replay_job *job,
+                              uint32_t source, struct error *why)
 {
     const struct replay_plan *plan = job->plan;
     const struct trace_header *header = job->header;
-    *layer = (struct layer){
+    *layer = (struct replay_layer){
         .job = job,
         .source = source,
         .first = mapping_first(plan->layers, header->layers, source),
@@ -287,7 +289,7 @@ static uint32_t most_wanted(const struct replay_job *job)
 }
 
 /* Create empty caches for the next sequence. */
-static bool start_instances(struct layer *layer, uint32_t sequence, struct error *why)
+static bool start_instances(struct replay_layer *layer, uint32_t sequence, struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_header *header = job->header;
@@ -303,7 +305,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
                              .head_dim = header->head_dim,
                              .importance = layer->importance};
     for (uint32_t i = 0; i < layer->count; i++) {
-        struct instance *instance = &layer->instances[i];
+        struct replay_instance *instance = &layer->instances[i];
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
@@ -325,7 +327,7 @@ static bool start_instances(struct layer *layer, uint32_t sequence, struct error
     return true;
 }
 
-static uint64_t rounded(double value)
+static uint64_t replay_layer_rounded(double value)
 {
     return (uint64_t)(value + 0.5);
 }
@@ -334,18 +336,18 @@ struct ledger_row replay_row(const struct replay_job *job, const struct outcome 
 {
     double managed = job->tokens / job->plan->manager_unit;
     double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads do not scale */
-    uint64_t wanted = rounded(job->tokens * (outcome->hit + outcome->missed));
-    uint64_t missed = rounded(job->tokens * outcome->missed);
-    uint64_t for_cpu = rounded(job->tokens * outcome->for_cpu);
+    uint64_t wanted = replay_layer_rounded(job->tokens * (outcome->hit + outcome->missed));
+    uint64_t missed = replay_layer_rounded(job->tokens * outcome->missed);
+    uint64_t for_cpu = replay_layer_rounded(job->tokens * outcome->for_cpu);
     return (struct ledger_row){
         .wanted = wanted + for_cpu,
         .hit = wanted - missed,
         .missed = missed,
         .missed_worst = missed,
         .for_cpu = for_cpu,
-        .lookups = rounded(compared * outcome->lookups),
-        .updates = rounded(compared * outcome->updates),
-        .inserts = rounded(managed * outcome->inserts),
+        .lookups = replay_layer_rounded(compared * outcome->lookups),
+        .updates = replay_layer_rounded(compared * outcome->updates),
+        .inserts = replay_layer_rounded(managed * outcome->inserts),
         .fetching_heads = missed > 0,
         .reused_heads = outcome->reused,
         .offloaded_heads = 1,
@@ -362,8 +364,8 @@ uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most)
 /* The attention mass of a policy's answer. Of the tokens born while decoding, the least is without
  * those that the policy may have dropped: a row has one mass for all of them. It is assumed that
  * the older ones do not have more of it than the later ones. */
-static void take_mass(const struct demand *demand, const struct outcome *outcome,
-                      struct ledger_row *row)
+static void replay_layer_take_mass(const struct demand *demand, const struct outcome *outcome,
+                                   struct ledger_row *row)
 {
     struct mass_bounds mass = demand_attended(demand, &outcome->attended);
     double lost = (double)outcome->born_lost * (double)demand->born_mass;
@@ -371,7 +373,7 @@ static void take_mass(const struct demand *demand, const struct outcome *outcome
     row->mass_most = mass.most;
 }
 
-static void replay_step(struct layer *layer, struct instance *instance, uint32_t step,
+static void replay_step(struct replay_layer *layer, struct replay_instance *instance, uint32_t step,
                         const struct demand *demand)
 {
     const struct replay_job *job = layer->job;
@@ -384,7 +386,7 @@ static void replay_step(struct layer *layer, struct instance *instance, uint32_t
         if (step >= job->plan->warmup) {
             struct ledger_row *row = &record->rows[step - job->plan->warmup];
             *row = replay_row(job, outcome);
-            take_mass(demand, outcome, row);
+            replay_layer_take_mass(demand, outcome, row);
             record->wanted += outcome->hit + outcome->missed + outcome->for_cpu;
             record->hit += outcome->hit;
             record->cold += cold;
@@ -392,17 +394,17 @@ static void replay_step(struct layer *layer, struct instance *instance, uint32_t
     }
 }
 
-static struct demand fill_of(struct layer *layer, const struct demand *first)
+static struct demand fill_of(struct replay_layer *layer, const struct demand *first)
 {
     return replay_fill(first, &layer->job->shape, layer->fill_units, layer->fill_mass);
 }
 
 /* Let the stream's caches begin with what the first demand suggests. */
-static void fill_caches(struct layer *layer, uint32_t stream, const struct demand *first)
+static void fill_caches(struct replay_layer *layer, uint32_t stream, const struct demand *first)
 {
     struct demand fill = fill_of(layer, first);
     for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        struct instance *instance = &layer->instances[i];
+        struct replay_instance *instance = &layer->instances[i];
         policy_sizes_access(instance->caches, &fill, layer->outcomes);
         for (uint32_t size = 0; size < instance->count; size++) {
             instance->records[size].most = policy_sizes_held(instance->caches, size);
@@ -410,7 +412,7 @@ static void fill_caches(struct layer *layer, uint32_t stream, const struct deman
     }
 }
 
-static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
+static bool replay_demand(struct replay_layer *layer, uint32_t stream, uint32_t step,
                           const struct demand *demand, struct error *why)
 {
     (void)why;
@@ -423,8 +425,8 @@ static bool replay_demand(struct layer *layer, uint32_t stream, uint32_t step,
     return true;
 }
 
-static bool foresee_demand(struct layer *layer, uint32_t stream, uint32_t step,
-                           const struct demand *demand, struct error *why)
+static bool replay_layer_foresee_demand(struct replay_layer *layer, uint32_t stream, uint32_t step,
+                                        const struct demand *demand, struct error *why)
 {
     if (step == 0 && replay_fills(layer->job->plan)) {
         struct demand fill = fill_of(layer, demand);
@@ -449,8 +451,8 @@ bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uin
 }
 
 /* All steps of a tile, stream by stream. */
-static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, demand_visit visit,
-                       struct error *why)
+static bool visit_tile(struct replay_layer *layer, struct replay_scratch *scratch,
+                       demand_visit visit, struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_frame *frame = &scratch->frame;
@@ -471,8 +473,8 @@ static bool visit_tile(struct layer *layer, struct replay_scratch *scratch, dema
     return true;
 }
 
-static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
-                           demand_visit visit, struct error *why)
+static bool visit_sequence(struct replay_layer *layer, uint32_t sequence,
+                           struct replay_scratch *scratch, demand_visit visit, struct error *why)
 {
     const struct replay_job *job = layer->job;
     uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
@@ -487,14 +489,14 @@ static bool visit_sequence(struct layer *layer, uint32_t sequence, struct replay
 }
 
 /* The first pass: note what each stream of the sequence will want. */
-static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
-                             struct error *why)
+static bool foresee_sequence(struct replay_layer *layer, uint32_t sequence,
+                             struct replay_scratch *scratch, struct error *why)
 {
     const struct trace_header *header = layer->job->header;
     for (uint32_t stream = 0; stream < layer->streams; stream++) {
         layer->future[stream].count = 0;
     }
-    bool good = visit_sequence(layer, sequence, scratch, foresee_demand, why);
+    bool good = visit_sequence(layer, sequence, scratch, replay_layer_foresee_demand, why);
     for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
         good = next_use_resolve(&layer->future[stream], header->units, why);
     }
@@ -502,7 +504,7 @@ static bool foresee_sequence(struct layer *layer, uint32_t sequence, struct repl
 }
 
 /* Did all policies give valid answers? */
-static bool check_instances(const struct layer *layer, struct error *why)
+static bool check_instances(const struct replay_layer *layer, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < layer->count; i++) {
@@ -511,8 +513,8 @@ static bool check_instances(const struct layer *layer, struct error *why)
     return good;
 }
 
-static bool replay_sequence(struct layer *layer, uint32_t sequence, struct replay_scratch *scratch,
-                            struct error *why)
+static bool replay_sequence(struct replay_layer *layer, uint32_t sequence,
+                            struct replay_scratch *scratch, struct error *why)
 {
     bool foresees = layer->job->plan->policy->needs_next_use;
     return (!foresees || foresee_sequence(layer, sequence, scratch, why)) &&
@@ -586,7 +588,7 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
 }
 
 /* The shift with which a target head reads its source. */
-static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t head)
+static uint32_t shift_of(const struct replay_layer *layer, uint32_t target, uint32_t head)
 {
     const struct replay_plan *plan = layer->job->plan;
     uint32_t source_layer, source_head, shift;
@@ -596,21 +598,21 @@ static uint32_t shift_of(const struct layer *layer, uint32_t target, uint32_t he
 }
 
 /* The record of a part's target head; NULL if the head is resident. */
-static const struct record *record_of(const struct layer *layer, uint32_t part, uint32_t target,
-                                      uint32_t head)
+static const struct record *record_of(const struct replay_layer *layer, uint32_t part,
+                                      uint32_t target, uint32_t head)
 {
     uint32_t i = *assigned_instance(layer, part, target, head);
     if (i == NONE) {
         return NULL;
     }
-    const struct instance *instance = &layer->instances[i];
-    return &instance->records[find_size(instance, layer->job->parts[part].capacity)];
+    const struct replay_instance *instance = &layer->instances[i];
+    return &instance->records[replay_layer_find_size(instance, layer->job->parts[part].capacity)];
 }
 
 /* Add the CPU's tasks over the `heads` offloaded heads of one sequence. A sequence's place in the
  * batch shifts all its heads equally, so tasks are added like the rows of a head. */
-static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, uint32_t heads,
-                          uint32_t sequence)
+static void compose_tasks(struct replay_layer *layer, uint32_t part, uint32_t target,
+                          uint32_t heads, uint32_t sequence)
 {
     const struct replay_plan *plan = layer->job->parts[part].plan;
     uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
@@ -631,7 +633,7 @@ static void compose_tasks(struct layer *layer, uint32_t part, uint32_t target, u
 }
 
 /* Add the result of a sequence's replay to a part's target layers. */
-static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence)
+static void compose_part(struct replay_layer *layer, uint32_t number, uint32_t sequence)
 {
     const struct replay_part *part = &layer->job->parts[number];
     struct replay_totals *totals = &part->totals[layer->source];
@@ -655,7 +657,7 @@ static void compose_part(struct layer *layer, uint32_t number, uint32_t sequence
     }
 }
 
-static void compose_sequence(struct layer *layer, uint32_t sequence)
+static void compose_sequence(struct replay_layer *layer, uint32_t sequence)
 {
     for (uint32_t part = 0; part < layer->job->part_count; part++) {
         if (replay_copies(&layer->job->parts[part], sequence) > 0) {
@@ -668,10 +670,10 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
 {
     const struct replay_job *job = context;
     struct replay_scratch scratch;
-    struct layer layer;
+    struct replay_layer layer;
     (void)thread;
     replay_scratch_init(&scratch);
-    bool good = layer_init(&layer, job, index, why);
+    bool good = replay_layer_init(&layer, job, index, why);
     for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
         if (!replay_is_read(job, q)) {
             continue;
@@ -682,6 +684,6 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
         }
     }
     replay_scratch_release(&scratch);
-    layer_release(&layer);
+    replay_layer_release(&layer);
     return good;
 }

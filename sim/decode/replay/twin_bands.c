@@ -13,7 +13,7 @@ static double logit(double share)
     return log(within / (1 - within));
 }
 
-static double share_of(double logit)
+static double twin_bands_share_of(double logit)
 {
     return 1 / (1 + exp(-logit));
 }
@@ -41,15 +41,15 @@ static void variance_add(struct variance *variance, double term, double freedom)
 }
 
 /* The band about `centre`, in shares. */
-static void make_band(double centre, const struct variance *variance, double band[2])
+static void twin_bands_make(double centre, const struct variance *variance, double band[2])
 {
     double half = 0;
     if (variance->sum > 0) {
         double freedom = variance->sum * variance->sum / variance->of_squares;
         half = gsl_cdf_tdist_Pinv((1 + TWIN_CHANCE) / 2, freedom) * sqrt(variance->sum);
     }
-    band[0] = share_of(centre - half);
-    band[1] = share_of(centre + half);
+    band[0] = twin_bands_share_of(centre - half);
+    band[1] = twin_bands_share_of(centre + half);
 }
 
 /* ---- groups ---- */
@@ -62,19 +62,19 @@ struct groups {
     double sizes_squared;
 };
 
-struct group {
+struct twin_group {
     uint32_t count;
     double sum, squares;
 };
 
-static void group_add(struct group *group, double value)
+static void group_add(struct twin_group *group, double value)
 {
     group->count++;
     group->sum += value;
     group->squares += value * value;
 }
 
-static void groups_add(struct groups *groups, const struct group *group)
+static void groups_add(struct groups *groups, const struct twin_group *group)
 {
     if (group->count == 0) {
         return;
@@ -138,10 +138,10 @@ static bool is_towards(const struct twin_row *row, double x)
 }
 
 /* Add the rows of `model` for a change over `x` octaves. */
-static void add_model(const struct twin_rows *rows, const char *model, uint32_t figure, double x,
-                      struct components *out)
+static void twin_bands_add_model(const struct twin_rows *rows, const char *model, uint32_t figure,
+                                 double x, struct components *out)
 {
-    struct group texts = {0}, slopes = {0};
+    struct twin_group texts = {0}, slopes = {0};
     for (size_t i = 0; i < rows->count; i++) {
         const struct twin_row *row = &rows->row[i], *start = find_start(rows, row);
         if (strcmp(row->model, model) != 0) {
@@ -174,11 +174,11 @@ static struct components find_components(const struct twin_evidence *evidence, u
     const struct twin_rows *shipped = evidence->shipped, *own = evidence->own;
     for (size_t i = 0; i < shipped->count; i++) {
         if (is_first_of_model(shipped, i)) {
-            add_model(shipped, shipped->row[i].model, figure, x, &out);
+            twin_bands_add_model(shipped, shipped->row[i].model, figure, x, &out);
         }
     }
     if (!has_model(shipped, own->row[0].model)) {
-        add_model(own, own->row[0].model, figure, x, &out);
+        twin_bands_add_model(own, own->row[0].model, figure, x, &out);
     }
     return out;
 }
@@ -254,7 +254,7 @@ bool twin_band_text(const struct twin_evidence *evidence, uint32_t figure, uint3
     if (x != 0 && !add_change(evidence, figure, x, &components, text, &centre, &variance)) {
         return false;
     }
-    make_band(centre, &variance, band);
+    twin_bands_make(centre, &variance, band);
     return true;
 }
 
@@ -265,7 +265,7 @@ static double mean_logit(const struct twin_rows *rows, const char *model, uint32
                          uint32_t context)
 {
     double nearest = HUGE_VAL;
-    struct group at_nearest = {0};
+    struct twin_group at_nearest = {0};
     for (size_t i = 0; i < rows->count; i++) {
         const struct twin_row *row = &rows->row[i];
         double away = fabs(log2((double)row->context / context));
@@ -273,7 +273,7 @@ static double mean_logit(const struct twin_rows *rows, const char *model, uint32
             continue;
         }
         if (away < nearest) {
-            at_nearest = (struct group){0};
+            at_nearest = (struct twin_group){0};
             nearest = away;
         }
         group_add(&at_nearest, logit(row->was[figure]));
@@ -285,7 +285,7 @@ bool twin_band_model(const struct twin_evidence *evidence, uint32_t figure, uint
                      double band[2])
 {
     const struct twin_rows *shipped = evidence->shipped, *own = evidence->own;
-    struct group models = {0};
+    struct twin_group models = {0};
     group_add(&models, mean_logit(own, own->row[0].model, figure, context));
     for (size_t i = 0; i < shipped->count; i++) {
         const char *model = shipped->row[i].model;
@@ -300,6 +300,6 @@ bool twin_band_model(const struct twin_evidence *evidence, uint32_t figure, uint
     double between_models = fmax(models.squares - models.sum * mean, 0) / freedom;
     struct variance variance = {0};
     variance_add(&variance, between_models * (1 + 1.0 / models.count), freedom);
-    make_band(mean, &variance, band);
+    twin_bands_make(mean, &variance, band);
     return true;
 }

@@ -24,8 +24,8 @@ bool twin_rows_add(struct twin_rows *rows, const struct twin_row *row, struct er
 }
 
 /* The child `key` of `map`, a list of `count` items (0: any number). */
-static const struct node *read_list(const struct node *map, const char *key, size_t count,
-                                    struct error *why)
+static const struct node *twin_rows_read_list(const struct node *map, const char *key, size_t count,
+                                              struct error *why)
 {
     const struct node *list = node_get(map, key);
     if (list == NULL || list->kind != NODE_LIST || (count > 0 && list->count != count)) {
@@ -39,9 +39,9 @@ static const struct node *read_list(const struct node *map, const char *key, siz
     return list;
 }
 
-static bool check_figures(const struct node *root, struct error *why)
+static bool twin_rows_check_figures(const struct node *root, struct error *why)
 {
-    const struct node *names = read_list(root, "figures", LIKENESS_FIGURES, why);
+    const struct node *names = twin_rows_read_list(root, "figures", LIKENESS_FIGURES, why);
     for (uint32_t f = 0; names != NULL && f < LIKENESS_FIGURES; f++) {
         const struct node *name = names->children[f];
         if (name->kind != NODE_SCALAR || strcmp(name->text, likeness_figures[f].name) != 0) {
@@ -52,10 +52,10 @@ static bool check_figures(const struct node *root, struct error *why)
     return names != NULL;
 }
 
-static bool read_values(const struct node *map, const char *key, double values[LIKENESS_FIGURES],
-                        struct error *why)
+static bool twin_rows_read_values(const struct node *map, const char *key,
+                                  double values[LIKENESS_FIGURES], struct error *why)
 {
-    const struct node *list = read_list(map, key, LIKENESS_FIGURES, why);
+    const struct node *list = twin_rows_read_list(map, key, LIKENESS_FIGURES, why);
     for (uint32_t f = 0; list != NULL && f < LIKENESS_FIGURES; f++) {
         const struct node *item = list->children[f];
         if (item->kind != NODE_SCALAR) {
@@ -79,7 +79,8 @@ static bool read_name(const struct node *map, const char *key, char *out, size_t
     return text[0] != '\0' || node_error(map, why, "a recording has no '%s'", key);
 }
 
-static bool read_tokens(const struct node *map, const char *key, uint32_t *out, struct error *why)
+static bool twin_rows_read_tokens(const struct node *map, const char *key, uint32_t *out,
+                                  struct error *why)
 {
     uint64_t tokens = 0;
     if (!node_whole(map, key, UNIT_TOKENS, UINT32_MAX, &tokens, why)) {
@@ -89,7 +90,7 @@ static bool read_tokens(const struct node *map, const char *key, uint32_t *out, 
     return tokens > 0 || node_error(map, why, "a recording has no '%s'", key);
 }
 
-static bool read_row(const struct node *map, struct twin_row *row, struct error *why)
+static bool twin_row_read(const struct node *map, struct twin_row *row, struct error *why)
 {
     static const char *const keys[] = {"model",     "text", "context", "fitted",
                                        "recording", "twin", NULL};
@@ -100,31 +101,33 @@ static bool read_row(const struct node *map, struct twin_row *row, struct error 
     return node_check_keys(map, keys, "recordings", why) &&
            read_name(map, "model", row->model, sizeof row->model, why) &&
            read_name(map, "text", row->text, sizeof row->text, why) &&
-           read_tokens(map, "context", &row->context, why) &&
-           read_tokens(map, "fitted", &row->fitted, why) &&
-           read_values(map, "recording", row->was, why) && read_values(map, "twin", row->is, why);
+           twin_rows_read_tokens(map, "context", &row->context, why) &&
+           twin_rows_read_tokens(map, "fitted", &row->fitted, why) &&
+           twin_rows_read_values(map, "recording", row->was, why) &&
+           twin_rows_read_values(map, "twin", row->is, why);
 }
 
-static bool read_rows(const struct node *root, struct twin_rows *rows, struct error *why)
+static bool twin_rows_read_all(const struct node *root, struct twin_rows *rows, struct error *why)
 {
     static const char *const keys[] = {"figures", "recordings", NULL};
     if (root->kind != NODE_MAP) {
         return node_error(root, why, "not a map");
     }
     const struct node *list = NULL;
-    bool ok = node_check_keys(root, keys, "the rows of twins", why) && check_figures(root, why) &&
-              (list = read_list(root, "recordings", 0, why)) != NULL;
+    bool ok = node_check_keys(root, keys, "the rows of twins", why) &&
+              twin_rows_check_figures(root, why) &&
+              (list = twin_rows_read_list(root, "recordings", 0, why)) != NULL;
     for (size_t i = 0; ok && i < list->count; i++) {
         struct twin_row row;
-        ok = read_row(list->children[i], &row, why) && twin_rows_add(rows, &row, why);
+        ok = twin_row_read(list->children[i], &row, why) && twin_rows_add(rows, &row, why);
     }
     return ok;
 }
 
-static bool take_tree(struct node *root, struct twin_rows *rows, struct error *why)
+static bool twin_rows_take_tree(struct node *root, struct twin_rows *rows, struct error *why)
 {
     *rows = (struct twin_rows){.row = NULL};
-    bool ok = root != NULL && read_rows(root, rows, why);
+    bool ok = root != NULL && twin_rows_read_all(root, rows, why);
     node_destroy(root);
     return ok;
 }
@@ -132,10 +135,10 @@ static bool take_tree(struct node *root, struct twin_rows *rows, struct error *w
 bool twin_rows_parse(const char *text, size_t size, const char *name, struct twin_rows *rows,
                      struct error *why)
 {
-    return take_tree(node_parse(text, size, name, why), rows, why);
+    return twin_rows_take_tree(node_parse(text, size, name, why), rows, why);
 }
 
 bool twin_rows_load(const char *path, struct twin_rows *rows, struct error *why)
 {
-    return take_tree(node_load(path, why), rows, why);
+    return twin_rows_take_tree(node_load(path, why), rows, why);
 }

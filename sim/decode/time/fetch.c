@@ -34,8 +34,8 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
 }
 
 /* Copy `bytes` to HBM in `calls` calls, on the copy engine and not in the kernels' stream. */
-static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
-                     engine_task_id *out, struct error *why)
+static bool fetch_put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
+                           engine_task_id *out, struct error *why)
 {
     struct work work = work_of(PART_LINK, PIPE_H2D);
     work.route = ROUTE_COPY_IN;
@@ -57,7 +57,7 @@ static bool put_copy(struct pipe *pipe, double bytes, double calls, engine_task_
     return work_put(pipe, &work, out, why);
 }
 
-static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool fetch_put_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
@@ -65,7 +65,7 @@ static bool put_index(struct pipe *pipe, uint32_t layer, struct error *why)
                  pipe_part(pipe, i, layer)->offloaded_heads;
     }
     engine_task_id freed = layer < 2 ? ENGINE_NONE : pipe->at[layer - 2].selected;
-    return put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
+    return fetch_put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
 }
 
 /* Each layer's fetch starts the copy of the next layer's index into the buffer that the layer
@@ -75,8 +75,8 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     bool first = layer == 0 || !fetch_is_asked(pipe, layer - 1);
     return !pipe->mechanisms->retrieval_stream ||
-           ((!first || put_index(pipe, layer, why)) &&
-            (!fetch_is_asked(pipe, layer + 1) || put_index(pipe, layer + 1, why)));
+           ((!first || fetch_put_index(pipe, layer, why)) &&
+            (!fetch_is_asked(pipe, layer + 1) || fetch_put_index(pipe, layer + 1, why)));
 }
 
 /* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
@@ -282,5 +282,5 @@ bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
     double bytes = fetch_fill_bytes(pipe->setup, row);
     at->filled = ENGINE_NONE;
     return bytes == 0 ||
-           put_copy(pipe, bytes, 2 * (double)row->inserts, at->fetched, &at->filled, why);
+           fetch_put_copy(pipe, bytes, 2 * (double)row->inserts, at->fetched, &at->filled, why);
 }

@@ -26,7 +26,8 @@ static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
 }
 
 /* Tokens that the pairs of a cohort select: equally many each; with a margin, from the ledger. */
-static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+static double fetch_selection_selected_tokens(const struct pipe *pipe, uint32_t cohort,
+                                              uint32_t layer)
 {
     double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
     return pipe->mechanisms->selection_margin > 0 ? (double)pipe_part(pipe, cohort, layer)->wanted
@@ -34,7 +35,7 @@ static double selected_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t
 }
 
 /* Bytes of the indices of selected entries; of misses only, if the GPU has told them from hits. */
-static double index_bytes(const struct pipe *pipe, uint32_t layer)
+static double fetch_selection_index_bytes(const struct pipe *pipe, uint32_t layer)
 {
     double bytes = 0;
     if (pipe->mechanisms->manager == MANAGER_SPLIT) {
@@ -42,7 +43,8 @@ static double index_bytes(const struct pipe *pipe, uint32_t layer)
                (double)pipe_row(pipe, layer)->missed / (double)pipe->mechanisms->retrieval_tokens;
     }
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += (double)pipe->mechanisms->retrieval_id_bytes * selected_tokens(pipe, i, layer) /
+        bytes += (double)pipe->mechanisms->retrieval_id_bytes *
+                 fetch_selection_selected_tokens(pipe, i, layer) /
                  (double)pipe->mechanisms->retrieval_tokens;
     }
     return bytes;
@@ -143,7 +145,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
             return false;
         }
     }
-    return put_copy_of_ids(pipe, layer, index_bytes(pipe, layer), why);
+    return put_copy_of_ids(pipe, layer, fetch_selection_index_bytes(pipe, layer), why);
 }
 
 /* The synchronisation behind the last copy, and those without a copy. */

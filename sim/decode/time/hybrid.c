@@ -11,7 +11,7 @@
 #define WEIGHT_BYTES 2.0  /* of an attention weight: bf16 */
 #define COMBINE_KERNELS 1 /* reads, merges and writes */
 
-static double group(const struct model *model)
+static double hybrid_group(const struct model *model)
 {
     return (double)model_query_heads(model) / model_kv_heads(model);
 }
@@ -20,13 +20,13 @@ static double group(const struct model *model)
 double hybrid_query_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
-    return (double)pairs * group(model) * width * QUERY_BYTES;
+    return (double)pairs * hybrid_group(model) * width * QUERY_BYTES;
 }
 
 double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora : model->head_dim;
-    return (double)pairs * group(model) * (width * QUERY_BYTES + SUM_BYTES);
+    return (double)pairs * hybrid_group(model) * (width * QUERY_BYTES + SUM_BYTES);
 }
 
 /* The ledger row of a layer in which the CPU attends to something; else NULL. */
@@ -79,7 +79,8 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
         entries += (double)pipe->plan->cohorts[i].sizes.cache_tokens *
                    pipe_part(pipe, i, layer)->offloaded_heads;
     }
-    double bytes = entries * (WEIGHT_BYTES * group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
+    double bytes =
+        entries * (WEIGHT_BYTES * hybrid_group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
     return work_put_kernel(pipe, PART_UPDATE, kernel_read(&pipe->setup->profile, bytes), 1,
                            ENGINE_NONE, NULL, why);
 }

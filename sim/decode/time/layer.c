@@ -11,23 +11,23 @@
 static_assert(LAYER_RESOURCES == PIPE_NO_QUEUE + 1, "each resource has a place, and none has one");
 
 /* The span of the layer, and what the walk over its critical path leaves. */
-struct walk {
+struct layer_walk {
     const struct pipe *pipe;
     int64_t from_ns, to_ns;
     int64_t *path_ns; /* [tasks] */
     int64_t *basis_ns;
 };
 
-static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
+static void layer_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
-    struct walk *walk = context;
+    struct layer_walk *walk = context;
     walk->path_ns[task] += end_ns - begin_ns;
     timing_add_bases(walk->pipe, engine_task_record(walk->pipe->engine, task), begin_ns, end_ns,
                      walk->basis_ns);
 }
 
 /* The part of a task in the layer, as a bar. False: it has none. */
-static bool bar_of(const struct walk *walk, engine_task_id task, struct layer_bar *bar)
+static bool bar_of(const struct layer_walk *walk, engine_task_id task, struct layer_bar *bar)
 {
     const struct pipe *pipe = walk->pipe;
     const struct engine_record *record = engine_task_record(pipe->engine, task);
@@ -56,7 +56,7 @@ static bool bar_of(const struct walk *walk, engine_task_id task, struct layer_ba
 }
 
 /* Both are of one stage, and `next` begins when `bar` ends. */
-static bool goes_on(const struct layer_bar *bar, const struct layer_bar *next)
+static bool layer_goes_on(const struct layer_bar *bar, const struct layer_bar *next)
 {
     return bar->resource != NULL && bar->resource_id == next->resource_id &&
            bar->stage == next->stage && bar->layer == next->layer &&
@@ -64,7 +64,7 @@ static bool goes_on(const struct layer_bar *bar, const struct layer_bar *next)
            bar->end_ns == next->begin_ns;
 }
 
-static void extend(struct layer_bar *bar, const struct layer_bar *next)
+static void layer_extend(struct layer_bar *bar, const struct layer_bar *next)
 {
     bar->end_ns = next->end_ns;
     bar->path_ns += next->path_ns;
@@ -96,8 +96,8 @@ static void join_bars(struct layer_schedule *schedule)
     uint32_t kept = 0;
     qsort(schedule->bars, schedule->count, sizeof *schedule->bars, by_resource);
     for (uint32_t i = 0; i < schedule->count; i++) {
-        if (kept > 0 && goes_on(&schedule->bars[kept - 1], &schedule->bars[i])) {
-            extend(&schedule->bars[kept - 1], &schedule->bars[i]);
+        if (kept > 0 && layer_goes_on(&schedule->bars[kept - 1], &schedule->bars[i])) {
+            layer_extend(&schedule->bars[kept - 1], &schedule->bars[i]);
         } else {
             schedule->bars[kept++] = schedule->bars[i];
         }
@@ -107,12 +107,12 @@ static void join_bars(struct layer_schedule *schedule)
 }
 
 /* One layer of a finished schedule; step 0 of `pipe` is the one that is not reported. */
-static bool read_layer(const struct pipe *pipe, uint32_t step, uint32_t layer,
+static bool layer_read(const struct pipe *pipe, uint32_t step, uint32_t layer,
                        struct layer_schedule *out, struct error *why)
 {
     uint32_t tasks = engine_task_count(pipe->engine);
     engine_task_id last = pipe->layer_end[(size_t)step * pipe->plan->layers + layer];
-    struct walk walk = {
+    struct layer_walk walk = {
         .pipe = pipe,
         .from_ns = timing_layer_begin(pipe, step, layer),
         .to_ns = engine_task_record(pipe->engine, last)->end_ns,
@@ -124,7 +124,7 @@ static bool read_layer(const struct pipe *pipe, uint32_t step, uint32_t layer,
     if (good) {
         out->layers = pipe->plan->layers;
         out->ns = walk.to_ns - walk.from_ns;
-        critical_path_walk(pipe->engine, last, walk.from_ns, add_piece, &walk);
+        critical_path_walk(pipe->engine, last, walk.from_ns, layer_add_piece, &walk);
         for (engine_task_id task = 0; task < tasks; task++) {
             out->count += bar_of(&walk, task, &out->bars[out->count]);
         }
@@ -141,7 +141,7 @@ bool pipeline_layer(const struct setup *setup, const struct plan *plan, const st
     struct plan shown;
     memset(out, 0, sizeof *out);
     bool good = pipe_build_shown(&pipe, setup, plan, ledger, step, &shown, why) &&
-                read_layer(&pipe, step + 1, layer, out, why);
+                layer_read(&pipe, step + 1, layer, out, why);
     pipe_release(&pipe);
     if (!good) {
         layer_schedule_release(out);

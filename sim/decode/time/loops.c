@@ -50,7 +50,7 @@ static void close_loop(struct open *open)
 }
 
 /* Find the run of a micro-batch: mostly the one before. */
-static void find_run(struct open *open, uint32_t micro_batch)
+static void loops_find_run(struct open *open, uint32_t micro_batch)
 {
     const uint32_t *times = open->pipe->plan->micro_batches.times;
     if (micro_batch < open->run_begin) {
@@ -67,7 +67,7 @@ static size_t loop_of(struct open *open, const struct pipe_mark *mark)
 {
     uint32_t halves = halves_of(open->pipe->mechanisms);
     size_t half = mark->halves == HALF_FFN ? halves - 1 : 0;
-    find_run(open, mark->micro_batch);
+    loops_find_run(open, mark->micro_batch);
     return (mark->layer * halves + half) * open->pipe->plan->micro_batches.runs + open->run;
 }
 

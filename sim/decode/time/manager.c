@@ -17,8 +17,8 @@ static double updated_units(const struct ledger_row *row)
 }
 
 /* Time of one unit. It depends on how many units a head wants. */
-static double unit_ns(const struct pipe *pipe, const struct ledger_row *row,
-                      enum curve_id unit_cost, struct trust *trust)
+static double manager_unit_ns(const struct pipe *pipe, const struct ledger_row *row,
+                              enum curve_id unit_cost, struct trust *trust)
 {
     double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
     return pipe_figure(pipe, unit_cost, wanted, trust);
@@ -33,7 +33,7 @@ static double jobs_ns(const struct pipe *pipe, uint32_t layer,
     const struct ledger_row *row = pipe_row(pipe, layer);
     double threads = cost_pool_threads(pipe->setup, trust);
     double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    double unit = unit_ns(pipe, row, unit_cost, trust);
+    double unit = manager_unit_ns(pipe, row, unit_cost, trust);
     double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
     return fmax(units(row) * unit / jobs, longest);
 }
@@ -105,7 +105,7 @@ bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct trust trust = work_trust;
-    double ns = updated_units(row) * unit_ns(pipe, row, CURVE_HOST_UPDATE, &trust);
+    double ns = updated_units(row) * manager_unit_ns(pipe, row, CURVE_HOST_UPDATE, &trust);
     return work_put_thread(pipe, PART_UPDATE, ns, ENGINE_NONE, trust, NULL, why);
 }
 

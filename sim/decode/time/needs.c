@@ -5,7 +5,7 @@
 #include "decode/time/pipeline.h"
 
 /* The model's operators and its exchanges between GPUs, of a batch of one. */
-static void read_model(const struct setup *dry)
+static void needs_read_model(const struct setup *dry)
 {
     const struct model *model = &dry->model;
     for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
@@ -35,7 +35,7 @@ static void read_kernels(const struct setup *setup, bool prompts, struct profile
 {
     struct setup dry = *setup;
     dry.profile.reads = reads;
-    read_model(&dry);
+    needs_read_model(&dry);
     read_products(&dry, prompts);
     if (setup_retrieves(&dry)) {
         retrieval_cost(&dry, 1, 1);

@@ -119,7 +119,7 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
     return true;
 }
 
-static bool allocate(struct pipe *pipe, struct error *why)
+static bool pipeline_allocate(struct pipe *pipe, struct error *why)
 {
     uint32_t layers = pipe->plan->layers;
     pipe->at = array_zeroed(layers, sizeof *pipe->at, why);
@@ -224,7 +224,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;
     }
-    if (!allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) ||
+    if (!pipeline_allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) ||
         !cost_layers(pipe, why)) {
         return false;
     }
@@ -288,8 +288,8 @@ bool pipeline_run(const struct setup *setup, const struct plan *plan, const stru
                                 : whole_run(setup, plan, ledger, stop, out, why);
 }
 
-static void label(uint32_t tag, char *name, size_t name_size, char *category, size_t category_size,
-                  const void *context)
+static void pipeline_label(uint32_t tag, char *name, size_t name_size, char *category,
+                           size_t category_size, const void *context)
 {
     const struct pipe *pipe = context;
     const struct pipe_mark *mark = &pipe->marks[tag];
@@ -312,7 +312,7 @@ bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
     if (good) {
         int64_t from = engine_task_record(pipe.engine, pipe.step_end[step])->end_ns;
         int64_t to = engine_task_record(pipe.engine, pipe.step_end[step + 1])->end_ns;
-        good = timeline_write(pipe.engine, from, to, label, &pipe, out, why);
+        good = timeline_write(pipe.engine, from, to, pipeline_label, &pipe, out, why);
     }
     pipe_release(&pipe);
     return good;

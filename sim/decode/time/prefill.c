@@ -31,7 +31,7 @@ static uint64_t pass_rows(const struct pipe *pipe)
 
 /* Attention in bf16, whatever the type of the weights. model_operators() is asked for one attended
  * token a row, so its bytes read K and V of every token once. */
-static struct kernel attention(const struct pipe *pipe)
+static struct kernel prefill_attention_work(const struct pipe *pipe)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
     const struct model *model = &pipe->setup->model;
@@ -89,7 +89,7 @@ static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
 }
 
-static bool put_index(struct pipe *pipe, struct error *why)
+static bool prefill_put_index(struct pipe *pipe, struct error *why)
 {
     struct indexing indexing = pass_indexing(pipe);
     struct kernel kernel = index_build(pipe->setup, &indexing);
@@ -97,17 +97,17 @@ static bool put_index(struct pipe *pipe, struct error *why)
            work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why);
 }
 
-static bool put_attention(struct pipe *pipe, struct error *why)
+static bool prefill_put_attention(struct pipe *pipe, struct error *why)
 {
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND);
-    struct kernel kernel = attention(pipe);
+    struct kernel kernel = prefill_attention_work(pipe);
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
 }
 
 /* The GPU's time for a whole pass. */
 static double pass_ns(const struct pipe *pipe)
 {
-    double ns = attention(pipe).ns;
+    double ns = prefill_attention_work(pipe).ns;
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
         uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
         ns += stage == MODEL_ATTEND
@@ -128,7 +128,7 @@ static bool put_host_index(struct pipe *pipe, engine_task_id left, struct error 
 }
 
 /* Each whole chunk of a pass, and then the rest, has its own exchanges. */
-static bool put_exchanges(struct pipe *pipe, struct error *why)
+static bool prefill_put_exchanges(struct pipe *pipe, struct error *why)
 {
     uint64_t rows = pass_rows(pipe), kernels_whole = 0, kernels_rest = 0;
     uint64_t chunk = pipe->mechanisms->prefill_chunk > 0 ? pipe->mechanisms->prefill_chunk : rows;
@@ -161,8 +161,9 @@ static bool put_pass(struct pipe *pipe, struct error *why)
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
            (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
-           put_host_index(pipe, left, why) && put_index(pipe, why) && put_attention(pipe, why) &&
-           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) && put_exchanges(pipe, why);
+           put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
+           prefill_put_attention(pipe, why) && put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
+           prefill_put_exchanges(pipe, why);
 }
 
 /* The first layer's weights are loaded like those of any other, as if a layer came before it. */
@@ -260,7 +261,8 @@ static void read_figures(const struct pipe *pipe, const struct prefill *prefill,
     loops_read(pipe, 0, 1, figures + 1, figures + 1 + prefill->loops * LOOP_IDLES);
 }
 
-static bool time_plan(void *context, const struct plan *plan, int64_t *figures, struct error *why)
+static bool prefill_time_plan(void *context, const struct plan *plan, int64_t *figures,
+                              struct error *why)
 {
     struct prefill *prefill = context;
     struct pipe pipe;
@@ -282,12 +284,12 @@ static bool find_figures(struct prefill *prefill, const struct plan *plan, int64
         .count = figure_count(prefill),
         .idle_count = prefill->loops * LOOP_IDLES,
         .lag_count = prefill->loops * LOOP_LAGS,
-        .time = time_plan,
+        .time = prefill_time_plan,
         .context = prefill,
     };
     *exact = true;
     return steady_shortens(plan) ? steady_figures(&question, figures, exact, why)
-                                 : time_plan(prefill, plan, figures, why);
+                                 : prefill_time_plan(prefill, plan, figures, why);
 }
 
 bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,

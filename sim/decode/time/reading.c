@@ -34,18 +34,18 @@ void reading_release(struct reading *reading)
 
 /* The integers of a reading, in the order of their list. */
 enum { SPANS = 9 };
-struct span {
+struct reading_span {
     int64_t *first;
     size_t count;
 };
 
 static_assert(sizeof(struct pipeline_step) == 3 * sizeof(int64_t), "a step is integers only");
 
-static void spans_of(const struct reading *reading, struct span spans[SPANS])
+static void spans_of(const struct reading *reading, struct reading_span spans[SPANS])
 {
     struct reading *r = (struct reading *)reading;
     struct timing *t = &r->timing;
-    const struct span all[SPANS] = {
+    const struct reading_span all[SPANS] = {
         {(int64_t *)t->step, (size_t)t->steps * (sizeof *t->step / sizeof(int64_t))},
         {t->layer_ns, t->layers},
         {t->part_ns, PART_COUNT},
@@ -61,7 +61,7 @@ static void spans_of(const struct reading *reading, struct span spans[SPANS])
 
 size_t reading_count(const struct reading *reading)
 {
-    struct span spans[SPANS];
+    struct reading_span spans[SPANS];
     size_t count = 0;
     spans_of(reading, spans);
     for (size_t i = 0; i < SPANS; i++) {
@@ -72,14 +72,14 @@ size_t reading_count(const struct reading *reading)
 
 size_t reading_step_count(const struct reading *reading)
 {
-    struct span spans[SPANS];
+    struct reading_span spans[SPANS];
     spans_of(reading, spans);
     return spans[0].count;
 }
 
 void reading_get(const struct reading *reading, int64_t *figures)
 {
-    struct span spans[SPANS];
+    struct reading_span spans[SPANS];
     spans_of(reading, spans);
     for (size_t i = 0; i < SPANS; figures += spans[i++].count) {
         memcpy(figures, spans[i].first, spans[i].count * sizeof *figures);
@@ -88,7 +88,7 @@ void reading_get(const struct reading *reading, int64_t *figures)
 
 void reading_set(struct reading *reading, const int64_t *figures)
 {
-    struct span spans[SPANS];
+    struct reading_span spans[SPANS];
     spans_of(reading, spans);
     for (size_t i = 0; i < SPANS; figures += spans[i++].count) {
         memcpy(spans[i].first, figures, spans[i].count * sizeof *figures);
@@ -97,7 +97,7 @@ void reading_set(struct reading *reading, const int64_t *figures)
 
 void reading_clear(struct reading *reading)
 {
-    struct span spans[SPANS];
+    struct reading_span spans[SPANS];
     spans_of(reading, spans);
     for (size_t i = 0; i < SPANS; i++) {
         memset(spans[i].first, 0, spans[i].count * sizeof(int64_t));

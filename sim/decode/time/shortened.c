@@ -95,7 +95,8 @@ static bool time_steps(struct shortened *shortened, const struct plan *plan, int
     return built;
 }
 
-static bool time_plan(void *context, const struct plan *plan, int64_t *figures, struct error *why)
+static bool shortened_time_plan(void *context, const struct plan *plan, int64_t *figures,
+                                struct error *why)
 {
     struct shortened *shortened = context;
     struct plan few = *plan;
@@ -123,15 +124,15 @@ static void settle(int64_t *parts, size_t count, int64_t total)
     parts[largest] += total;
 }
 
-static bool extrapolate(struct shortened *shortened, int64_t *figures, struct timing *out,
-                        struct error *why)
+static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures, struct timing *out,
+                                  struct error *why)
 {
     struct steady_question question = {
         .plan = shortened->plan,
         .count = reading_count(&shortened->reading),
         .idle_count = shortened->reading.loops * LOOP_IDLES,
         .lag_count = shortened->reading.loops * LOOP_LAGS,
-        .time = time_plan,
+        .time = shortened_time_plan,
         .context = shortened,
     };
     bool exact;
@@ -162,7 +163,7 @@ bool shortened_run(const struct setup *setup, const struct plan *plan, const str
     good = good && (figures = array_zeroed(count, sizeof *figures, why)) &&
            (shortened.before[0] = array_zeroed(count, sizeof *figures, why)) &&
            (shortened.before[1] = array_zeroed(count, sizeof *figures, why)) &&
-           extrapolate(&shortened, figures, out, why);
+           shortened_extrapolate(&shortened, figures, out, why);
     reading_release(&shortened.reading);
     free(shortened.before[0]);
     free(shortened.before[1]);

@@ -30,9 +30,9 @@ static double missed_tokens(const struct ledger_row *row)
     return (double)row->missed;
 }
 
-static bool put_merge(struct pipe *pipe, uint32_t layer,
-                      double (*tokens)(const struct ledger_row *row), double ctas,
-                      engine_task_id after, struct error *why)
+static bool stages_put_merge(struct pipe *pipe, uint32_t layer,
+                             double (*tokens)(const struct ledger_row *row), double ctas,
+                             engine_task_id after, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     double bytes = tokens(row) * pipe->head_bytes;
@@ -46,27 +46,28 @@ static bool put_merge(struct pipe *pipe, uint32_t layer,
 
 /* Copy hits into the execution buffer. If the CPU gathers misses, the kernel is launched before the
  * gather; else after the transfer is started, so that both run at the same time. */
-static bool put_hits(struct pipe *pipe, uint32_t layer, bool before_gather, struct error *why)
+static bool stages_put_hits(struct pipe *pipe, uint32_t layer, bool before_gather,
+                            struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
-           put_merge(pipe, layer, hit_tokens, fetch_hit_ctas(pipe, pipe_row(pipe, layer)),
-                     pipe->at[layer].looked_up, why);
+           stages_put_merge(pipe, layer, hit_tokens, fetch_hit_ctas(pipe, pipe_row(pipe, layer)),
+                            pipe->at[layer].looked_up, why);
 }
 
 static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_hits(pipe, layer, true, why);
+    return stages_put_hits(pipe, layer, true, why);
 }
 
 /* Misses are copied there, too, if the cache admits whole blocks (fetch_fill()). */
 static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    return put_hits(pipe, layer, false, why) &&
+    return stages_put_hits(pipe, layer, false, why) &&
            (!m->merge || m->block_span == BLOCK_UNIT ||
-            put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas, pipe->at[layer].fetched,
-                      why));
+            stages_put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas,
+                             pipe->at[layer].fetched, why));
 }
 
 /* Copy misses into the cache, too. */
@@ -74,8 +75,8 @@ static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || m->block_span != BLOCK_UNIT ||
-           put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas, pipe->at[layer].updated,
-                     why);
+           stages_put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas,
+                            pipe->at[layer].updated, why);
 }
 
 /* Resident heads select with the true query, inside the layer. */
@@ -151,8 +152,8 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
 }
 
-static bool put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
-                          engine_task_id *last, struct error *why)
+static bool stages_put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
+                                 engine_task_id *last, struct error *why)
 {
     uint64_t kernels;
     struct model_rows rows = model_rows(&pipe->setup->model, sequences);
@@ -163,12 +164,12 @@ static bool put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
 
 static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_exchanges(pipe, layer, pipe_sequences(pipe), NULL, why);
+    return stages_put_exchanges(pipe, layer, pipe_sequences(pipe), NULL, why);
 }
 
 /* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: their
  * mean, weighted by the split. */
-static double kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
+static double stages_kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
 {
     double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
     double kv_share = (double)split->kv / (double)(split->kv + split->act_host);
@@ -177,12 +178,12 @@ static double kept_bytes(const struct pipe *pipe, const struct split *split, uin
 
 /* Bytes that leave HBM in this step for one pair of a cohort: the new token's K and V. A window is
  * different: a block leaves, with the average of each entry, each time it has moved by a block. */
-static double leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
+static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
     if (!cpu_attends(pipe->setup, layer)) {
-        return split->act_host > 0 ? kept_bytes(pipe, split, layer) : pipe->head_bytes;
+        return split->act_host > 0 ? stages_kept_bytes(pipe, split, layer) : pipe->head_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
@@ -198,7 +199,7 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     const uint32_t *cohorts = pipe_cohorts(pipe);
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += leaving_bytes(pipe, i, layer) * heads * cohorts[i];
+        bytes += stages_leaving_bytes(pipe, i, layer) * heads * cohorts[i];
     }
     return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
 }
@@ -285,7 +286,7 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     }
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why) ||
-        !put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why)) {
+        !stages_put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why)) {
         return false;
     }
     pipe->stage = "token";

@@ -36,35 +36,35 @@ bool steady_shortens(const struct plan *plan)
     return any_long(&plan->micro_batches, STEADY_FIRST, STEADY_SPACING);
 }
 
-static const struct packing *whole(const struct steady *steady)
+static const struct packing *steady_whole(const struct steady *steady)
 {
     return &steady->question->plan->micro_batches;
 }
 
 static bool run_is_long(const struct steady *steady, uint32_t run)
 {
-    return is_long(whole(steady)->times[run], steady->first, steady->spacing);
+    return is_long(steady_whole(steady)->times[run], steady->first, steady->spacing);
 }
 
 /* n of a long run: the least from `first` on that leaves whole periods. */
 static uint32_t short_times(const struct steady *steady, uint32_t run)
 {
-    return steady->first + (whole(steady)->times[run] - steady->first) % steady->spacing;
+    return steady->first + (steady_whole(steady)->times[run] - steady->first) % steady->spacing;
 }
 
 /* Give each run its times: n of the long ones. */
 static void set_times(struct steady *steady)
 {
-    for (uint32_t r = 0; r < whole(steady)->runs; r++) {
+    for (uint32_t r = 0; r < steady_whole(steady)->runs; r++) {
         steady->times[r] =
-            run_is_long(steady, r) ? short_times(steady, r) : whole(steady)->times[r];
+            run_is_long(steady, r) ? short_times(steady, r) : steady_whole(steady)->times[r];
     }
 }
 
 static uint32_t count_of(const struct steady *steady)
 {
     uint32_t count = 0;
-    for (uint32_t r = 0; r < whole(steady)->runs; r++) {
+    for (uint32_t r = 0; r < steady_whole(steady)->runs; r++) {
         count += steady->times[r];
     }
     return count;
@@ -94,7 +94,7 @@ static bool time_before(struct steady *steady, struct error *why)
     if (!time_short(steady, steady->middle, why)) {
         return false;
     }
-    for (uint32_t r = 0; r < whole(steady)->runs; r++) {
+    for (uint32_t r = 0; r < steady_whole(steady)->runs; r++) {
         steady->times[r] -= run_is_long(steady, r) ? steady->spacing : 0;
     }
     if (!time_short(steady, steady->figures, why)) {
@@ -110,9 +110,10 @@ static bool time_before(struct steady *steady, struct error *why)
 
 /* Lengthen one run to its whole length: add to `figures` what it adds, and take the same for d
  * micro-batches off `added`. */
-static bool lengthen(struct steady *steady, uint32_t run, int64_t *figures, struct error *why)
+static bool steady_lengthen(struct steady *steady, uint32_t run, int64_t *figures,
+                            struct error *why)
 {
-    int64_t periods = (whole(steady)->times[run] - steady->times[run]) / steady->spacing;
+    int64_t periods = (steady_whole(steady)->times[run] - steady->times[run]) / steady->spacing;
     steady->times[run] += steady->spacing;
     bool good = time_short(steady, steady->figures, why);
     steady->times[run] -= steady->spacing;
@@ -145,16 +146,16 @@ static bool idle_lasts(const struct steady *steady, const int64_t *figures)
 }
 
 /* Extrapolate from n and d as they are; false in `good` asks for larger ones. */
-static bool extrapolate(struct steady *steady, int64_t *figures, bool *good, bool *exact,
-                        struct error *why)
+static bool steady_extrapolate(struct steady *steady, int64_t *figures, bool *good, bool *exact,
+                               struct error *why)
 {
     set_times(steady);
     if (!time_before(steady, why)) {
         return false;
     }
     memcpy(figures, steady->middle, steady->question->count * sizeof *figures);
-    for (uint32_t r = 0; r < whole(steady)->runs; r++) {
-        if (run_is_long(steady, r) && !lengthen(steady, r, figures, why)) {
+    for (uint32_t r = 0; r < steady_whole(steady)->runs; r++) {
+        if (run_is_long(steady, r) && !steady_lengthen(steady, r, figures, why)) {
             return false;
         }
     }
@@ -164,11 +165,11 @@ static bool extrapolate(struct steady *steady, int64_t *figures, bool *good, boo
     return true;
 }
 
-static bool find(struct steady *steady, int64_t *figures, bool *exact, struct error *why)
+static bool steady_find(struct steady *steady, int64_t *figures, bool *exact, struct error *why)
 {
     bool good = false;
-    while (!good && any_long(whole(steady), steady->first, steady->spacing)) {
-        if (!extrapolate(steady, figures, &good, exact, why)) {
+    while (!good && any_long(steady_whole(steady), steady->first, steady->spacing)) {
+        if (!steady_extrapolate(steady, figures, &good, exact, why)) {
             return false;
         }
         steady->first *= 2;
@@ -192,7 +193,7 @@ bool steady_figures(const struct steady_question *question, int64_t *figures, bo
         .added = array_zeroed(question->count, sizeof *steady.added, why),
     };
     bool good = steady.times != NULL && steady.figures != NULL && steady.middle != NULL &&
-                steady.added != NULL && find(&steady, figures, exact, why);
+                steady.added != NULL && steady_find(&steady, figures, exact, why);
     free(steady.times);
     free(steady.figures);
     free(steady.middle);

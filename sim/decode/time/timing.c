@@ -14,7 +14,7 @@ static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 }
 
 /* The sums to which the pieces of a walk are added. */
-struct sums {
+struct timing_sums {
     const struct pipe *pipe;
     int64_t *part_ns;        /* [PART_COUNT] */
     int64_t *basis_ns;       /* [BASIS_COUNT], or NULL */
@@ -36,7 +36,7 @@ static void assumed_add(struct assumed *assumed, struct trust trust, int64_t ns)
 }
 
 /* The length of the part of [begin, end) in [from, to). */
-static int64_t overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
+static int64_t timing_overlap(int64_t begin, int64_t end, int64_t from, int64_t to)
 {
     int64_t first = begin > from ? begin : from;
     int64_t last = end < to ? end : to;
@@ -52,31 +52,33 @@ struct rests {
     struct trust trust;
     int64_t ns;
 };
-static void split(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
-                  int64_t end_ns, struct rests out[3])
+static void timing_split(const struct pipe *pipe, const struct engine_record *record,
+                         int64_t begin_ns, int64_t end_ns, struct rests out[3])
 {
     const struct pipe_mark *mark = &pipe->marks[record->tag];
     int64_t moves = record->start_ns + mark->fixed_ns;
     int64_t alone = record->start_ns + mark->alone_ns;
-    out[0] = (struct rests){mark->fixed_trust, overlap(begin_ns, end_ns, record->start_ns, moves)};
-    out[1] = (struct rests){mark->rate_trust, overlap(begin_ns, end_ns, moves, alone)};
-    out[2] = (struct rests){pipe->channel_trust, overlap(begin_ns, end_ns, alone, record->end_ns)};
+    out[0] = (struct rests){mark->fixed_trust,
+                            timing_overlap(begin_ns, end_ns, record->start_ns, moves)};
+    out[1] = (struct rests){mark->rate_trust, timing_overlap(begin_ns, end_ns, moves, alone)};
+    out[2] = (struct rests){pipe->channel_trust,
+                            timing_overlap(begin_ns, end_ns, alone, record->end_ns)};
 }
 
 void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
                       int64_t end_ns, int64_t *basis_ns)
 {
     struct rests rests[3];
-    split(pipe, record, begin_ns, end_ns, rests);
+    timing_split(pipe, record, begin_ns, end_ns, rests);
     for (int i = 0; i < 3; i++) {
         basis_ns[rests[i].trust.basis] += rests[i].ns;
     }
 }
 
 /* Every piece has a task, because no task of the pipeline has a release time. */
-static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
+static void timing_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
-    struct sums *sums = context;
+    struct timing_sums *sums = context;
     const struct engine_record *record = engine_task_record(sums->pipe->engine, task);
     sums->part_ns[sums->pipe->marks[record->tag].part] += end_ns - begin_ns;
     if (sums->basis_ns != NULL) {
@@ -84,7 +86,7 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
     }
     if (sums->assumed != NULL) {
         struct rests rests[3];
-        split(sums->pipe, record, begin_ns, end_ns, rests);
+        timing_split(sums->pipe, record, begin_ns, end_ns, rests);
         for (int i = 0; i < 3; i++) {
             assumed_add(sums->assumed, rests[i].trust, rests[i].ns);
         }
@@ -95,7 +97,7 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
  */
 static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
-    struct sums sums = {pipe, out->stall_ns, NULL, NULL};
+    struct timing_sums sums = {pipe, out->stall_ns, NULL, NULL};
     int64_t last_end = end_of(pipe, pipe->step_end[0]);
     for (engine_task_id task = pipe->step_end[0] + 1; task <= pipe->step_end[steps]; task++) {
         const struct engine_record *record = engine_task_record(pipe->engine, task);
@@ -103,7 +105,7 @@ static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *
             continue;
         }
         if (record->start_ns > last_end) {
-            critical_path_walk(pipe->engine, record->binding, last_end, add_piece, &sums);
+            critical_path_walk(pipe->engine, record->binding, last_end, timing_add_piece, &sums);
         }
         last_end = record->end_ns;
     }
@@ -112,12 +114,12 @@ static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *
 static void read_steps(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
     struct timing *timing = &out->timing;
-    struct sums sums = {pipe, timing->part_ns, timing->basis_ns, &out->assumed};
+    struct timing_sums sums = {pipe, timing->part_ns, timing->basis_ns, &out->assumed};
     for (uint32_t s = 1; s <= steps; s++) {
         int64_t from = end_of(pipe, pipe->step_end[s - 1]);
         timing->step[s - 1] = pipe->moved[s];
         timing->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
-        critical_path_walk(pipe->engine, pipe->step_end[s], from, add_piece, &sums);
+        critical_path_walk(pipe->engine, pipe->step_end[s], from, timing_add_piece, &sums);
     }
 }
 
@@ -161,7 +163,7 @@ int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t laye
     return engine_task_record(pipe->engine, first)->start_ns;
 }
 
-static void read_layers(const struct pipe *pipe, uint32_t steps, struct timing *out)
+static void timing_read_layers(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     uint32_t layers = out->layers;
     for (uint32_t s = 1; s <= steps; s++) {
@@ -193,7 +195,7 @@ void reading_take(struct reading *reading, const struct pipe *pipe, uint32_t ste
     read_steps(pipe, steps, reading);
     read_stalls(pipe, steps, &reading->timing);
     read_cpu(pipe, steps, &reading->timing);
-    read_layers(pipe, steps, &reading->timing);
+    timing_read_layers(pipe, steps, &reading->timing);
     loops_read(pipe, 1, steps + 1, reading->idle_ns, reading->lag_ns);
 }
 

@@ -105,7 +105,7 @@ static void relate_chunks(struct block_numbers *numbers)
     numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
 }
 
-static bool allocate(struct block_numbers *numbers, struct error *why)
+static bool block_numbers_allocate(struct block_numbers *numbers, struct error *why)
 {
     const struct requests *requests = numbers->of.requests;
     numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
@@ -127,7 +127,7 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1,
                          of->block_tokens);
     }
-    if (!allocate(numbers, why)) {
+    if (!block_numbers_allocate(numbers, why)) {
         block_numbers_release(numbers);
         return false;
     }

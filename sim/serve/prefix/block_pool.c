@@ -18,7 +18,7 @@ enum { UNKNOWN = 0, KNOWN = 1 };
 
 /* The known blocks of a run: the first have a reference, the others are idle, in up to two places.
  * The lower ones are in place `low`, the higher ones, which have been idle longer, in the other. */
-struct run {
+struct block_pool_run {
     uint32_t held, idle[2];
     uint32_t low;
 };
@@ -29,7 +29,7 @@ struct block_pool {
     uint32_t ids;
     uint32_t *references;  /* by number: UNKNOWN, or KNOWN and its references */
     uint32_t *next, *last; /* [ids + 1 + 2 * runs] links of the list; `last` is the previous one */
-    struct run *runs;
+    struct block_pool_run *runs;
     void (*on_evict)(uint32_t id, void *context);
     void *context;
 };
@@ -126,7 +126,7 @@ static void append_idle(struct block_pool *pool, uint32_t id)
     pool->census.idle++;
 }
 
-static void evict(struct block_pool *pool, uint32_t id)
+static void block_pool_evict(struct block_pool *pool, uint32_t id)
 {
     unlink_idle(pool, id);
     pool->references[id] = UNKNOWN;
@@ -139,7 +139,7 @@ static void evict(struct block_pool *pool, uint32_t id)
 
 /* ---- runs ----------------------------------------------------------------------------- */
 
-static uint32_t place_of(const struct block_pool *pool, uint32_t run, uint32_t which)
+static uint32_t block_pool_place_of(const struct block_pool *pool, uint32_t run, uint32_t which)
 {
     return pool->ids + 1 + 2 * run + which;
 }
@@ -152,7 +152,7 @@ static uint64_t leave_place(struct block_pool *pool, uint32_t run, uint32_t whic
     *idle -= (uint32_t)count;
     pool->census.idle -= count;
     if (count > 0 && *idle == 0) {
-        unlink_place(pool, place_of(pool, run, which));
+        unlink_place(pool, block_pool_place_of(pool, run, which));
     }
     return count;
 }
@@ -168,14 +168,14 @@ static void evict_run(struct block_pool *pool, uint32_t place, uint64_t most)
 
 uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run)
 {
-    const struct run *of = &pool->runs[run];
+    const struct block_pool_run *of = &pool->runs[run];
     return (uint64_t)of->held + of->idle[0] + of->idle[1];
 }
 
 /* The next `count` blocks of the run have a reference. Returns how many of them were idle. */
 static uint64_t hold_run(struct block_pool *pool, uint32_t run, uint64_t count)
 {
-    struct run *of = &pool->runs[run];
+    struct block_pool_run *of = &pool->runs[run];
     uint64_t idle = leave_place(pool, run, of->low, count);
     idle += leave_place(pool, run, 1 - of->low, count - idle);
     of->held += (uint32_t)count;
@@ -200,14 +200,14 @@ void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count)
 
 void block_pool_run_release(struct block_pool *pool, uint32_t run)
 {
-    struct run *of = &pool->runs[run];
+    struct block_pool_run *of = &pool->runs[run];
     if (of->held == 0) {
         return;
     }
     of->low = of->idle[of->low] == 0 ? of->low : 1 - of->low;
     assert(of->idle[of->low] == 0); /* see block_pool.h: one block at most stays idle */
     of->idle[of->low] = of->held;
-    append_place(pool, place_of(pool, run, of->low));
+    append_place(pool, block_pool_place_of(pool, run, of->low));
     pool->census.idle += of->held;
     pool->census.references -= of->held;
     of->held = 0;
@@ -221,7 +221,7 @@ void block_pool_take(struct block_pool *pool, uint64_t count)
     while (pool->census.free < count) {
         uint32_t oldest = pool->next[pool->ids];
         if (oldest < pool->ids) {
-            evict(pool, oldest);
+            block_pool_evict(pool, oldest);
         } else {
             evict_run(pool, oldest, count - pool->census.free);
         }

@@ -253,7 +253,8 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 }
 
 /* Refer to the blocks found on the GPU. */
-static void refer_to(struct prefix_cache *cache, size_t index, uint64_t found, uint64_t numbered)
+static void prefix_cache_refer_to(struct prefix_cache *cache, size_t index, uint64_t found,
+                                  uint64_t numbered)
 {
     for (uint64_t block = 0; block < found && block < numbered; block++) {
         block_pool_refer(cache->tiers.gpu, prefix_id(cache, index, block));
@@ -292,7 +293,8 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
-    refer_to(cache, index, found.blocks, block_numbers_count(&cache->numbers, index, full));
+    prefix_cache_refer_to(cache, index, found.blocks,
+                          block_numbers_count(&cache->numbers, index, full));
     block_pool_take(gpu, blocks - found.blocks);
     *missing = kept - found.blocks * block_tokens;
     uint64_t load = begin_load(cache, &found, *missing > 0);

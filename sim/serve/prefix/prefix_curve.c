@@ -17,7 +17,7 @@ struct prefix_curve {
 };
 
 /* One pass over requests. */
-struct pass {
+struct prefix_curve_pass {
     struct prefix_curve *curve;
     struct prefix_cache *gpu;
     struct stack *stack;
@@ -66,7 +66,7 @@ void prefix_curve_destroy(struct prefix_curve *curve)
 /* ---- a pass ----------------------------------------------------------------------------- */
 
 /* Count the depths of a prompt's blocks after those found on the GPU. */
-static void count_depths(struct pass *pass, size_t index, uint64_t on_gpu)
+static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t on_gpu)
 {
     struct prefix_curve *curve = pass->curve;
     uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
@@ -80,7 +80,7 @@ static void count_depths(struct pass *pass, size_t index, uint64_t on_gpu)
 }
 
 /* The request ends: all its full blocks are touched, beginnings last. */
-static void touch(struct pass *pass, size_t index, uint64_t tokens)
+static void prefix_curve_touch(struct prefix_curve_pass *pass, size_t index, uint64_t tokens)
 {
     uint32_t full = (uint32_t)(tokens / pass->curve->options.block_tokens);
     struct demand demand = {.units = pass->units, .wanted = full, .recorded = full};
@@ -90,7 +90,7 @@ static void touch(struct pass *pass, size_t index, uint64_t tokens)
     stack_access(pass->stack, &demand, false);
 }
 
-static void pass_request(struct pass *pass, size_t index)
+static void pass_request(struct prefix_curve_pass *pass, size_t index)
 {
     struct prefix_curve *curve = pass->curve;
     const struct request *request = &curve->requests->all[index];
@@ -101,10 +101,10 @@ static void pass_request(struct pass *pass, size_t index)
     }
     prefix_totals_add(&curve->totals, request, &match);
     count_depths(pass, index, match.gpu_tokens / curve->options.block_tokens);
-    touch(pass, index, request_kept_tokens(request));
+    prefix_curve_touch(pass, index, request_kept_tokens(request));
 }
 
-static uint64_t most_tokens(const struct requests *requests)
+static uint64_t prefix_curve_most_tokens(const struct requests *requests)
 {
     uint64_t most = 0;
     for (size_t i = 0; i < requests->count; i++) {
@@ -117,8 +117,8 @@ static uint64_t most_tokens(const struct requests *requests)
 bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
                       struct error *why)
 {
-    uint64_t most = most_tokens(curve->requests) / curve->options.block_tokens;
-    struct pass pass = {
+    uint64_t most = prefix_curve_most_tokens(curve->requests) / curve->options.block_tokens;
+    struct prefix_curve_pass pass = {
         .curve = curve,
         .gpu = prefix_cache_create(&curve->options, curve->requests, why),
         .stack = stack_create(curve->ids, POLICY_BATCH, why),

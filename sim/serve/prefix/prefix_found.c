@@ -77,7 +77,7 @@ uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint6
     return used;
 }
 
-static void refer_to(struct prefix_tiers *tiers, uint32_t id)
+static void prefix_found_refer_to(struct prefix_tiers *tiers, uint32_t id)
 {
     if (block_pool_knows(tiers->gpu, id)) {
         block_pool_refer(tiers->gpu, id);
@@ -96,6 +96,6 @@ void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct p
         block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
     }
     for (uint64_t block = numbered; block-- > 0;) {
-        refer_to(tiers, block_numbers_read(tiers->numbers, index, block));
+        prefix_found_refer_to(tiers, block_numbers_read(tiers->numbers, index, block));
     }
 }

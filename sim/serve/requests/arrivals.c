@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 /* Draw arrivals in units of the mean gap. */
-static bool draw(double *arrivals, size_t count, double shape, uint64_t seed, struct error *why)
+static bool arrivals_draw_gaps(double *arrivals, size_t count, double shape, uint64_t seed,
+                               struct error *why)
 {
     gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
     if (random == NULL) {
@@ -43,7 +44,7 @@ bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_
                             REQUEST_MOST_ARRIVAL_S);
     }
     double *arrivals = array_zeroed(count, sizeof *arrivals, why);
-    bool ok = arrivals != NULL && draw(arrivals, count, shape, seed, why);
+    bool ok = arrivals != NULL && arrivals_draw_gaps(arrivals, count, shape, seed, why);
     for (size_t i = 0, session = 0; ok && i < requests->count; i++) {
         session += i > 0 && requests->all[i].turn == 0;
         double share = arrivals[count - 1] > 0 ? arrivals[session] / arrivals[count - 1] : 0;

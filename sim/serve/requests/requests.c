@@ -113,8 +113,8 @@ static uint64_t chunk_hash(const struct requests *requests, const struct request
                                 : XXH64(own, sizeof own, line->hash[line->hashes - 1]);
 }
 
-static bool add_chunks(struct requests *requests, const struct request_line *line, uint32_t count,
-                       const struct csv_reader *reader, struct error *why)
+static bool requests_add_chunks(struct requests *requests, const struct request_line *line,
+                                uint32_t count, const struct csv_reader *reader, struct error *why)
 {
     if (!array_reserve(&requests->chunks, &requests->chunk_capacity, requests->chunk_count + count,
                        sizeof *requests->chunks, why)) {
@@ -140,9 +140,9 @@ static bool add_chunks(struct requests *requests, const struct request_line *lin
 /* ---- the list ------------------------------------------------------------------------- */
 
 /* The arrival since the first request. The first line tells whether the file has times. */
-static bool read_arrival(struct requests *requests, const struct request_line *line,
-                         double *origin_s, int64_t *arrival_ns, const struct csv_reader *reader,
-                         struct error *why)
+static bool requests_read_arrival(struct requests *requests, const struct request_line *line,
+                                  double *origin_s, int64_t *arrival_ns,
+                                  const struct csv_reader *reader, struct error *why)
 {
     bool arrives = !isnan(line->arrival_s);
     requests->arrive = requests->count > 0 ? requests->arrive : arrives;
@@ -169,11 +169,11 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     int64_t arrival_ns = 0;
     uint64_t first_chunk = requests->chunk_count;
     uint32_t chunks = line->hashes > 0 ? (uint32_t)((line->prompt - 1) / line->hash_tokens + 1) : 0;
-    if (!read_arrival(requests, line, origin_s, &arrival_ns, reader, why) ||
+    if (!requests_read_arrival(requests, line, origin_s, &arrival_ns, reader, why) ||
         !check_line(requests, line, arrival_ns, reader, why) ||
         !array_reserve(&requests->all, &requests->capacity, requests->count + 1,
                        sizeof *requests->all, why) ||
-        !add_chunks(requests, line, chunks, reader, why)) {
+        !requests_add_chunks(requests, line, chunks, reader, why)) {
         return false;
     }
     requests->all[requests->count++] = (struct request){

@@ -111,40 +111,42 @@ static const struct csv_format vllm_style = {
     .read = read_seconds,
 };
 
-static bool blame(const struct csv_reader *reader, const struct csv_format *format, uint32_t column,
-                  const char *expected, struct error *why)
+static bool requests_csv_blame(const struct csv_reader *reader, const struct csv_format *format,
+                               uint32_t column, const char *expected, struct error *why)
 {
     error_set(why, reader->path, reader->line, "'%s' is '%.60s'", format->head[column],
               reader->fields[column]);
     return error_expect(why, "%s", expected);
 }
 
-static bool read_tokens(const struct csv_reader *reader, const struct csv_format *format,
-                        uint32_t column, uint64_t *tokens, struct error *why)
+static bool requests_csv_read_tokens(const struct csv_reader *reader,
+                                     const struct csv_format *format, uint32_t column,
+                                     uint64_t *tokens, struct error *why)
 {
     uint32_t value;
     if (!csv_whole(reader->fields[column], &value)) {
-        return blame(reader, format, column, "a whole number of tokens", why);
+        return requests_csv_blame(reader, format, column, "a whole number of tokens", why);
     }
     *tokens = value;
     return true;
 }
 
-static bool parse(struct csv_reader *reader, const struct csv_format *format,
-                  struct request_line *line, struct error *why)
+static bool requests_csv_parse(struct csv_reader *reader, const struct csv_format *format,
+                               struct request_line *line, struct error *why)
 {
     if (!csv_reader_split(reader, format->columns, why)) {
         return false;
     }
     if (!format->read(reader->fields[format->arrival], &line->arrival_s)) {
-        return blame(reader, format, format->arrival,
-                     format->read == read_date
-                         ? "a time such as 2023-11-16 18:17:03.9799600, on a day that exists"
-                         : "a number of seconds",
-                     why);
+        return requests_csv_blame(
+            reader, format, format->arrival,
+            format->read == read_date
+                ? "a time such as 2023-11-16 18:17:03.9799600, on a day that exists"
+                : "a number of seconds",
+            why);
     }
-    if (!read_tokens(reader, format, format->prompt, &line->prompt, why) ||
-        !read_tokens(reader, format, format->output, &line->output, why)) {
+    if (!requests_csv_read_tokens(reader, format, format->prompt, &line->prompt, why) ||
+        !requests_csv_read_tokens(reader, format, format->output, &line->output, why)) {
         return false;
     }
     line->hashes = 0;
@@ -154,18 +156,18 @@ static bool parse(struct csv_reader *reader, const struct csv_format *format,
 
 static bool parse_azure(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &azure, line, why);
+    return requests_csv_parse(reader, &azure, line, why);
 }
 
 static bool parse_burst_gpt(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &burst_gpt, line, why);
+    return requests_csv_parse(reader, &burst_gpt, line, why);
 }
 
 static bool parse_vllm_style(struct csv_reader *reader, struct request_line *line,
                              struct error *why)
 {
-    return parse(reader, &vllm_style, line, why);
+    return requests_csv_parse(reader, &vllm_style, line, why);
 }
 
 /* ---- which table ---------------------------------------------------------------------- */

@@ -52,8 +52,8 @@ static const struct json_format formats[FORMATS] = {
                   .chained = true},
 };
 
-static bool blame(const struct csv_reader *reader, const char *key, const char *expected,
-                  struct error *why)
+static bool requests_json_blame(const struct csv_reader *reader, const char *key,
+                                const char *expected, struct error *why)
 {
     error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
     bool mooncake = strcmp(key, "input_length") == 0 || strcmp(key, "output_length") == 0;
@@ -63,9 +63,9 @@ static bool blame(const struct csv_reader *reader, const char *key, const char *
                                  : "");
 }
 
-static bool read_arrival(const json_t *object, const struct json_format *format,
-                         const struct csv_reader *reader, struct request_line *line,
-                         struct error *why)
+static bool requests_json_read_arrival(const json_t *object, const struct json_format *format,
+                                       const struct csv_reader *reader, struct request_line *line,
+                                       struct error *why)
 {
     const json_t *arrival = json_object_get(object, format->arrival);
     if (arrival == NULL) {
@@ -73,18 +73,19 @@ static bool read_arrival(const json_t *object, const struct json_format *format,
         return true;
     }
     if (!json_is_number(arrival)) {
-        return blame(reader, format->arrival, "a number", why);
+        return requests_json_blame(reader, format->arrival, "a number", why);
     }
     line->arrival_s = json_number_value(arrival) * format->seconds;
     return true;
 }
 
-static bool read_count(const json_t *object, const char *key, const struct csv_reader *reader,
-                       uint64_t *tokens, struct error *why)
+static bool requests_json_read_count(const json_t *object, const char *key,
+                                     const struct csv_reader *reader, uint64_t *tokens,
+                                     struct error *why)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < 0) {
-        return blame(reader, key, "a whole number", why);
+        return requests_json_blame(reader, key, "a whole number", why);
     }
     *tokens = (uint64_t)json_integer_value(value);
     return true;
@@ -97,16 +98,18 @@ static bool find_list(const json_t *object, const char *key, const struct csv_re
                       const json_t **list, struct error *why)
 {
     *list = key != NULL ? json_object_get(object, key) : NULL;
-    return *list == NULL || json_is_array(*list) || blame(reader, key, "a list of numbers", why);
+    return *list == NULL || json_is_array(*list) ||
+           requests_json_blame(reader, key, "a list of numbers", why);
 }
 
 /* The whole number at `at` of a list. */
-static bool read_item(const json_t *list, size_t at, const char *key,
-                      const struct csv_reader *reader, uint64_t *value, struct error *why)
+static bool requests_json_read_item(const json_t *list, size_t at, const char *key,
+                                    const struct csv_reader *reader, uint64_t *value,
+                                    struct error *why)
 {
     const json_t *item = json_array_get(list, at);
     if (!json_is_integer(item)) {
-        return blame(reader, key, "a list of whole numbers", why);
+        return requests_json_blame(reader, key, "a list of whole numbers", why);
     }
     *value = (uint64_t)json_integer_value(item);
     return true;
@@ -123,13 +126,13 @@ static bool read_hashes(const json_t *object, const struct json_format *format,
     }
     size_t count = json_array_size(list);
     if (count == 0) {
-        return blame(reader, format->hashes, "a list of hashes", why);
+        return requests_json_blame(reader, format->hashes, "a list of hashes", why);
     }
     if (!array_reserve(&line->hash, &line->hash_capacity, count, sizeof *line->hash, why)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!read_item(list, i, format->hashes, reader, &line->hash[i], why)) {
+        if (!requests_json_read_item(list, i, format->hashes, reader, &line->hash[i], why)) {
             return false;
         }
         if (!format->chained) {
@@ -161,7 +164,7 @@ static bool read_token_ids(const json_t *object, const struct json_format *forma
     }
     uint64_t hash = 0, id;
     for (size_t i = 0; i < count; i++) {
-        if (!read_item(list, i, format->token_ids, reader, &id, why)) {
+        if (!requests_json_read_item(list, i, format->token_ids, reader, &id, why)) {
             return false;
         }
         hash = XXH64(&id, sizeof id, hash);
@@ -191,15 +194,15 @@ static bool read_object(const json_t *object, const struct json_format *format,
     line->hashes = 0;
     line->failed = false;
     return check_no_session(object, reader, why) &&
-           read_arrival(object, format, reader, line, why) &&
-           read_count(object, format->prompt, reader, &line->prompt, why) &&
-           read_count(object, format->output, reader, &line->output, why) &&
+           requests_json_read_arrival(object, format, reader, line, why) &&
+           requests_json_read_count(object, format->prompt, reader, &line->prompt, why) &&
+           requests_json_read_count(object, format->output, reader, &line->output, why) &&
            read_hashes(object, format, reader, line, why) &&
            read_token_ids(object, format, reader, line, why);
 }
 
-static bool parse(struct csv_reader *reader, const struct json_format *format,
-                  struct request_line *line, struct error *why)
+static bool requests_json_parse(struct csv_reader *reader, const struct json_format *format,
+                                struct request_line *line, struct error *why)
 {
     json_error_t fault;
     json_t *object = json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
@@ -215,22 +218,22 @@ static bool parse(struct csv_reader *reader, const struct json_format *format,
 
 static bool parse_bailian(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &formats[BAILIAN], line, why);
+    return requests_json_parse(reader, &formats[BAILIAN], line, why);
 }
 
 static bool parse_recorded(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &formats[RECORDED], line, why);
+    return requests_json_parse(reader, &formats[RECORDED], line, why);
 }
 
 static bool parse_simulated(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &formats[SIMULATED], line, why);
+    return requests_json_parse(reader, &formats[SIMULATED], line, why);
 }
 
 static bool parse_mooncake(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
-    return parse(reader, &formats[MOONCAKE], line, why);
+    return requests_json_parse(reader, &formats[MOONCAKE], line, why);
 }
 
 /* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. */

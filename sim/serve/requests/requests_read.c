@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-struct reading {
+struct requests_reading {
     struct csv_reader in;
     struct request_line line;
     double origin_s;
@@ -40,7 +40,7 @@ static bool refuse_format(const struct csv_reader *in, struct error *why)
                         vllm);
 }
 
-static bool find_format(struct reading *reading, const struct request_format **format,
+static bool find_format(struct requests_reading *reading, const struct request_format **format,
                         bool *line_is_request, struct error *why)
 {
     bool more;
@@ -63,7 +63,8 @@ static bool find_format(struct reading *reading, const struct request_format **f
 }
 
 /* Append the line's request. Faults are collected, so that reading goes on. */
-static void take_line(struct reading *reading, request_parse parse, struct requests *requests)
+static void requests_read_take_line(struct requests_reading *reading, request_parse parse,
+                                    struct requests *requests)
 {
     struct error fault;
     if (!parse(&reading->in, &reading->line, &fault)) {
@@ -75,7 +76,8 @@ static void take_line(struct reading *reading, request_parse parse, struct reque
     }
 }
 
-static bool read_lines(struct reading *reading, struct requests *requests, struct error *why)
+static bool requests_read_lines(struct requests_reading *reading, struct requests *requests,
+                                struct error *why)
 {
     const struct request_format *format;
     bool more, is_request;
@@ -83,7 +85,7 @@ static bool read_lines(struct reading *reading, struct requests *requests, struc
         return false;
     }
     if (is_request) {
-        take_line(reading, format->parse, requests);
+        requests_read_take_line(reading, format->parse, requests);
     }
     while (reading->options.limit == 0 || requests->count < reading->options.limit) {
         if (!csv_reader_next(&reading->in, &more, why)) {
@@ -92,7 +94,7 @@ static bool read_lines(struct reading *reading, struct requests *requests, struc
         if (!more) {
             break;
         }
-        take_line(reading, format->parse, requests);
+        requests_read_take_line(reading, format->parse, requests);
     }
     if (reading->complaints->count > 0) {
         return complaints_fail(reading->complaints, reading->in.path, why);
@@ -101,7 +103,7 @@ static bool read_lines(struct reading *reading, struct requests *requests, struc
 }
 
 /* The hash of the whole file; reading begins at its start again. */
-static bool hash_file(FILE *file, const char *path, uint64_t *hash, struct error *why)
+static bool requests_read_hash_file(FILE *file, const char *path, uint64_t *hash, struct error *why)
 {
     char bytes[4096];
     size_t size;
@@ -118,10 +120,12 @@ bool requests_read(const char *path, const struct requests_options *options, str
                    struct complaints *complaints, struct error *why)
 {
     *out = (struct requests){.count = 0};
-    struct reading reading = {.origin_s = NAN, .options = *options, .complaints = complaints};
+    struct requests_reading reading = {
+        .origin_s = NAN, .options = *options, .complaints = complaints};
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
-        ok = hash_file(reading.in.file, path, &out->content, why) && read_lines(&reading, out, why);
+        ok = requests_read_hash_file(reading.in.file, path, &out->content, why) &&
+             requests_read_lines(&reading, out, why);
         csv_reader_close(&reading.in);
     }
     free(reading.line.hash);

@@ -22,7 +22,7 @@ enum { CHUNK_TOKENS = 16, MOST_REQUESTS = 1 << 28, MOST_TURNS = 10000 };
 #define MOST_THINK_NS 86400000000000u /* a day */
 
 /* What the text says; by the order of `keys`. */
-enum key {
+enum synthetic_key {
     PROMPT,
     OUTPUT,
     PROMPT_SPREAD,
@@ -62,7 +62,8 @@ bool synthetic_says(const char *name, const char *key)
 
 /* ---- the text ------------------------------------------------------------------------- */
 
-static bool read_value(struct synthetic *out, enum key key, const char *text, struct error *why)
+static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, const char *text,
+                                 struct error *why)
 {
     if (key == PROMPT_SPREAD || key == OUTPUT_SPREAD) {
         if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key], &out->spread[key], why)) {
@@ -84,7 +85,8 @@ static bool read_value(struct synthetic *out, enum key key, const char *text, st
                              &out->number[key], why);
 }
 
-static bool read_item(struct synthetic *out, const char *item, size_t length, struct error *why)
+static bool synthetic_read_item(struct synthetic *out, const char *item, size_t length,
+                                struct error *why)
 {
     char text[64];
     snprintf(text, sizeof text, "%.*s", (int)length, item);
@@ -96,25 +98,25 @@ static bool read_item(struct synthetic *out, const char *item, size_t length, st
     *value++ = '\0';
     for (int key = 0; key < KEYS; key++) {
         if (strcmp(text, keys[key]) == 0) {
-            return read_value(out, (enum key)key, value, why);
+            return synthetic_read_value(out, (enum synthetic_key)key, value, why);
         }
     }
     error_usage(why, NULL, 0, "unknown key '%.60s' of a synthetic workload", text);
     return name_expect(text, keys, why);
 }
 
-static bool read_text(const char *name, struct synthetic *out, struct error *why)
+static bool synthetic_read_text(const char *name, struct synthetic *out, struct error *why)
 {
     const char *rest = name + sizeof start - 1, *item;
     size_t length;
     *out =
         (struct synthetic){.number = {[PREFIXES] = 1, [TURNS] = 1, [COUNT] = SYNTHETIC_REQUESTS}};
     while (text_item(&rest, &item, &length)) {
-        if (!read_item(out, item, length, why)) {
+        if (!synthetic_read_item(out, item, length, why)) {
             return false;
         }
     }
-    const enum key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
+    const enum synthetic_key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
     for (int i = 0; i < 5; i++) {
         if (out->number[needed[i]] == 0) {
             error_usage(why, NULL, 0, "'%s' of a synthetic workload is missing or 0",
@@ -146,10 +148,10 @@ static uint64_t draw_tokens(gsl_rng *random, uint64_t mean, double spread, uint6
 }
 
 /* The text that a prompt ends with, of which other prompts have none, or all, or a beginning. */
-enum text { OF_REQUEST, OF_PREFIX, OF_SESSION };
+enum synthetic_text { OF_REQUEST, OF_PREFIX, OF_SESSION };
 
 /* What a prompt consists of. */
-struct content {
+struct synthetic_content {
     uint64_t prefix_tokens, prefix; /* one of the prefixes */
     uint64_t session, request;
     bool goes_on; /* the session has several turns, each of which repeats those before */
@@ -157,7 +159,8 @@ struct content {
 
 /* Hash the chunks of a prompt: those of its prefix by the prefix's number, others by the session's,
  * or by the request's if no other prompt has them: the last one, if it is not whole, or all. */
-static bool hash_chunks(struct request_line *line, const struct content *content, struct error *why)
+static bool hash_chunks(struct request_line *line, const struct synthetic_content *content,
+                        struct error *why)
 {
     uint64_t chunks = (line->prompt - 1) / line->hash_tokens + 1;
     if (!array_reserve(&line->hash, &line->hash_capacity, chunks, sizeof *line->hash, why)) {
@@ -165,9 +168,9 @@ static bool hash_chunks(struct request_line *line, const struct content *content
     }
     for (uint64_t i = 0; i < chunks; i++) {
         uint64_t end = (i + 1) * line->hash_tokens;
-        enum text text = end <= content->prefix_tokens             ? OF_PREFIX
-                         : content->goes_on && end <= line->prompt ? OF_SESSION
-                                                                   : OF_REQUEST;
+        enum synthetic_text text = end <= content->prefix_tokens             ? OF_PREFIX
+                                   : content->goes_on && end <= line->prompt ? OF_SESSION
+                                                                             : OF_REQUEST;
         const uint64_t of[] = {
             [OF_REQUEST] = content->request,
             [OF_PREFIX] = content->prefix,
@@ -195,12 +198,14 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
                          : 0;
 }
 
-static bool make(const struct synthetic *synthetic, gsl_rng *random, uint64_t count,
-                 struct request_line *line, struct requests *out, struct error *why)
+static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *random,
+                                    uint64_t count, struct request_line *line, struct requests *out,
+                                    struct error *why)
 {
     const uint64_t *number = synthetic->number;
     const struct csv_reader place = {.path = "a synthetic workload"};
-    struct content content = {.prefix_tokens = number[PREFIX], .goes_on = number[TURNS] > 1};
+    struct synthetic_content content = {.prefix_tokens = number[PREFIX],
+                                        .goes_on = number[TURNS] > 1};
     double origin = NAN;
     for (uint64_t i = 0; i < count; i++) {
         line->turn = (uint32_t)(i % number[TURNS]);
@@ -228,13 +233,14 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
         .hash_tokens = options->hash_tokens > 0 ? options->hash_tokens : CHUNK_TOKENS,
     };
     *out = (struct requests){.content = XXH64(name, strlen(name), options->seed)};
-    if (!read_text(name, &synthetic, why)) {
+    if (!synthetic_read_text(name, &synthetic, why)) {
         return false;
     }
     uint64_t count = synthetic.number[COUNT];
     count = options->limit > 0 && options->limit < count ? options->limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
-    bool ok = random != NULL && make(&synthetic, random, count, &drawn, out, why);
+    bool ok =
+        random != NULL && synthetic_make_requests(&synthetic, random, count, &drawn, out, why);
     if (random != NULL) {
         gsl_rng_free(random);
     }

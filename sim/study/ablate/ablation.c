@@ -83,7 +83,7 @@ static struct node *name_base(const struct ablation_options *options,
 /* ---- cases ---- */
 
 /* A system as a scenario names and overrides it. */
-struct side {
+struct ablation_side {
     const struct node *system, *overrides; /* `overrides` NULL: none */
 };
 
@@ -115,11 +115,11 @@ static bool put_overrides(const struct difference *difference, uint32_t set, boo
 }
 
 static struct node *write_case(const struct difference *difference, uint32_t set,
-                               const struct side *base, const struct side *system,
+                               const struct ablation_side *base, const struct ablation_side *system,
                                struct error *why)
 {
     bool near_base = nearer_base(difference, set);
-    const struct side *side = near_base ? base : system;
+    const struct ablation_side *side = near_base ? base : system;
     struct node *map = node_parse("{}", 2, "ablation", why);
     bool good = map != NULL && node_put(map, "system", side->system, why) &&
                 (side->overrides == NULL || node_put(map, "mechanisms", side->overrides, why)) &&
@@ -133,7 +133,7 @@ static struct node *write_case(const struct difference *difference, uint32_t set
 
 /* ---- rows ---- */
 
-static void add_row(struct ablation *ablation, struct ablation_row row)
+static void ablation_add_row(struct ablation *ablation, struct ablation_row row)
 {
     ablation->rows[ablation->row_count++] = row;
 }
@@ -146,12 +146,12 @@ static void add_alone(struct ablation *ablation, uint32_t i)
     struct ablation_row row = {.kind = ABLATION_ALONE, .mechanism = i};
     row.refused = difference_refusal(difference, bit);
     if (row.refused != NULL) {
-        add_row(ablation, row);
+        ablation_add_row(ablation, row);
     }
     row.refused = NULL;
     row.others = row.without = least;
     row.with = row.shown = least | bit;
-    add_row(ablation, row);
+    ablation_add_row(ablation, row);
 }
 
 /* Add the row of a mechanism switched on nearest to the system. */
@@ -162,30 +162,31 @@ static void add_left_out(struct ablation *ablation, uint32_t i)
     struct ablation_row row = {.kind = ABLATION_LEFT_OUT, .mechanism = i};
     row.refused = difference_refusal(difference, difference_all(difference) & ~bit);
     if (row.refused != NULL) {
-        add_row(ablation, row);
+        ablation_add_row(ablation, row);
     }
     row.refused = NULL;
     row.others = difference_all(difference) & ~most & ~bit;
     row.without = row.shown = most;
     row.with = most | bit;
-    add_row(ablation, row);
+    ablation_add_row(ablation, row);
 }
 
-static bool make_rows(struct ablation *ablation, struct error *why)
+static bool ablation_make_rows(struct ablation *ablation, struct error *why)
 {
     uint32_t count = ablation->difference.count, all = difference_all(&ablation->difference);
     ablation->rows = array_zeroed(2 + 4 * count, sizeof *ablation->rows, why);
     if (ablation->rows == NULL) {
         return false;
     }
-    add_row(ablation, (struct ablation_row){.kind = ABLATION_BASE});
+    ablation_add_row(ablation, (struct ablation_row){.kind = ABLATION_BASE});
     for (uint32_t i = 0; i < count; i++) {
         add_alone(ablation, i);
     }
     for (uint32_t i = 0; i < count; i++) {
         add_left_out(ablation, i);
     }
-    add_row(ablation, (struct ablation_row){.kind = ABLATION_WHOLE, .shown = all, .with = all});
+    ablation_add_row(ablation,
+                     (struct ablation_row){.kind = ABLATION_WHOLE, .shown = all, .with = all});
     return true;
 }
 
@@ -201,7 +202,7 @@ uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set)
 }
 
 /* One point for each set that rows refer to. */
-static uint32_t list_sets(struct ablation *ablation)
+static uint32_t ablation_list_sets(struct ablation *ablation)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < ablation->row_count; i++) {
@@ -216,8 +217,9 @@ static uint32_t list_sets(struct ablation *ablation)
     return count;
 }
 
-static bool make_points(struct ablation *ablation, const struct scenario *scenario,
-                        const struct side *base, const struct side *system, struct error *why)
+static bool ablation_make_points(struct ablation *ablation, const struct scenario *scenario,
+                                 const struct ablation_side *base,
+                                 const struct ablation_side *system, struct error *why)
 {
     struct scenario *points = &ablation->scenario;
     ablation->sets = array_zeroed(2 * ablation->row_count, sizeof *ablation->sets, why);
@@ -226,7 +228,7 @@ static bool make_points(struct ablation *ablation, const struct scenario *scenar
     }
     node_remove(points->root, "system");
     node_remove(points->root, "mechanisms");
-    uint32_t count = list_sets(ablation);
+    uint32_t count = ablation_list_sets(ablation);
     bool good = true;
     for (uint32_t i = 0; good && i < count; i++) {
         struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
@@ -255,23 +257,23 @@ static bool hash_name(struct ablation *ablation, const struct point *point, stru
 }
 
 /* Load both systems, compare them, and list the points to run. */
-static bool prepare(struct ablation *out, const struct scenario *scenario,
-                    const struct ablation_options *options, const struct point *point,
-                    struct error *why)
+static bool ablation_prepare(struct ablation *out, const struct scenario *scenario,
+                             const struct ablation_options *options, const struct point *point,
+                             struct error *why)
 {
-    const struct side system = {node_get(scenario->root, "system"),
-                                node_get(scenario->root, "mechanisms")};
+    const struct ablation_side system = {node_get(scenario->root, "system"),
+                                         node_get(scenario->root, "mechanisms")};
     struct mechanisms theirs, ours;
     bool good = system_load(sources_files(scenario->sources), system.system->text, system.system,
                             system.overrides, &theirs, &out->system, NULL, why);
     struct node *map = good ? name_base(options, &out->system, why) : NULL;
-    const struct side base = {node_get(map, "system"), NULL};
+    const struct ablation_side base = {node_get(map, "system"), NULL};
     good = map != NULL &&
            system_load(sources_files(scenario->sources), base.system->text, base.system, NULL,
                        &ours, &out->base, NULL, why) &&
            difference_find(&ours, &theirs, &out->difference, why) && check_difference(out, why) &&
-           make_rows(out, why) && make_points(out, scenario, &base, &system, why) &&
-           hash_name(out, point, why);
+           ablation_make_rows(out, why) &&
+           ablation_make_points(out, scenario, &base, &system, why) && hash_name(out, point, why);
     node_destroy(map);
     return good;
 }
@@ -303,8 +305,8 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    bool good =
-        check_scenario(scenario, &point, why) && prepare(out, scenario, options, &point, why);
+    bool good = check_scenario(scenario, &point, why) &&
+                ablation_prepare(out, scenario, options, &point, why);
     out->setting_count = payoff_settings(point.setup.batch, point.setup.context, out->settings);
     point_release(&point);
     return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
@@ -333,7 +335,7 @@ const struct result *ablation_result(const struct ablation *ablation, uint32_t s
 }
 
 /* The step of a set. */
-static bool read_step(const struct ablation *ablation, uint32_t set, int64_t *ns)
+static bool ablation_read_step(const struct ablation *ablation, uint32_t set, int64_t *ns)
 {
     const struct cell *step = &ablation_result(ablation, set)->cells[COLUMN_STEP];
     *ns = step->set ? step->integer : 0;
@@ -344,8 +346,8 @@ bool ablation_saves(const struct ablation *ablation, const struct ablation_row *
                     double *times)
 {
     int64_t without, with;
-    if (row->refused != NULL || !read_step(ablation, row->without, &without) ||
-        !read_step(ablation, row->with, &with)) {
+    if (row->refused != NULL || !ablation_read_step(ablation, row->without, &without) ||
+        !ablation_read_step(ablation, row->with, &with)) {
         return false;
     }
     *ns = without - with;

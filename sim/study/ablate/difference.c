@@ -85,7 +85,8 @@ static uint32_t find_of_size(const struct difference *difference, uint32_t group
     return NONE;
 }
 
-static uint32_t find_nearest(const struct difference *difference, uint32_t group, bool to_base)
+static uint32_t difference_find_nearest(const struct difference *difference, uint32_t group,
+                                        bool to_base)
 {
     uint32_t set = NONE;
     for (uint32_t size = 0; set == NONE && size < difference->count; size++) {
@@ -97,7 +98,7 @@ static uint32_t find_nearest(const struct difference *difference, uint32_t group
 /* ---- mechanisms that change together ---- */
 
 /* Merge two mechanisms into the first of them; those after the second move up. */
-static void join(struct difference *difference, uint32_t a, uint32_t b)
+static void difference_join(struct difference *difference, uint32_t a, uint32_t b)
 {
     uint8_t first = (uint8_t)(a < b ? a : b), second = (uint8_t)(a < b ? b : a);
     for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
@@ -127,11 +128,11 @@ static void join_all(struct difference *difference)
 {
     for (uint32_t i = 0; i < difference->count;) {
         struct difference_mechanism *mechanism = &difference->mechanisms[i];
-        mechanism->least = find_nearest(difference, 1u << i, true);
+        mechanism->least = difference_find_nearest(difference, 1u << i, true);
         if (mechanism->least != NONE) {
-            mechanism->most = find_nearest(difference, 1u << i++, false);
+            mechanism->most = difference_find_nearest(difference, 1u << i++, false);
         } else {
-            join(difference, i, find_partner(difference, i));
+            difference_join(difference, i, find_partner(difference, i));
             i = 0;
         }
     }
@@ -139,8 +140,8 @@ static void join_all(struct difference *difference)
 
 /* ---- names ---- */
 
-static bool print_value(const struct mechanism_key *key, const struct mechanisms *of, FILE *out,
-                        struct error *why)
+static bool difference_print_value(const struct mechanism_key *key, const struct mechanisms *of,
+                                   FILE *out, struct error *why)
 {
     char *text = mechanism_text(key, of, why);
     if (text != NULL) {
@@ -156,9 +157,9 @@ static bool print_change(const struct difference *difference, size_t row, FILE *
 {
     const struct mechanism_key *key = &mechanism_keys[row];
     fprintf(out, "%s ", key->name);
-    bool good = print_value(key, &difference->base, out, why);
+    bool good = difference_print_value(key, &difference->base, out, why);
     fputs(" → ", out);
-    return good && print_value(key, &difference->system, out, why);
+    return good && difference_print_value(key, &difference->system, out, why);
 }
 
 /* Print the key that names the group, or the one at `row` if that does not change, and its new
@@ -174,8 +175,9 @@ static bool print_label(const struct difference *difference, size_t row, FILE *o
     head = difference->of_key[head] == difference->of_key[row] ? head : row;
     const struct mechanism_key *key = &mechanism_keys[head];
     fprintf(out, "%s=", key->name);
-    return key->type == MECHANISM_POLICY ? fputs(difference->system.policy->name, out) >= 0
-                                         : print_value(key, &difference->system, out, why);
+    return key->type == MECHANISM_POLICY
+               ? fputs(difference->system.policy->name, out) >= 0
+               : difference_print_value(key, &difference->system, out, why);
 }
 
 static bool print_name(const struct difference *difference, size_t row, FILE *out,

@@ -38,7 +38,7 @@ uint32_t payoff_settings(uint64_t batch, uint64_t context,
 /* ---- runs ---- */
 
 /* The sets that the mechanisms in question need, and their results in every setting. */
-struct trial {
+struct payoff_trial {
     struct scenario scenario;
     uint32_t *sets; /* [count], owned */
     uint32_t count;
@@ -46,7 +46,7 @@ struct trial {
     uint32_t done;
 };
 
-static void release(struct trial *trial)
+static void payoff_release(struct payoff_trial *trial)
 {
     for (uint32_t i = 0; i < trial->done; i++) {
         result_release(&trial->results[i]);
@@ -61,7 +61,8 @@ static bool is_tried(const struct ablation *ablation, const struct ablation_row 
     return row->kind == ABLATION_LEFT_OUT && ablation_costs(ablation, row);
 }
 
-static bool list_sets(const struct ablation *ablation, struct trial *trial, struct error *why)
+static bool payoff_list_sets(const struct ablation *ablation, struct payoff_trial *trial,
+                             struct error *why)
 {
     trial->sets = array_zeroed(2 * ablation->row_count, sizeof *trial->sets, why);
     for (uint32_t i = 0; trial->sets != NULL && i < ablation->row_count; i++) {
@@ -77,9 +78,9 @@ static bool list_sets(const struct ablation *ablation, struct trial *trial, stru
 }
 
 /* The point of a set in another setting. */
-static bool add_point(const struct ablation *ablation, uint32_t set,
-                      const struct payoff_setting *setting, struct scenario *scenario,
-                      struct error *why)
+static bool payoff_add_point(const struct ablation *ablation, uint32_t set,
+                             const struct payoff_setting *setting, struct scenario *scenario,
+                             struct error *why)
 {
     uint32_t place = ablation_place(ablation->sets, ablation->scenario.points, set);
     char value[24];
@@ -91,16 +92,16 @@ static bool add_point(const struct ablation *ablation, uint32_t set,
     return good;
 }
 
-static bool make_points(const struct ablation *ablation, const struct scenario *scenario,
-                        struct trial *trial, struct error *why)
+static bool payoff_make_points(const struct ablation *ablation, const struct scenario *scenario,
+                               struct payoff_trial *trial, struct error *why)
 {
     bool good = scenario_copy(scenario, &trial->scenario, why);
     node_remove(trial->scenario.root, "system");
     node_remove(trial->scenario.root, "mechanisms");
     for (uint32_t s = 0; good && s < ablation->setting_count; s++) {
         for (uint32_t i = 0; good && i < trial->count; i++) {
-            good =
-                add_point(ablation, trial->sets[i], &ablation->settings[s], &trial->scenario, why);
+            good = payoff_add_point(ablation, trial->sets[i], &ablation->settings[s],
+                                    &trial->scenario, why);
         }
     }
     trial->results =
@@ -111,7 +112,8 @@ static bool make_points(const struct ablation *ablation, const struct scenario *
 /* ---- what they say ---- */
 
 static struct ablation_payoff find_payoff(const struct ablation *ablation,
-                                          const struct trial *trial, const struct ablation_row *row)
+                                          const struct payoff_trial *trial,
+                                          const struct ablation_row *row)
 {
     for (uint32_t s = 0; s < ablation->setting_count; s++) {
         const struct result *results = &trial->results[s * trial->count];
@@ -137,11 +139,11 @@ bool ablation_find_payoffs(const struct scenario *scenario, const struct ablatio
                                         .runs = options->runs,
                                         .on_progress = options->on_progress,
                                         .context = options->context};
-    struct trial trial = {.count = 0};
+    struct payoff_trial trial = {.count = 0};
     bool mixed = node_get(scenario->root, "contexts") != NULL;
-    bool good = list_sets(ablation, &trial, why);
+    bool good = payoff_list_sets(ablation, &trial, why);
     if (good && trial.count > 0 && ablation->setting_count > 0 && !mixed) {
-        good = make_points(ablation, scenario, &trial, why) &&
+        good = payoff_make_points(ablation, scenario, &trial, why) &&
                sweep_keep(&trial.scenario, &sweep, trial.results, &trial.done, interrupted, why);
         for (uint32_t i = 0; good && !*interrupted && i < ablation->row_count; i++) {
             const struct ablation_row *row = &ablation->rows[i];
@@ -150,6 +152,6 @@ bool ablation_find_payoffs(const struct scenario *scenario, const struct ablatio
             }
         }
     }
-    release(&trial);
+    payoff_release(&trial);
     return good;
 }

@@ -13,7 +13,7 @@ static double whole_of(const struct result *result, enum column column)
     return cell->set ? (double)cell->integer : NAN;
 }
 
-static void measure(const struct result *result, double out[TRADE_MEASURES])
+static void trade_fill(const struct result *result, double out[TRADE_MEASURES])
 {
     const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
     out[TRADE_MASS] = mass->set ? mass->real : NAN;
@@ -31,8 +31,8 @@ bool ablation_trade(const struct ablation *ablation, const struct ablation_row *
     if (!ablation_saves(ablation, row, &ns, &times)) {
         return false;
     }
-    measure(ablation_result(ablation, row->without), out->without);
-    measure(ablation_result(ablation, row->with), out->with);
+    trade_fill(ablation_result(ablation, row->without), out->without);
+    trade_fill(ablation_result(ablation, row->with), out->with);
     return true;
 }
 

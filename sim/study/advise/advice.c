@@ -133,7 +133,7 @@ static bool is_simpler(const struct quest *a, const struct quest *b)
 }
 
 /* The best of what one can start; of those too close to call to it, the simplest. */
-static uint32_t choose(const struct advice *advice)
+static uint32_t advice_choose(const struct advice *advice)
 {
     const struct planning *systems = &advice->systems;
     const struct quest *best = advice_best(advice, advice_starts), *simplest = best;
@@ -162,8 +162,8 @@ static bool run_systems(const struct scenario *scenario, const struct advice_opt
     return good;
 }
 
-static bool run_all(const struct scenario *scenario, const struct advice_options *options,
-                    struct advice *out, bool *interrupted, struct error *why)
+static bool advice_run_all(const struct scenario *scenario, const struct advice_options *options,
+                           struct advice *out, bool *interrupted, struct error *why)
 {
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
     *interrupted = false;
@@ -180,7 +180,7 @@ static bool run_all(const struct scenario *scenario, const struct advice_options
     out->plain = choose_form(out);
     out->form = out->forms[out->plain].form;
     good = run_systems(scenario, &with, out, interrupted, why);
-    out->best = good ? choose(out) : PLANNING_NONE;
+    out->best = good ? advice_choose(out) : PLANNING_NONE;
     if (!good || *interrupted) {
         return good;
     }
@@ -199,7 +199,7 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
         return false;
     }
     with.store = own != NULL ? own : options->store;
-    bool good = run_all(scenario, &with, out, interrupted, why);
+    bool good = advice_run_all(scenario, &with, out, interrupted, why);
     store_close(own);
     return good;
 }

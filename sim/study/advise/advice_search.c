@@ -89,7 +89,7 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                   : planning_run(scenario, &with, out, interrupted, why);
 }
 
-static uint64_t context_of(const struct scenario *scenario)
+static uint64_t advice_search_context_of(const struct scenario *scenario)
 {
     struct point point;
     struct error unseen;
@@ -107,7 +107,7 @@ bool advice_try(const struct scenario *scenario, const struct advice_options *op
     out->tried = true;
     bool good = advice_search(scenario, options, ADVICE_PLAIN, &out->planning, interrupted, why);
     if (good) {
-        out->context = context_of(&out->planning.candidates[0].scenario);
+        out->context = advice_search_context_of(&out->planning.candidates[0].scenario);
     }
     return good;
 }

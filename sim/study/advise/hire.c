@@ -11,7 +11,8 @@
 
 /* ---- the whole workload ---- */
 
-static bool begin_form(struct hire_form *form, uint32_t most, uint32_t guess, struct error *why)
+static bool hire_begin_form(struct hire_form *form, uint32_t most, uint32_t guess,
+                            struct error *why)
 {
     form->runs = array_zeroed(most, sizeof *form->runs, why);
     form->run_count = most;
@@ -19,7 +20,7 @@ static bool begin_form(struct hire_form *form, uint32_t most, uint32_t guess, st
 }
 
 /* What a search that was interrupted tried counts, too. */
-static void end_form(struct hire_form *form, bool decided)
+static void hire_end_form(struct hire_form *form, bool decided)
 {
     uint32_t found = search_found(&form->search);
     form->servers = found != SEARCH_NONE ? found + 1 : 0;
@@ -35,7 +36,7 @@ static bool search_forms(struct sizing *sizing, struct hire_form *const *forms, 
 {
     bool good = hire_search(sizing, HIRE_WHOLE, forms, count, why);
     for (uint32_t i = 0; i < count; i++) {
-        end_form(forms[i], good && !*sizing->interrupted);
+        hire_end_form(forms[i], good && !*sizing->interrupted);
     }
     return good;
 }
@@ -53,7 +54,7 @@ static bool confirm(struct sizing *sizing, bool *any, struct error *why)
         uint32_t likely = hire_is_first(hire, i) ? hire_likely(hire, i) : HIRE_NONE;
         if (likely != HIRE_NONE && isinf(hire_found_on(hire, &hire->forms[i]))) {
             struct hire_form *form = forms[count++] = &hire->forms[likely];
-            good = begin_form(form, form->most_servers, form->guess, why);
+            good = hire_begin_form(form, form->most_servers, form->guess, why);
         }
     }
     *any = count > 0;
@@ -103,7 +104,7 @@ static uint32_t list_others(struct hire *hire, struct hire_form **forms, uint32_
 }
 
 /* Cheap runs say where to begin: with a form that does not hold, one run of all its servers says so. */
-static bool compare(struct sizing *sizing, struct error *why)
+static bool hire_compare(struct sizing *sizing, struct error *why)
 {
     struct hire *hire = sizing->hire;
     struct hire_form **forms = array_zeroed(hire->count, sizeof(struct hire_form *), why);
@@ -111,7 +112,7 @@ static bool compare(struct sizing *sizing, struct error *why)
     uint32_t count = most != NULL ? list_others(hire, forms, most) : 0;
     bool good = most != NULL && hire_weigh_forms(sizing, forms, most, count, why);
     for (uint32_t i = 0; good && i < count && !*sizing->interrupted; i++) {
-        good = begin_form(forms[i], most[i], forms[i]->guess, why);
+        good = hire_begin_form(forms[i], most[i], forms[i]->guess, why);
     }
     good = good && (*sizing->interrupted || search_forms(sizing, forms, count, why));
     free(forms);
@@ -122,7 +123,7 @@ static bool compare(struct sizing *sizing, struct error *why)
 /* ---- the length of the workload ---- */
 
 /* One workload for all forms. */
-static bool lengthen(struct hire *hire, struct error *why)
+static bool hire_lengthen(struct hire *hire, struct error *why)
 {
     bool good = true, sessions = lengthen_has_sessions(&hire->forms[0].scenario);
     uint64_t more = sessions ? LENGTHEN_SESSIONS : lengthen_spare(hire_requests_wanted(hire));
@@ -145,7 +146,7 @@ static bool find_any(struct sizing *sizing, struct error *why)
     bool good = true, any = true, first = true;
     while (good && any && !*sizing->interrupted) {
         good = hire_weigh(sizing, why) &&
-               (!first || *sizing->interrupted || lengthen(sizing->hire, why)) &&
+               (!first || *sizing->interrupted || hire_lengthen(sizing->hire, why)) &&
                (*sizing->interrupted || confirm(sizing, &any, why));
         first = false;
         if (good && !any && !*sizing->interrupted) {
@@ -168,7 +169,8 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
     *interrupted = false;
     targets_without_queue(&options->targets, &sizing.times);
     bool good = hire_list_forms(scenario, options, out, why) && hire_survey(&sizing, why) &&
-                (*interrupted || find_any(&sizing, why)) && (*interrupted || compare(&sizing, why));
+                (*interrupted || find_any(&sizing, why)) &&
+                (*interrupted || hire_compare(&sizing, why));
     free(sizing.tries);
     out->interrupted = *interrupted;
     if (good) {

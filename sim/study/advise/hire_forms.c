@@ -54,7 +54,7 @@ static bool lay_weights(struct scenario *scenario, const char *weights, struct e
 
 /* ---- a form ---- */
 
-static void refuse(struct hire_form *form, const struct error *why)
+static void hire_forms_refuse(struct hire_form *form, const struct error *why)
 {
     text_copy(form->refused, sizeof form->refused, why->found);
     if (why->expected[0] != '\0') {
@@ -69,7 +69,7 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
     struct serving_memory memory;
     struct error refused;
     if (!scenario_point(&form->scenario, 0, &point, &refused)) {
-        refuse(form, &refused);
+        hire_forms_refuse(form, &refused);
         return;
     }
     form->price = point.setup.profile.price_per_hour;
@@ -96,7 +96,7 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
     }
     if ((!own && !lay_weights(&form->scenario, weights, &refused)) ||
         !advice_lay_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
-        refuse(form, &refused);
+        hire_forms_refuse(form, &refused);
     } else {
         check_form(form, options->runs);
     }
@@ -111,7 +111,7 @@ struct weights {
     const char *own;
 };
 
-static bool is_listed(const struct weights *weights, const char *type)
+static bool hire_forms_is_listed(const struct weights *weights, const char *type)
 {
     bool listed = false;
     for (uint32_t i = 0; i < weights->count; i++) {
@@ -141,7 +141,7 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
         if (!dtype_find(type, "--weights", 0, &unused, why)) {
             return false;
         }
-        if (!is_listed(out, type)) {
+        if (!hire_forms_is_listed(out, type)) {
             memcpy(out->all[out->count++], type, sizeof type);
         }
     }
@@ -172,7 +172,7 @@ static bool add_forms(const struct candidate *candidate, const struct hire_optio
     return good;
 }
 
-static bool check_any(const struct hire *hire, struct error *why)
+static bool hire_forms_check_any(const struct hire *hire, struct error *why)
 {
     for (uint32_t i = 0; i < hire->count; i++) {
         if (hire->forms[i].refused[0] == '\0') {
@@ -218,5 +218,5 @@ bool hire_list_forms(const struct scenario *scenario, const struct hire_options 
         good = out->candidates[i].left_out[0] != '\0' ||
                add_forms(&out->candidates[i], options, out, why);
     }
-    return good && check_prices(out, why) && check_any(out, why);
+    return good && check_prices(out, why) && hire_forms_check_any(out, why);
 }

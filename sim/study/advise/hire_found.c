@@ -57,7 +57,7 @@ static bool is_cheaper(const struct hire_form *a, const struct hire_form *b)
 }
 
 /* By how much the run that hire_misses() gives falls short. */
-static double shortfall_of(const struct hire_form *form)
+static double hire_found_shortfall_of(const struct hire_form *form)
 {
     return form->fewer > 0 ? form->search.shortfall[form->fewer - 1] : form->alone;
 }
@@ -66,10 +66,12 @@ static double shortfall_of(const struct hire_form *form)
 static bool says_more(const struct hire_form *a, const struct hire_form *b)
 {
     bool tried = hire_misses(a) != NULL, other = hire_misses(b) != NULL;
-    return tried != other ? tried : tried ? shortfall_of(a) < shortfall_of(b) : a->gpus > b->gpus;
+    return tried != other ? tried
+           : tried        ? hire_found_shortfall_of(a) < hire_found_shortfall_of(b)
+                          : a->gpus > b->gpus;
 }
 
-static bool is_better(const struct hire_form *a, const struct hire_form *b)
+static bool hire_found_is_better(const struct hire_form *a, const struct hire_form *b)
 {
     bool holds = a->servers > 0, other = b->servers > 0;
     return holds != other ? holds : holds ? is_cheaper(a, b) : says_more(a, b);
@@ -78,8 +80,8 @@ static bool is_better(const struct hire_form *a, const struct hire_form *b)
 void hire_choose(struct hire *hire)
 {
     for (uint32_t i = 0; i < hire->count; i++) {
-        bool better =
-            hire->best == HIRE_NONE || is_better(&hire->forms[i], &hire->forms[hire->best]);
+        bool better = hire->best == HIRE_NONE ||
+                      hire_found_is_better(&hire->forms[i], &hire->forms[hire->best]);
         hire->best = hire->forms[i].servers > 0 && better ? i : hire->best;
     }
 }
@@ -90,7 +92,8 @@ uint32_t hire_best_on(const struct hire *hire, const char *machine)
     for (uint32_t i = 0; i < hire->count; i++) {
         const struct hire_form *form = &hire->forms[i];
         bool here = strcmp(form->candidate->machine, machine) == 0;
-        best = here && (best == HIRE_NONE || is_better(form, &hire->forms[best])) ? i : best;
+        best = here && (best == HIRE_NONE || hire_found_is_better(form, &hire->forms[best])) ? i
+                                                                                             : best;
     }
     return best;
 }

@@ -33,7 +33,7 @@ static bool lay_share(struct scenario *scenario, double share, const struct hire
            advice_lay_number(scenario, "limit", (double)requests, why);
 }
 
-static bool lay(uint32_t index, struct scenario *out, void *context, struct error *why)
+static bool hire_tries_lay(uint32_t index, struct scenario *out, void *context, struct error *why)
 {
     const struct sizing *sizing = context;
     const struct hire_try *try = &sizing->tries[index];
@@ -116,13 +116,13 @@ static void tell(const struct sizing *sizing)
 
 /* ---- what it tells ---- */
 
-static void keep(struct result *result, struct result *out)
+static void hire_tries_keep(struct result *result, struct result *out)
 {
     *out = *result;
     result_init(result);
 }
 
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+static bool hire_tries_take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct sizing *sizing = context;
     const struct hire_try *try = &sizing->tries[index];
@@ -141,12 +141,12 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
         break;
     case HIRE_WHOLE:
         search_put(&form->search, try->servers - 1, whole);
-        keep(result, &form->runs[try->servers - 1]);
+        hire_tries_keep(result, &form->runs[try->servers - 1]);
         break;
     case HIRE_ALL_ALONE:
         form->alone = whole;
         form->is_alone = true;
-        keep(result, &form->lonely);
+        hire_tries_keep(result, &form->lonely);
         break;
     }
     *(sizing->what < HIRE_WHOLE ? &sizing->hire->cheap_runs : &sizing->hire->runs) += 1;
@@ -156,7 +156,8 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
 
 /* ---- rounds ---- */
 
-static bool add(struct sizing *sizing, struct hire_form *form, uint32_t servers, struct error *why)
+static bool hire_tries_add(struct sizing *sizing, struct hire_form *form, uint32_t servers,
+                           struct error *why)
 {
     if (!array_reserve(&sizing->tries, &sizing->capacity, sizing->count + 1, sizeof *sizing->tries,
                        why)) {
@@ -167,7 +168,7 @@ static bool add(struct sizing *sizing, struct hire_form *form, uint32_t servers,
 }
 
 /* Cheap runs are rough: only runs of the whole workload are kept. */
-static bool run_round(struct sizing *sizing, struct error *why)
+static bool hire_tries_run_round(struct sizing *sizing, struct error *why)
 {
     const struct tries tries = {.count = (uint32_t)sizing->count,
                                 .rough = sizing->what < HIRE_WHOLE,
@@ -175,8 +176,8 @@ static bool run_round(struct sizing *sizing, struct error *why)
                                 .jobs = sizing->options->jobs,
                                 .runs = sizing->options->runs,
                                 .sources = sizing->sources,
-                                .lay = lay,
-                                .take = take,
+                                .lay = hire_tries_lay,
+                                .take = hire_tries_take,
                                 .context = sizing};
     tell(sizing);
     bool good = tries_run(&tries, sizing->interrupted, why);
@@ -192,9 +193,9 @@ bool hire_try_forms(struct sizing *sizing, enum hire_what what,
     sizing->what = what;
     for (uint32_t i = 0; good && i < sizing->hire->count; i++) {
         struct hire_form *form = &sizing->hire->forms[i];
-        good = !is_wanted(sizing->hire, form) || add(sizing, form, 1, why);
+        good = !is_wanted(sizing->hire, form) || hire_tries_add(sizing, form, 1, why);
     }
-    return good && run_round(sizing, why);
+    return good && hire_tries_run_round(sizing, why);
 }
 
 bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t reach,
@@ -217,11 +218,11 @@ bool hire_search(struct sizing *sizing, enum hire_what what, struct hire_form *c
         for (uint32_t i = 0; good && i < count; i++) {
             uint32_t values[A_ROUND], tries = search_next(&forms[i]->search, A_ROUND, values);
             for (uint32_t j = 0; good && j < tries; j++) {
-                good = add(sizing, forms[i], values[j] + 1, why);
+                good = hire_tries_add(sizing, forms[i], values[j] + 1, why);
             }
         }
         open = sizing->count > 0;
-        good = good && run_round(sizing, why);
+        good = good && hire_tries_run_round(sizing, why);
     }
     return good;
 }

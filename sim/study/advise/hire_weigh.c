@@ -59,15 +59,15 @@ uint32_t hire_likely(const struct hire *hire, uint32_t first)
 
 /* ---- by its share of the rate ---- */
 
-static bool begin_form(const struct hire *hire, struct hire_form *form, uint32_t most,
-                       struct error *why)
+static bool hire_weigh_begin_form(const struct hire *hire, struct hire_form *form, uint32_t most,
+                                  struct error *why)
 {
     uint32_t guess = servers_at(hire, form, ROUGH_USUAL);
     guess = guess < most ? guess : most;
     return hire_begin(form, most, guess, 1 + guess / 8, why);
 }
 
-static void end_form(struct hire_form *form)
+static void hire_weigh_end_form(struct hire_form *form)
 {
     uint32_t found = search_found(&form->search);
     form->guess = found != SEARCH_NONE ? found + 1 : form->search.count;
@@ -80,11 +80,11 @@ bool hire_weigh_forms(struct sizing *sizing, struct hire_form *const *forms, con
     bool good = true;
     for (uint32_t i = 0; good && i < count; i++) {
         uint32_t servers = most != NULL ? most[i] : forms[i]->most_servers;
-        good = begin_form(sizing->hire, forms[i], servers, why);
+        good = hire_weigh_begin_form(sizing->hire, forms[i], servers, why);
     }
     good = good && hire_search(sizing, HIRE_SHARE, forms, count, why);
     for (uint32_t i = 0; i < count && !*sizing->interrupted; i++) {
-        end_form(forms[i]);
+        hire_weigh_end_form(forms[i]);
     }
     return good;
 }

@@ -40,7 +40,7 @@ static bool judge_kernel(const struct measured_kernel *kernel, void *context, st
 {
     const struct judging *judging = context;
     const struct profile *profile = judging->profile;
-    struct class_errors *class =
+    struct kernel_class_errors *class =
         &judging->errors->classes[kernel_class_of(profile, &kernel->shape)];
     if (!kernel_shape_require(profile, &kernel->shape, why) ||
         !array_reserve(&class->errors, &class->capacity, class->count + 1, sizeof *class->errors,
@@ -58,7 +58,7 @@ static bool judge_kernel(const struct measured_kernel *kernel, void *context, st
 }
 
 /* Sorts the errors, then leaves their absolute values in their place. */
-static void sum_up(struct class_errors *class)
+static void kernel_errors_sum_up(struct kernel_class_errors *class)
 {
     if (class->count == 0) {
         return;
@@ -83,7 +83,7 @@ bool kernel_errors_judge(const struct profile *profile, const char *path, struct
         return false;
     }
     for (int i = 0; i < KERNEL_CLASSES; i++) {
-        sum_up(&out->classes[i]);
+        kernel_errors_sum_up(&out->classes[i]);
     }
     return true;
 }
@@ -92,6 +92,6 @@ void kernel_errors_release(struct kernel_errors *errors)
 {
     for (int i = 0; i < KERNEL_CLASSES; i++) {
         free(errors->classes[i].errors);
-        errors->classes[i] = (struct class_errors){.errors = NULL};
+        errors->classes[i] = (struct kernel_class_errors){.errors = NULL};
     }
 }

@@ -21,7 +21,7 @@ struct kernel_class_kind {
 };
 extern const struct kernel_class_kind kernel_classes[KERNEL_CLASSES];
 
-struct class_errors {
+struct kernel_class_errors {
     double *errors; /* of its rows, owned */
     size_t count, capacity;
     double median, median_abs, p90_abs; /* of the errors, and of their absolute values */
@@ -30,7 +30,7 @@ struct class_errors {
 };
 
 struct kernel_errors {
-    struct class_errors classes[KERNEL_CLASSES]; /* count 0: the file has no such row */
+    struct kernel_class_errors classes[KERNEL_CLASSES]; /* count 0: the file has no such row */
 };
 
 /* Judge the profile by the file at `path` (study/kernels/measured_kernels.h). On failure `out` holds

@@ -117,7 +117,7 @@ bool kernel_shape_require(const struct profile *profile, const struct kernel_sha
 }
 
 /* Bytes of `values` values with their scales. */
-static double bytes_of(enum dtype dtype, double values)
+static double kernel_shape_bytes_of(enum dtype dtype, double values)
 {
     enum { MANY = 128 * 32 }; /* whole groups of every type */
     return values * (double)dtype_bytes(dtype, MANY) / MANY;
@@ -127,10 +127,11 @@ double kernel_shape_kv_bytes(const struct kernel_shape *shape)
 {
     const double *size = shape->size;
     if (shape->op == KERNEL_MLA) {
-        return bytes_of(shape->dtype, size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * (LATENT + ROPE));
+        return kernel_shape_bytes_of(shape->dtype,
+                                     size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * (LATENT + ROPE));
     }
-    return bytes_of(shape->dtype, 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] *
-                                      size[KERNEL_KV_HEADS] * size[KERNEL_HEAD_DIM]);
+    return kernel_shape_bytes_of(shape->dtype, 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] *
+                                                   size[KERNEL_KV_HEADS] * size[KERNEL_HEAD_DIM]);
 }
 
 static struct kernel mla_time(const struct profile *profile, const struct kernel_shape *shape)
@@ -138,7 +139,8 @@ static struct kernel mla_time(const struct profile *profile, const struct kernel
     const double *size = shape->size;
     double values = size[KERNEL_Q_HEADS] * (2 * LATENT + ROPE); /* of queries and outputs */
     const struct attention_work work = {
-        .bytes = kernel_shape_kv_bytes(shape) + bytes_of(DTYPE_BF16, size[KERNEL_BATCH] * values),
+        .bytes = kernel_shape_kv_bytes(shape) +
+                 kernel_shape_bytes_of(DTYPE_BF16, size[KERNEL_BATCH] * values),
         .flops = 2 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * values,
         .rows = size[KERNEL_Q_HEADS],
         .pairs = size[KERNEL_BATCH],
@@ -154,8 +156,8 @@ static struct kernel attention_time(const struct profile *profile, const struct 
     const double *size = shape->size;
     double query = size[KERNEL_Q_HEADS] * size[KERNEL_HEAD_DIM];
     const struct attention_work work = {
-        .bytes =
-            kernel_shape_kv_bytes(shape) + bytes_of(DTYPE_BF16, 2 * size[KERNEL_BATCH] * query),
+        .bytes = kernel_shape_kv_bytes(shape) +
+                 kernel_shape_bytes_of(DTYPE_BF16, 2 * size[KERNEL_BATCH] * query),
         .flops = 4 * size[KERNEL_BATCH] * size[KERNEL_CONTEXT] * query,
         .rows = size[KERNEL_Q_HEADS] / size[KERNEL_KV_HEADS],
         .pairs = size[KERNEL_BATCH] * size[KERNEL_KV_HEADS],
@@ -168,7 +170,8 @@ static struct kernel attention_time(const struct profile *profile, const struct 
 static struct kernel product_time(const struct profile *profile, const struct kernel_shape *shape)
 {
     double m = shape->size[KERNEL_M], n = shape->size[KERNEL_N], k = shape->size[KERNEL_K];
-    double bytes = bytes_of(shape->dtype, n * k) + bytes_of(DTYPE_BF16, m * (n + k));
+    double bytes =
+        kernel_shape_bytes_of(shape->dtype, n * k) + kernel_shape_bytes_of(DTYPE_BF16, m * (n + k));
     if (shape->op == KERNEL_EXPERTS) {
         double experts = shape->size[KERNEL_EXPERT_COUNT];
         return kernel_experts(profile, 2 * experts * m * n * k, m, experts * bytes, shape->dtype);

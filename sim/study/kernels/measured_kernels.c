@@ -18,7 +18,7 @@
 /* The sizes of ops that can be measured come first, in the order of enum kernel_size. */
 enum { MEASURED_SIZES = KERNEL_K + 1, OP = MEASURED_SIZES, DTYPE, US, COLUMNS };
 
-static const char *column_name(size_t column)
+static const char *measured_kernels_column_name(size_t column)
 {
     static const char *const others[] = {"op", "dtype", "us", NULL};
     return column < MEASURED_SIZES ? kernel_sizes[column] : others[column - MEASURED_SIZES];
@@ -29,7 +29,7 @@ static const char *measured_op(size_t index)
     return index <= KERNEL_PRODUCT ? kernel_op_names[index] : NULL;
 }
 
-struct table {
+struct measured_table {
     struct csv_reader reader;
     size_t at[COLUMNS]; /* the field of each column */
     size_t fields;      /* of each line */
@@ -39,10 +39,11 @@ struct table {
 /* ---- the first line ------------------------------------------------------------------- */
 
 /* The field that holds the column; an error if there is none or several. */
-static bool find_column(struct table *table, size_t column, struct error *why)
+static bool measured_kernels_find_column(struct measured_table *table, size_t column,
+                                         struct error *why)
 {
     const struct csv_reader *reader = &table->reader;
-    const char *names[CSV_FIELDS_MOST + 1], *name = column_name(column);
+    const char *names[CSV_FIELDS_MOST + 1], *name = measured_kernels_column_name(column);
     size_t found = 0;
     for (size_t i = 0; i < table->fields; i++) {
         names[i] = reader->fields[i];
@@ -63,7 +64,7 @@ static bool find_column(struct table *table, size_t column, struct error *why)
 }
 
 /* Read a line into `text`; false without an error at the end. */
-static bool next_line(struct table *table, bool *more, struct error *why)
+static bool next_line(struct measured_table *table, bool *more, struct error *why)
 {
     struct csv_reader *reader = &table->reader;
     if (!csv_reader_next(reader, more, why)) {
@@ -77,7 +78,7 @@ static bool next_line(struct table *table, bool *more, struct error *why)
     return true;
 }
 
-static bool read_head(struct table *table, struct error *why)
+static bool measured_kernels_read_head(struct measured_table *table, struct error *why)
 {
     bool more;
     if (!next_line(table, &more, why)) {
@@ -91,7 +92,7 @@ static bool read_head(struct table *table, struct error *why)
         return false;
     }
     for (size_t column = 0; column < COLUMNS; column++) {
-        if (!find_column(table, column, why)) {
+        if (!measured_kernels_find_column(table, column, why)) {
             return false;
         }
     }
@@ -100,45 +101,50 @@ static bool read_head(struct table *table, struct error *why)
 
 /* ---- a row ---------------------------------------------------------------------------- */
 
-static const char *field(const struct table *table, size_t column)
+static const char *field(const struct measured_table *table, size_t column)
 {
     return table->reader.fields[table->at[column]];
 }
 
-static bool read_size(const struct table *table, struct measured_kernel *out, size_t column,
-                      struct error *why)
+static bool measured_kernels_read_size(const struct measured_table *table,
+                                       struct measured_kernel *out, size_t column,
+                                       struct error *why)
 {
     const struct csv_reader *reader = &table->reader;
     const char *text = field(table, column), *op = kernel_op_names[out->shape.op];
     uint64_t size = 0;
     if (text[0] == '\0') {
-        error_set(why, reader->path, reader->line, "'%s' is empty", column_name(column));
+        error_set(why, reader->path, reader->line, "'%s' is empty",
+                  measured_kernels_column_name(column));
         return error_expect(why, "a whole number: '%s' has this size", op);
     }
     if (!units_parse_whole(text, UNIT_COUNT, KERNEL_MOST_SIZE, reader->path, reader->line,
-                           column_name(column), &size, why)) {
+                           measured_kernels_column_name(column), &size, why)) {
         return false;
     }
     if (size == 0) {
-        error_set(why, reader->path, reader->line, "'%s' is 0", column_name(column));
+        error_set(why, reader->path, reader->line, "'%s' is 0",
+                  measured_kernels_column_name(column));
         return error_expect(why, "at least 1");
     }
     out->shape.size[column] = (double)size;
     return true;
 }
 
-static bool read_sizes(const struct table *table, struct measured_kernel *out, struct error *why)
+static bool measured_kernels_read_sizes(const struct measured_table *table,
+                                        struct measured_kernel *out, struct error *why)
 {
     for (size_t column = 0; column < MEASURED_SIZES; column++) {
         bool has = (kernel_ops[out->shape.op].sizes >> column & 1) != 0;
-        if (has && !read_size(table, out, column, why)) {
+        if (has && !measured_kernels_read_size(table, out, column, why)) {
             return false;
         }
     }
     return kernel_shape_check(&out->shape, table->reader.path, table->reader.line, why);
 }
 
-static bool read_time(const struct table *table, struct measured_kernel *out, struct error *why)
+static bool measured_kernels_read_time(const struct measured_table *table,
+                                       struct measured_kernel *out, struct error *why)
 {
     const struct csv_reader *reader = &table->reader;
     struct quantity time;
@@ -151,7 +157,8 @@ static bool read_time(const struct table *table, struct measured_kernel *out, st
     return error_expect(why, "a time in microseconds, from %g to %g", LEAST_US, MOST_US);
 }
 
-static bool read_row(struct table *table, struct measured_kernel *out, struct error *why)
+static bool measured_kernels_read_row(struct measured_table *table, struct measured_kernel *out,
+                                      struct error *why)
 {
     struct csv_reader *reader = &table->reader;
     *out = (struct measured_kernel){.line = reader->line};
@@ -164,13 +171,14 @@ static bool read_row(struct table *table, struct measured_kernel *out, struct er
     }
     out->shape.op = (enum kernel_op)op;
     return kernel_shape_type(&out->shape, field(table, DTYPE), reader->path, reader->line, why) &&
-           read_sizes(table, out, why) && read_time(table, out, why);
+           measured_kernels_read_sizes(table, out, why) &&
+           measured_kernels_read_time(table, out, why);
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
 
-static bool read_rows(struct table *table, measured_kernel_take take, void *context,
-                      struct error *why)
+static bool measured_kernels_read_rows(struct measured_table *table, measured_kernel_take take,
+                                       void *context, struct error *why)
 {
     struct measured_kernel kernel;
     uint64_t rows = 0;
@@ -182,7 +190,7 @@ static bool read_rows(struct table *table, measured_kernel_take take, void *cont
         if (table->reader.text[0] == '\0') {
             continue; /* a blank line, or the end */
         }
-        if (!read_row(table, &kernel, why) || !take(&kernel, context, why)) {
+        if (!measured_kernels_read_row(table, &kernel, why) || !take(&kernel, context, why)) {
             return false;
         }
         rows++;
@@ -195,7 +203,7 @@ static bool read_rows(struct table *table, measured_kernel_take take, void *cont
 }
 
 /* A plain file that is too large fails before it is read. */
-static bool check_file(const struct csv_reader *reader, struct error *why)
+static bool measured_kernels_check_file(const struct csv_reader *reader, struct error *why)
 {
     struct stat status;
     if (fstat(fileno(reader->file), &status) != 0) {
@@ -214,13 +222,14 @@ static bool check_file(const struct csv_reader *reader, struct error *why)
 bool measured_kernels_read(const char *path, measured_kernel_take take, void *context,
                            struct error *why)
 {
-    struct table *table = array_zeroed(1, sizeof *table, why);
+    struct measured_table *table = array_zeroed(1, sizeof *table, why);
     if (table == NULL || !csv_reader_open(&table->reader, path, why)) {
         free(table);
         return false;
     }
-    bool ok = check_file(&table->reader, why) && read_head(table, why) &&
-              read_rows(table, take, context, why);
+    bool ok = measured_kernels_check_file(&table->reader, why) &&
+              measured_kernels_read_head(table, why) &&
+              measured_kernels_read_rows(table, take, context, why);
     csv_reader_close(&table->reader);
     free(table);
     return ok;

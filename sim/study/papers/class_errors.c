@@ -74,7 +74,8 @@ static void test_band(const struct step_row *rows, uint32_t count, struct class_
 }
 
 /* The factor is rounded up to two decimals, as the file of bands has it. */
-static void make_band(const struct step_row *rows, uint32_t count, struct class_errors *out)
+static void class_errors_make_band(const struct step_row *rows, uint32_t count,
+                                   struct class_errors *out)
 {
     for (uint32_t i = 0; i < count; i++) {
         char machine[ERROR_BAND_MACHINE];
@@ -87,8 +88,8 @@ static void make_band(const struct step_row *rows, uint32_t count, struct class_
 }
 
 /* `logs` and `steps` have room for all rows. */
-static void collect(const struct comparison *comparison, const char *class_name, double *logs,
-                    struct step_row *steps, struct class_errors *out)
+static void class_errors_collect(const struct comparison *comparison, const char *class_name,
+                                 double *logs, struct step_row *steps, struct class_errors *out)
 {
     uint32_t step_count = 0;
     for (size_t i = 0; i < comparison->row_count; i++) {
@@ -106,7 +107,7 @@ static void collect(const struct comparison *comparison, const char *class_name,
         gsl_sort(logs, 1, out->rows);
         out->median = exp(gsl_stats_median_from_sorted_data(logs, 1, out->rows));
     }
-    make_band(steps, step_count, out);
+    class_errors_make_band(steps, step_count, out);
 }
 
 bool class_errors_band_held(const struct class_errors *errors)
@@ -127,7 +128,7 @@ bool class_errors_of(const struct comparison *comparison, const char *class_name
         logs != NULL ? array_zeroed(comparison->row_count, sizeof *steps, why) : NULL;
     *out = (struct class_errors){.rows = 0};
     if (steps != NULL) {
-        collect(comparison, class_name, logs, steps, out);
+        class_errors_collect(comparison, class_name, logs, steps, out);
     }
     free(logs);
     free(steps);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool find_run(struct comparison *comparison, const struct scenario *scenario, uint32_t *out,
-                     struct error *why)
+static bool comparison_find_run(struct comparison *comparison, const struct scenario *scenario,
+                                uint32_t *out, struct error *why)
 {
     struct comparison_run run = {.ran = false};
     if (!scenario_point(scenario, 0, &run.point, why)) {
@@ -39,15 +39,16 @@ static bool find_runs(struct comparison *comparison, const struct scenario *scen
 {
     for (uint32_t i = 0; i < count; i++) {
         out[i] = COMPARISON_NO_RUN;
-        if (scenarios[i].root != NULL && !find_run(comparison, &scenarios[i], &out[i], why)) {
+        if (scenarios[i].root != NULL &&
+            !comparison_find_run(comparison, &scenarios[i], &out[i], why)) {
             return false;
         }
     }
     return true;
 }
 
-static bool add_row(struct comparison *comparison, const struct paper *paper,
-                    const struct paper_row *row, struct error *why)
+static bool comparison_add_row(struct comparison *comparison, const struct paper *paper,
+                               const struct paper_row *row, struct error *why)
 {
     if (!array_reserve(&comparison->rows, &comparison->row_capacity, comparison->row_count + 1,
                        sizeof *comparison->rows, why)) {
@@ -69,8 +70,8 @@ static bool add_row(struct comparison *comparison, const struct paper *paper,
     return true;
 }
 
-static bool collect(struct comparison *comparison, const char *const *files, uint32_t count,
-                    struct error *why)
+static bool comparison_collect(struct comparison *comparison, const char *const *files,
+                               uint32_t count, struct error *why)
 {
     comparison->papers = array_zeroed(count, sizeof *comparison->papers, why);
     if (comparison->papers == NULL) {
@@ -83,7 +84,7 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
         }
         comparison->paper_count++;
         for (size_t r = 0; r < paper->row_count; r++) {
-            if (!add_row(comparison, paper, &paper->rows[r], why)) {
+            if (!comparison_add_row(comparison, paper, &paper->rows[r], why)) {
                 return false;
             }
         }
@@ -92,16 +93,16 @@ static bool collect(struct comparison *comparison, const char *const *files, uin
 }
 
 /* All runs, in progress. */
-struct course {
+struct comparison_course {
     struct comparison *comparison;
     struct run_context context;
     comparison_progress *on_progress;
     atomic_uint done;
 };
 
-static bool run_one(uint32_t index, uint32_t thread, void *context, struct error *why)
+static bool comparison_run_one(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
-    struct course *course = context;
+    struct comparison_course *course = context;
     struct comparison *comparison = course->comparison;
     struct comparison_run *run = &comparison->runs[index];
     (void)thread;
@@ -119,12 +120,12 @@ static bool run_one(uint32_t index, uint32_t thread, void *context, struct error
 bool comparison_create(const char *const *files, uint32_t count, uint32_t threads,
                        comparison_progress *on_progress, struct comparison *out, struct error *why)
 {
-    struct course course = {.comparison = out, .on_progress = on_progress};
+    struct comparison_course course = {.comparison = out, .on_progress = on_progress};
     *out = (struct comparison){.papers = NULL};
     bool good = run_context_init(&course.context, parallel_threads(threads), NULL, why);
     course.context.threads = 1; /* the runs are parallel already */
-    good = good && collect(out, files, count, why) &&
-           parallel_for((uint32_t)out->run_count, threads, run_one, &course, why);
+    good = good && comparison_collect(out, files, count, why) &&
+           parallel_for((uint32_t)out->run_count, threads, comparison_run_one, &course, why);
     run_context_release(&course.context);
     if (!good) {
         comparison_release(out);

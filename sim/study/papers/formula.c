@@ -10,7 +10,7 @@
 
 #define LAYERS "layers"
 
-static bool is_number(enum column column)
+static bool formula_is_number(enum column column)
 {
     enum column_type type = column_kinds[column].type;
     return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
@@ -22,7 +22,7 @@ static bool unknown_term(const struct node *node, const char *text, struct error
     const char *names[COLUMN_COUNT + 2];
     size_t count = 0;
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (is_number((enum column)column)) {
+        if (formula_is_number((enum column)column)) {
             names[count++] = column_kinds[column].name;
         }
     }
@@ -65,7 +65,8 @@ static bool read_term(const struct node *node, struct formula_term *out, struct 
     }
     out->column = COLUMN_COUNT;
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (is_number((enum column)column) && strcmp(column_kinds[column].name, node->text) == 0) {
+        if (formula_is_number((enum column)column) &&
+            strcmp(column_kinds[column].name, node->text) == 0) {
             out->column = (enum column)column;
         }
     }

@@ -36,7 +36,7 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
 
 /* The results that a case is read off. Memory does not depend on a figure's range: `at` lacks it
  * and `own` has it. */
-struct view {
+struct judge_view {
     const struct result *at[PAPER_ROLES], *own[PAPER_ROLES]; /* NULL: the case has no such run */
 };
 
@@ -70,10 +70,11 @@ static const struct result *moved_result(const struct comparison *comparison, ui
     return &run->result;
 }
 
-static struct view view_of(const struct comparison *comparison, const struct comparison_row *row,
-                           uint32_t which, struct change change, const struct curve **moved)
+static struct judge_view view_of(const struct comparison *comparison,
+                                 const struct comparison_row *row, uint32_t which,
+                                 struct change change, const struct curve **moved)
 {
-    struct view view;
+    struct judge_view view;
     for (int role = PAPER_RUN; role < PAPER_ROLES; role++) {
         uint32_t run = row->runs[which * PAPER_ROLES + (uint32_t)role];
         view.own[role] = view.at[role] = result_of(comparison, run);
@@ -86,7 +87,7 @@ static struct view view_of(const struct comparison *comparison, const struct com
     return view;
 }
 
-static double take(const struct formula *formula, const struct view *view, int role)
+static double judge_take(const struct formula *formula, const struct judge_view *view, int role)
 {
     double value = formula_value(formula, view->at[role]);
     return isnan(value) ? formula_value(formula, view->own[role]) : value;
@@ -94,12 +95,12 @@ static double take(const struct formula *formula, const struct view *view, int r
 
 /* The role of the best run to divide by, or PAPER_RUN if there is none. Of several, those that do
  * not fit are left out. */
-static int best_against(const struct paper_row *row, const struct view *view)
+static int best_against(const struct paper_row *row, const struct judge_view *view)
 {
     int best = view->at[PAPER_AGAINST] != NULL ? PAPER_AGAINST : PAPER_RUN;
     double speed = formula_speed(&row->take), least = NAN;
     for (int role = PAPER_AGAINST; role < PAPER_ROLES && view->at[role] != NULL; role++) {
-        double value = speed * take(&row->take, view, role);
+        double value = speed * judge_take(&row->take, view, role);
         if (!isnan(value) && !(least <= value)) {
             least = value;
             best = role;
@@ -108,14 +109,14 @@ static int best_against(const struct paper_row *row, const struct view *view)
     return best;
 }
 
-static double value_of(const struct paper_row *row, const struct view *view, int best)
+static double judge_value_of(const struct paper_row *row, const struct judge_view *view, int best)
 {
-    double value = take(&row->take, view, PAPER_RUN);
+    double value = judge_take(&row->take, view, PAPER_RUN);
     if (view->at[PAPER_MINUS] != NULL) {
-        value -= take(&row->take, view, PAPER_MINUS);
+        value -= judge_take(&row->take, view, PAPER_MINUS);
     }
     bool own = best == PAPER_RUN || row->over.count > 0;
-    value /= take(own ? &row->over : &row->take, view, best);
+    value /= judge_take(own ? &row->over : &row->take, view, best);
     return row->unit == UNIT_BYTES_PER_S ? value * 1e9 : value;
 }
 
@@ -127,9 +128,9 @@ static double value_across(const struct comparison *comparison, const struct com
     double found = NAN;
     *at = (struct comparison_place){0, PAPER_RUN};
     for (uint32_t i = 0; i < row->row->case_count; i++) {
-        const struct view view = view_of(comparison, row, i, change, moved);
+        const struct judge_view view = view_of(comparison, row, i, change, moved);
         int best = best_against(row->row, &view);
-        double value = value_of(row->row, &view, best);
+        double value = judge_value_of(row->row, &view, best);
         bool nearer = row->row->end == PAPER_LEAST ? value < found : value > found;
         if (nearer || (isnan(found) && !isnan(value))) {
             found = value;
@@ -139,7 +140,7 @@ static double value_across(const struct comparison *comparison, const struct com
     return found;
 }
 
-static double error_of(const struct paper_row *row, double predicted)
+static double judge_error_of(const struct paper_row *row, double predicted)
 {
     if (row->most == 0) { /* published without a figure */
         return NAN;
@@ -202,7 +203,7 @@ static void read_ranges(const struct comparison *comparison, struct comparison_r
             if (curve != NULL) {
                 note_end(row, (struct comparison_end){curve_kinds[id].name, curve->basis,
                                                       end == 0 ? curve->least : curve->most, NULL,
-                                                      error_of(said, value)});
+                                                      judge_error_of(said, value)});
             }
         }
     }
@@ -211,15 +212,15 @@ static void read_ranges(const struct comparison *comparison, struct comparison_r
             const struct curve *none;
             double value =
                 value_across(comparison, row, (struct change){CURVE_COUNT, i, end}, &none, &at);
-            note_end(row,
-                     (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
-                                             said->assumed[i].values[end], error_of(said, value)});
+            note_end(row, (struct comparison_end){said->assumed[i].key, BASIS_ASSUMED, 1,
+                                                  said->assumed[i].values[end],
+                                                  judge_error_of(said, value)});
         }
     }
 }
 
 /* Are all terms columns from `first` to `last`? */
-static bool within(const struct formula *formula, enum column first, enum column last)
+static bool judge_within(const struct formula *formula, enum column first, enum column last)
 {
     bool all = true;
     for (uint32_t i = 0; i < formula->count; i++) {
@@ -251,15 +252,15 @@ static void classify(const struct comparison *comparison, struct comparison_row 
         row->class_name = NULL;
     } else if (said->served) {
         classify_served(comparison, row);
-    } else if (within(&said->take, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY) &&
-               within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
+    } else if (judge_within(&said->take, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY) &&
+               judge_within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
         row->class_name = comparison_geometry_class;
         row->tolerance = GEOMETRY_TOLERANCE;
-    } else if (within(&said->take, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES) &&
-               within(&said->over, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES)) {
+    } else if (judge_within(&said->take, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES) &&
+               judge_within(&said->over, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES)) {
         row->class_name = comparison_trace_class;
         row->tolerance = TRACE_TOLERANCE;
-    } else if (within(&said->take, COLUMN_KV_BLOCKS, COLUMN_KV_BLOCKS)) {
+    } else if (judge_within(&said->take, COLUMN_KV_BLOCKS, COLUMN_KV_BLOCKS)) {
         row->class_name = comparison_pool_class;
         row->tolerance = POOL_TOLERANCE;
     } else {
@@ -271,7 +272,8 @@ static void classify(const struct comparison *comparison, struct comparison_row 
 }
 
 /* The figure that a rank sorts by, larger first; a run without it comes last. */
-static double merit(const struct comparison *comparison, const struct comparison_row *row, int run)
+static double judge_merit(const struct comparison *comparison, const struct comparison_row *row,
+                          int run)
 {
     const struct formula *take = &row->row->take;
     double value = formula_value(take, comparison_result(comparison, row, run));
@@ -283,8 +285,8 @@ void comparison_order(const struct comparison *comparison, const struct comparis
 {
     for (*count = 0; *count < PAPER_MOST_RUNS && row->runs[*count] != NO_RUN; ++*count) {
         uint32_t at = *count;
-        double own = merit(comparison, row, (int)at);
-        for (; at > 0 && merit(comparison, row, (int)order[at - 1]) < own; at--) {
+        double own = judge_merit(comparison, row, (int)at);
+        for (; at > 0 && judge_merit(comparison, row, (int)order[at - 1]) < own; at--) {
             order[at] = order[at - 1];
         }
         order[at] = *count;
@@ -296,7 +298,7 @@ static enum verdict judge_rank(const struct comparison *comparison,
                                const struct comparison_row *row)
 {
     for (int i = 0; i + 1 < PAPER_MOST_RUNS && row->runs[i + 1] != NO_RUN; i++) {
-        if (merit(comparison, row, i) <= merit(comparison, row, i + 1)) {
+        if (judge_merit(comparison, row, i) <= judge_merit(comparison, row, i + 1)) {
             return VERDICT_MISSED;
         }
     }
@@ -311,7 +313,7 @@ void judge_row(const struct comparison *comparison, struct comparison_row *row)
     if (!row->row->rank && row->runs[PAPER_RUN] != NO_RUN) {
         const struct curve *none;
         row->predicted = value_across(comparison, row, unchanged, &none, &row->at);
-        row->error = error_of(row->row, row->predicted);
+        row->error = judge_error_of(row->row, row->predicted);
         read_ranges(comparison, row);
         row->verdict = fabs(row->error) <= row->tolerance ? VERDICT_MET : VERDICT_MISSED;
     }

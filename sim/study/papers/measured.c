@@ -160,7 +160,7 @@ static bool add_request(const json_t *object, const struct objects *in, struct r
     return true;
 }
 
-static void sum_up(double *ms, size_t count, double value[4])
+static void measured_sum_up(double *ms, size_t count, double value[4])
 {
     const double shares[] = {0.5, 0.9, 0.99};
     gsl_sort(ms, 1, count);
@@ -175,9 +175,9 @@ static void sum_up_all(struct request_times *times, struct measured *out)
 {
     out->tool = "requests";
     out->requests = (double)times->count;
-    sum_up(times->ttft, times->count, &out->value[TTFT_AT]);
-    sum_up(times->tpot, times->tpot_count, &out->value[TPOT_AT]);
-    sum_up(times->e2e, times->count, &out->value[E2E_AT]);
+    measured_sum_up(times->ttft, times->count, &out->value[TTFT_AT]);
+    measured_sum_up(times->tpot, times->tpot_count, &out->value[TPOT_AT]);
+    measured_sum_up(times->e2e, times->count, &out->value[E2E_AT]);
     double seconds = times->last_s - times->first_s;
     out->value[RATE_AT] = seconds > 0 ? times->tokens / seconds : NAN;
     out->ttft = (struct measured_times){times->ttft, times->count};

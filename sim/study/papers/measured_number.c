@@ -6,7 +6,7 @@
 #define MOST 1e12
 
 /* The value for a message, such as "-5", "1e+308" or "a text". */
-static const char *describe(const json_t *value, char *text, size_t size)
+static const char *measured_number_describe(const json_t *value, char *text, size_t size)
 {
     static const char *const kinds[] = {
         [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text",
@@ -34,6 +34,7 @@ bool measured_number(const json_t *object, const char *key, const char *path, in
         *out = number;
         return true;
     }
-    error_set(why, path, line, "'%s' is %s", key, describe(value, text, sizeof text));
+    error_set(why, path, line, "'%s' is %s", key,
+              measured_number_describe(value, text, sizeof text));
     return error_expect(why, "a plausible measurement: 0, or from %g to %g", LEAST, MOST);
 }

@@ -7,7 +7,7 @@
 static const char separators[] = "-_/";
 
 /* Step over a word and the separator after it. */
-static const char *next_word(const char *at)
+static const char *measured_run_next_word(const char *at)
 {
     at += strcspn(at, separators);
     return at + strspn(at, separators);
@@ -22,8 +22,8 @@ static bool same_word(const char *a, const char *b)
 bool measured_names_model(const char *model_id, const char *model)
 {
     while (*model != '\0' && *model_id != '\0') {
-        model = same_word(model_id, model) ? next_word(model) : model;
-        model_id = next_word(model_id);
+        model = same_word(model_id, model) ? measured_run_next_word(model) : model;
+        model_id = measured_run_next_word(model_id);
     }
     return *model == '\0';
 }

@@ -107,8 +107,8 @@ static bool read_remarks(const struct node *node, struct paper *paper, struct pa
     return true;
 }
 
-static bool add_row(struct paper *paper, const struct node *node, struct paper_overlay swept,
-                    enum paper_end end, const struct node *published, struct error *why)
+static bool paper_add_row(struct paper *paper, const struct node *node, struct paper_overlay swept,
+                          enum paper_end end, const struct node *published, struct error *why)
 {
     const char *what = "";
     if (!array_reserve(&paper->rows, &paper->row_capacity, paper->row_count + 1,
@@ -142,7 +142,8 @@ static bool add_swept(struct paper *paper, const struct node *node, const struct
     }
     for (size_t i = 0; i < values->count; i++) {
         struct paper_overlay swept = {values->key, values->children[i]};
-        if (!add_row(paper, node, swept, PAPER_ONLY, rank ? NULL : published->children[i], why)) {
+        if (!paper_add_row(paper, node, swept, PAPER_ONLY, rank ? NULL : published->children[i],
+                           why)) {
             return false;
         }
     }
@@ -182,7 +183,7 @@ static bool add_ends(struct paper *paper, const struct node *node, const struct 
     for (size_t i = 0; i < published->count; i++) {
         const struct node *figure = published->children[i];
         enum paper_end end = strcmp(figure->key, "least") == 0 ? PAPER_LEAST : PAPER_MOST;
-        if (!add_row(paper, node, nothing, end, figure, why)) {
+        if (!paper_add_row(paper, node, nothing, end, figure, why)) {
             return false;
         }
     }
@@ -216,7 +217,7 @@ static bool add_served(struct paper *paper, const struct node *node, const struc
     for (size_t i = 0; i < served->count; i++) {
         const struct served_figure *figure;
         if (!find_served(served->children[i], &figure, why) ||
-            !add_row(paper, node, nothing, PAPER_ONLY, served->children[i], why)) {
+            !paper_add_row(paper, node, nothing, PAPER_ONLY, served->children[i], why)) {
             return false;
         }
         struct paper_row *row = &paper->rows[paper->row_count - 1];
@@ -229,7 +230,7 @@ static bool add_served(struct paper *paper, const struct node *node, const struc
     return true;
 }
 
-static bool add_rows(struct paper *paper, const struct node *node, struct error *why)
+static bool paper_add_rows(struct paper *paper, const struct node *node, struct error *why)
 {
     const struct node *sweep = node_get(node, "sweep"), *across = node_get(node, "across");
     const struct node *served = node_get(node, "served");
@@ -244,7 +245,7 @@ static bool add_rows(struct paper *paper, const struct node *node, struct error 
     return across != NULL ? add_ends(paper, node, across, why)
            : sweep != NULL
                ? add_swept(paper, node, sweep, why)
-               : add_row(paper, node, nothing, PAPER_ONLY, node_get(node, "published"), why);
+               : paper_add_row(paper, node, nothing, PAPER_ONLY, node_get(node, "published"), why);
 }
 
 static bool read_paper(struct paper *paper, struct error *why)
@@ -261,7 +262,7 @@ static bool read_paper(struct paper *paper, struct error *why)
         return node_error(rows, why, "'rows' must be a list of rows");
     }
     for (size_t i = 0; i < rows->count; i++) {
-        if (!add_rows(paper, rows->children[i], why)) {
+        if (!paper_add_rows(paper, rows->children[i], why)) {
             return false;
         }
     }

@@ -2,7 +2,7 @@
 
 static const struct paper_overlay nothing = {NULL, NULL};
 
-static bool lay_map(struct scenario *scenario, const struct node *map, struct error *why)
+static bool paper_runs_lay_map(struct scenario *scenario, const struct node *map, struct error *why)
 {
     return map == NULL || scenario_lay(scenario, map, why);
 }
@@ -10,7 +10,7 @@ static bool lay_map(struct scenario *scenario, const struct node *map, struct er
 static bool lay_overlay(struct scenario *scenario, struct paper_overlay overlay, struct error *why)
 {
     if (overlay.key == NULL) {
-        return lay_map(scenario, overlay.value, why);
+        return paper_runs_lay_map(scenario, overlay.value, why);
     }
     struct node *map = node_parse("{}", 2, overlay.value->file, why);
     bool good = map != NULL && node_put(map, overlay.key, overlay.value, why) &&
@@ -25,9 +25,10 @@ static bool build_run(const struct paper *paper, const struct node *row, struct 
                       const struct node *role, struct paper_overlay end, struct scenario *out,
                       struct error *why)
 {
-    return scenario_init(out, why) && lay_map(out, node_get(paper->tree, "scenario"), why) &&
-           lay_map(out, node_get(row, "set"), why) && lay_overlay(out, swept, why) &&
-           lay_map(out, role, why) && lay_overlay(out, end, why);
+    return scenario_init(out, why) &&
+           paper_runs_lay_map(out, node_get(paper->tree, "scenario"), why) &&
+           paper_runs_lay_map(out, node_get(row, "set"), why) && lay_overlay(out, swept, why) &&
+           paper_runs_lay_map(out, role, why) && lay_overlay(out, end, why);
 }
 
 /* How many runs `against` has. A list is checked: there must be a best of it. */

@@ -26,7 +26,7 @@ static bool check_model(const struct model *model, struct error *why)
     return true;
 }
 
-static bool check_trace(const struct trace *trace, struct error *why)
+static bool validation_check_trace(const struct trace *trace, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     uint32_t steps = standard.warmup + standard.steps;
@@ -51,7 +51,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
     struct trust trust = {.basis = BASIS_MEASURED};
     *out = standard;
     out->site = site;
-    if (!check_model(model, why) || !check_trace(trace, why) ||
+    if (!check_model(model, why) || !validation_check_trace(trace, why) ||
         !miniature_require(profile, site, why)) {
         return false;
     }
@@ -102,14 +102,14 @@ bool validation_ran(const struct validation *validation, int id)
 
 /* ---- the harness's output ---- */
 
-struct line {
+struct validation_line {
     const char *kind, *name; /* "mechanism", "lru" */
     struct validation_figure figure;
     json_int_t wanted, missed; /* of a mechanism */
     double output_error;
 };
 
-static bool read_figure(json_t *object, struct validation_figure *out)
+static bool validation_read_figure(json_t *object, struct validation_figure *out)
 {
     int samples = 0;
     bool good = json_unpack(object, "{s:F, s:F, s:F, s:i}", "median", &out->median, "p10",
@@ -160,8 +160,8 @@ static struct validation_curve *curve_named(struct validation *validation, const
 }
 
 /* Points arrive in the order of their sizes. */
-static bool add_point(const char *name, double size, double value, struct validation *out,
-                      struct error *why)
+static bool validation_add_point(const char *name, double size, double value,
+                                 struct validation *out, struct error *why)
 {
     struct validation_curve *curve = curve_named(out, name);
     if (curve == NULL || curve->count == VALIDATION_POINTS ||
@@ -269,7 +269,7 @@ static bool read_mechanism(json_t *object, const char *name, const struct trace 
         return error_set(why, NULL, 0, "the harness reported an unexpected '%s'", name);
     }
     struct validation_row *row = &out->rows[id];
-    if (!read_figure(object, &row->measured) ||
+    if (!validation_read_figure(object, &row->measured) ||
         json_unpack(object, "{s:I, s:I, s:F}", "wanted", &wanted, "missed", &missed, "worst",
                     &row->output_error) != 0) {
         return error_set(why, NULL, 0, "the harness's line about '%s' is incomplete", name);
@@ -294,8 +294,9 @@ static bool read_absent(const char *name, const char *reason, bool failed, struc
     return true;
 }
 
-static bool read_line(const char *text, size_t length, const struct trace *trace,
-                      const struct profile *profile, struct validation *out, struct error *why)
+static bool validation_read_line(const char *text, size_t length, const struct trace *trace,
+                                 const struct profile *profile, struct validation *out,
+                                 struct error *why)
 {
     const char *name, *reason;
     struct validation_figure figure;
@@ -303,10 +304,10 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
     double size;
     bool good = true;
     if (json_unpack(object, "{s:s, s:F}", "curve", &name, "size", &size) == 0 &&
-        read_figure(object, &figure)) {
-        good = add_point(name, size, figure.median, out, why);
+        validation_read_figure(object, &figure)) {
+        good = validation_add_point(name, size, figure.median, out, why);
     } else if (json_unpack(object, "{s:s}", "stand_in", &name) == 0 &&
-               read_figure(object, &figure)) {
+               validation_read_figure(object, &figure)) {
         good = add_stand_in(name, figure.median, out, why);
     } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
         good = read_mechanism(object, name, trace, profile, out, why);
@@ -323,13 +324,14 @@ static bool read_line(const char *text, size_t length, const struct trace *trace
     return good;
 }
 
-static bool read_lines(const char *lines, const struct trace *trace, const struct profile *profile,
-                       struct validation *out, struct error *why)
+static bool validation_read_lines(const char *lines, const struct trace *trace,
+                                  const struct profile *profile, struct validation *out,
+                                  struct error *why)
 {
     bool good = true;
     while (good && *lines != '\0') {
         size_t length = strcspn(lines, "\n");
-        good = read_line(lines, length, trace, profile, out, why);
+        good = validation_read_line(lines, length, trace, profile, out, why);
         lines += length + (lines[length] == '\n');
     }
     for (int id = 0; good && id < MINIATURE_COUNT; id++) {
@@ -354,7 +356,7 @@ static void rank(struct validation *out)
     }
 }
 
-static int compare(const void *a, const void *b)
+static int validation_compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -362,7 +364,7 @@ static int compare(const void *a, const void *b)
 
 static double median(double *values, uint32_t count)
 {
-    qsort(values, count, sizeof *values, compare);
+    qsort(values, count, sizeof *values, validation_compare);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
@@ -414,7 +416,7 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
                       struct error *why)
 {
     *out = (struct validation){.shape = *shape};
-    if (!read_lines(lines, trace, profile, out, why)) {
+    if (!validation_read_lines(lines, trace, profile, out, why)) {
         return false;
     }
     note_changes(profile, out);

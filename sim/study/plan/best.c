@@ -17,14 +17,14 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static const char *kind_name(size_t index)
+static const char *best_kind_name(size_t index)
 {
     return index < KINDS ? column_kinds[kinds[index].column].name : NULL;
 }
 
 bool best_read(const char *key, const char *option, enum column *out, struct error *why)
 {
-    int index = name_find(key, kind_name, "figure", option, 0, why);
+    int index = name_find(key, best_kind_name, "figure", option, 0, why);
     *out = index >= 0 ? kinds[index].column : COLUMN_COUNT;
     return index >= 0;
 }

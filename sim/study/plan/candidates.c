@@ -15,12 +15,12 @@
 
 /* ---- sets ---- */
 
-struct names {
+struct candidate_names {
     char **all; /* owned, and each */
     size_t count;
 };
 
-static void names_release(struct names *names)
+static void names_release(struct candidate_names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
         free(names->all[i]);
@@ -28,7 +28,7 @@ static void names_release(struct names *names)
     free(names->all);
 }
 
-static bool has_name(const struct names *names, const char *name)
+static bool plan_candidates_has_name(const struct candidate_names *names, const char *name)
 {
     bool has = false;
     for (size_t i = 0; i < names->count; i++) {
@@ -45,14 +45,14 @@ struct set {
 };
 
 /* Add a name in its canonical spelling. A name given twice is in the set once. */
-static bool add_name(const struct set *set, char *name, size_t *capacity, struct names *names,
-                     struct error *why)
+static bool add_name(const struct set *set, char *name, size_t *capacity,
+                     struct candidate_names *names, struct error *why)
 {
     char canonical[NAMED_SIZE];
     if (named_canonical(set->kind, name, canonical)) {
         name = canonical;
     }
-    if (has_name(names, name)) {
+    if (plan_candidates_has_name(names, name)) {
         return true;
     }
     if (!array_reserve(&names->all, capacity, names->count + 1, sizeof *names->all, why)) {
@@ -62,7 +62,7 @@ static bool add_name(const struct set *set, char *name, size_t *capacity, struct
     return names->all[names->count++] != NULL;
 }
 
-static bool split_names(const struct set *set, struct names *names, struct error *why)
+static bool split_names(const struct set *set, struct candidate_names *names, struct error *why)
 {
     const char *rest = set->given, *name;
     size_t capacity = 0, length;
@@ -83,7 +83,7 @@ static bool split_names(const struct set *set, struct names *names, struct error
 }
 
 /* The scenario's own value: a name, or the map of a machine, which needs no name. */
-static bool take_said(const struct node *said, struct names *names, struct error *why)
+static bool take_said(const struct node *said, struct candidate_names *names, struct error *why)
 {
     const struct node *extends = node_get(said, "extends");
     const char *name = said->kind == NODE_SCALAR                         ? said->text
@@ -98,8 +98,8 @@ static bool take_said(const struct node *said, struct names *names, struct error
 }
 
 /* `laid`: the names have to be laid over the scenario, because it does not say them. */
-static bool read_set(const struct scenario *scenario, const struct set *set, struct names *names,
-                     bool *laid, struct error *why)
+static bool read_set(const struct scenario *scenario, const struct set *set,
+                     struct candidate_names *names, bool *laid, struct error *why)
 {
     const struct node *said = node_said(scenario->root, set->key);
     *laid = set->given != NULL || said == NULL;
@@ -144,7 +144,7 @@ static uint32_t count_mechanisms(const struct node *preset)
 }
 
 /* Does a step of decode bring KV or weights from outside HBM? */
-static bool offloads(const struct mechanisms *mechanisms)
+static bool plan_candidates_offloads(const struct mechanisms *mechanisms)
 {
     return (mechanisms_offload(mechanisms) && !mechanisms_drop(mechanisms)) ||
            mechanisms->weights < 1;
@@ -168,7 +168,7 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     candidate->mechanisms = count_mechanisms(preset);
     candidate->facts = (struct system_facts){.reference = info.reference,
                                              .native = strcmp(info.lossless, "native") == 0,
-                                             .offloads = offloads(&mechanisms),
+                                             .offloads = plan_candidates_offloads(&mechanisms),
                                              .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
     snprintf(candidate->facts.available, sizeof candidate->facts.available, "%s", info.available);
     snprintf(candidate->facts.where, sizeof candidate->facts.where, "%s", info.where);
@@ -218,7 +218,7 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
 {
     const struct set system = {"system", "--system", options->systems, &named_system, true};
     const struct set machine = {"hardware", "--hardware", options->machines, &named_machine, false};
-    struct names systems = {.count = 0}, machines = {.count = 0};
+    struct candidate_names systems = {.count = 0}, machines = {.count = 0};
     bool lay_system, lay_machine;
     *out = NULL;
     *count = 0;

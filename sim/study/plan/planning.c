@@ -44,8 +44,8 @@ const char *quest_label(const struct quest *quest, bool maximise, uint32_t value
 
 /* ---- a candidate ---- */
 
-static bool read_axis(struct quest *quest, const struct planning_options *options,
-                      const struct planned *own, struct error *why)
+static bool planning_read_axis(struct quest *quest, const struct planning_options *options,
+                               const struct planned *own, struct error *why)
 {
     const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
                                    .scenario = &quest->candidate->scenario,
@@ -114,8 +114,9 @@ static bool quest_begin(struct quest *quest, struct candidate *candidate,
     if (!quest->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
         quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
-        quest->cannot = !check_price(candidate, &own.point.setup.profile, options, &quest->why) ||
-                        (quest->fixed == NULL && !read_axis(quest, options, &own, &quest->why));
+        quest->cannot =
+            !check_price(candidate, &own.point.setup.profile, options, &quest->why) ||
+            (quest->fixed == NULL && !planning_read_axis(quest, options, &own, &quest->why));
     }
     uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
     quest->requests = !quest->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
@@ -162,7 +163,8 @@ struct round {
     uint32_t count;
 };
 
-static void tell_progress(const struct quest *quest, const struct planning_options *options)
+static void planning_tell_progress(const struct quest *quest,
+                                   const struct planning_options *options)
 {
     if (options->on_progress != NULL) {
         options->on_progress(quest->candidate->system, quest->candidate->machine,
@@ -171,7 +173,8 @@ static void tell_progress(const struct quest *quest, const struct planning_optio
 }
 
 /* A run without the figure that is compared is no answer. */
-static void judge(struct quest *quest, uint32_t value, const struct planning_options *options)
+static void planning_judge(struct quest *quest, uint32_t value,
+                           const struct planning_options *options)
 {
     const struct result *result = &quest->results[value];
     double shortfall = targets_shortfall(&options->targets, result);
@@ -183,7 +186,7 @@ static void judge(struct quest *quest, uint32_t value, const struct planning_opt
     }
 }
 
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+static bool planning_take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     const struct round *round = context;
     const struct planning_options *options = round->options;
@@ -192,8 +195,8 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     (void)why;
     quest->results[value] = *result;
     result_init(result);
-    judge(quest, value, options);
-    tell_progress(quest, options);
+    planning_judge(quest, value, options);
+    planning_tell_progress(quest, options);
     return true;
 }
 
@@ -238,29 +241,30 @@ static void tell_decided(const struct round *round)
     }
 }
 
-static bool lay(uint32_t index, struct scenario *out, void *context, struct error *why)
+static bool planning_lay(uint32_t index, struct scenario *out, void *context, struct error *why)
 {
     const struct round *round = context;
     const struct try *try = &round->tries[index];
     return quest_scenario(try->quest, round->options->maximise, try->value, out, why);
 }
 
-static bool run_round(struct round *round, struct sources *sources, bool *interrupted,
-                      struct error *why)
+static bool planning_run_round(struct round *round, struct sources *sources, bool *interrupted,
+                               struct error *why)
 {
     const struct tries tries = {.count = round->count,
                                 .store = round->options->store,
                                 .jobs = round->options->jobs,
                                 .runs = round->options->runs,
                                 .sources = sources,
-                                .lay = lay,
-                                .take = take,
+                                .lay = planning_lay,
+                                .take = planning_take,
                                 .context = round};
     return tries_run(&tries, interrupted, why);
 }
 
-static bool run_rounds(struct planning *planning, const struct scenario *scenario,
-                       const struct planning_options *options, bool *interrupted, struct error *why)
+static bool planning_run_rounds(struct planning *planning, const struct scenario *scenario,
+                                const struct planning_options *options, bool *interrupted,
+                                struct error *why)
 {
     struct round round = {.planning = planning, .options = options};
     round.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *round.tries, why);
@@ -271,7 +275,7 @@ static bool run_rounds(struct planning *planning, const struct scenario *scenari
         if (round.count == 0) {
             break;
         }
-        good = run_round(&round, scenario->sources, interrupted, why);
+        good = planning_run_round(&round, scenario->sources, interrupted, why);
     }
     for (uint32_t i = 0; i < planning->count; i++) {
         struct quest *quest = &planning->quests[i];
@@ -287,7 +291,7 @@ static bool run_rounds(struct planning *planning, const struct scenario *scenari
 /* ---- all of it ---- */
 
 /* If no quest can search, the error of the first one is the reason. */
-static bool check_any(const struct planning *planning, struct error *why)
+static bool planning_check_any(const struct planning *planning, struct error *why)
 {
     const struct quest *first = NULL;
     for (uint32_t i = 0; i < planning->count; i++) {
@@ -315,7 +319,8 @@ static bool begin_all(struct planning *planning, const struct planning_options *
         good = planning->candidates[i].left_out[0] != '\0' ||
                quest_begin(quest, &planning->candidates[i], options, why);
     }
-    return good && check_any(planning, why) && typed_values_check(planning, options->axis, why);
+    return good && planning_check_any(planning, why) &&
+           typed_values_check(planning, options->axis, why);
 }
 
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
@@ -339,7 +344,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
         (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
         begin_all(out, options, why) && planning_scout(out, scenario, options, interrupted, why) &&
-        (*interrupted || run_rounds(out, scenario, options, interrupted, why));
+        (*interrupted || planning_run_rounds(out, scenario, options, interrupted, why));
     if (good) {
         winner_find(out);
     }
@@ -365,7 +370,8 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
 }
 
 /* Set a swept key to its only value. */
-static bool lay_value(struct scenario *scenario, const struct node *swept, struct error *why)
+static bool planning_lay_value(struct scenario *scenario, const struct node *swept,
+                               struct error *why)
 {
     struct node *map = node_parse("{}", 2, "scenario", why);
     bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
@@ -384,7 +390,8 @@ bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, st
         struct axis_value at = *quest_value(quest, maximise, value);
         one.values = &at;
         one.count = 1;
-        good = axis_sweep(&one, &swept, why) && lay_value(out, swept.sweep->children[0], why);
+        good =
+            axis_sweep(&one, &swept, why) && planning_lay_value(out, swept.sweep->children[0], why);
     }
     node_destroy(swept.sweep);
     return good;

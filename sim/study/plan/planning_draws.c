@@ -2,15 +2,16 @@
 
 #include "study/sweep/sweep.h"
 
-struct drawing {
+struct planning_draw {
     const struct planning_options *options;
     struct quest *quest;
     uint32_t value;
 };
 
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+static bool planning_draws_take(uint32_t index, struct result *result, void *context,
+                                struct error *why)
 {
-    const struct drawing *drawing = context;
+    const struct planning_draw *drawing = context;
     struct result *own = &drawing->quest->results[drawing->value];
     (void)index;
     (void)why;
@@ -20,9 +21,9 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     return true;
 }
 
-static void tell_draws(uint32_t draws, void *context)
+static void planning_draws_tell(uint32_t draws, void *context)
 {
-    const struct drawing *drawing = context;
+    const struct planning_draw *drawing = context;
     const struct candidate *candidate = drawing->quest->candidate;
     (void)draws;
     if (drawing->options->on_progress != NULL) {
@@ -31,16 +32,16 @@ static void tell_draws(uint32_t draws, void *context)
     }
 }
 
-static bool draw(const struct planning *planning, struct drawing *drawing, bool *interrupted,
-                 struct error *why)
+static bool planning_draws_add(const struct planning *planning, struct planning_draw *drawing,
+                               bool *interrupted, struct error *why)
 {
     struct scenario point;
     const struct sweep_options sweep = {.store = drawing->options->store,
                                         .jobs = drawing->options->jobs,
                                         .runs = drawing->options->runs,
                                         .replications = {.count = drawing->options->draws},
-                                        .on_result = take,
-                                        .on_draws = tell_draws,
+                                        .on_result = planning_draws_take,
+                                        .on_draws = planning_draws_tell,
                                         .context = drawing};
     bool good = quest_scenario(drawing->quest, planning->maximise, drawing->value, &point, why) &&
                 sweep_run(&point, &sweep, interrupted, why);
@@ -53,11 +54,11 @@ bool planning_draw(struct planning *planning, const struct planning_options *opt
 {
     bool good = true;
     for (uint32_t i = 0; good && !*interrupted && i < planning->count; i++) {
-        struct drawing drawing = {.options = options, .quest = &planning->quests[i]};
+        struct planning_draw drawing = {.options = options, .quest = &planning->quests[i]};
         bool found = drawing.quest->found != PLANNING_NONE;
         bool nearest = planning->winner == PLANNING_NONE && i == planning->nearest;
         drawing.value = found ? drawing.quest->found : drawing.quest->nearest;
-        good = !(found || nearest) || draw(planning, &drawing, interrupted, why);
+        good = !(found || nearest) || planning_draws_add(planning, &drawing, interrupted, why);
     }
     return good;
 }

@@ -44,7 +44,8 @@ struct scouting {
     bool first; /* the round in which all requests come at once */
 };
 
-static double rate_of(const struct scouting *scouting, const struct scout *scout, uint32_t value)
+static double planning_scout_rate_of(const struct scouting *scouting, const struct scout *scout,
+                                     uint32_t value)
 {
     return quest_value(scout->quest, scouting->options->maximise, value)->number;
 }
@@ -59,10 +60,12 @@ static uint64_t count_requests(const struct scouting *scouting, const struct sco
     uint64_t first = least > MOST ? least : MOST;
     return scouting->first
                ? (first < there ? first : there)
-               : rough_requests(&scout->rough, rate_of(scouting, scout, value), least, there);
+               : rough_requests(&scout->rough, planning_scout_rate_of(scouting, scout, value),
+                                least, there);
 }
 
-static bool lay(uint32_t index, struct scenario *out, void *context, struct error *why)
+static bool planning_scout_lay(uint32_t index, struct scenario *out, void *context,
+                               struct error *why)
 {
     const struct scouting *scouting = context;
     const struct scout *scout = scouting->who[index];
@@ -75,11 +78,11 @@ static bool lay(uint32_t index, struct scenario *out, void *context, struct erro
 }
 
 /* Above what the server answers at most no rate passes. */
-static double judge(const struct scouting *scouting, struct scout *scout, uint32_t value,
-                    const struct result *result)
+static double planning_scout_judge(const struct scouting *scouting, struct scout *scout,
+                                   uint32_t value, const struct result *result)
 {
     double shortfall = targets_shortfall(&scouting->times, result);
-    bool held = rate_of(scouting, scout, value) <= scout->rough.most;
+    bool held = planning_scout_rate_of(scouting, scout, value) <= scout->rough.most;
     shortfall = held ? shortfall : fmax(shortfall, 1);
     if (shortfall == 0 && value <= search_found(&scout->search)) {
         scout->taken = result_number(result, COLUMN_E2E) / 1e3;
@@ -87,7 +90,8 @@ static double judge(const struct scouting *scouting, struct scout *scout, uint32
     return shortfall;
 }
 
-static bool take(uint32_t index, struct result *result, void *context, struct error *why)
+static bool planning_scout_take(uint32_t index, struct result *result, void *context,
+                                struct error *why)
 {
     struct scouting *scouting = context;
     const struct planning_options *options = scouting->options;
@@ -97,7 +101,7 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
         rough_read(result, &scout->rough);
     } else {
         uint32_t value = scouting->values[index];
-        search_put(&scout->search, value, judge(scouting, scout, value, result));
+        search_put(&scout->search, value, planning_scout_judge(scouting, scout, value, result));
     }
     if (options->on_progress != NULL) {
         options->on_progress(scout->quest->candidate->system, scout->quest->candidate->machine,
@@ -106,16 +110,16 @@ static bool take(uint32_t index, struct result *result, void *context, struct er
     return true;
 }
 
-static bool run_round(struct scouting *scouting, struct sources *sources, bool *interrupted,
-                      struct error *why)
+static bool planning_scout_run_round(struct scouting *scouting, struct sources *sources,
+                                     bool *interrupted, struct error *why)
 {
     const struct tries tries = {.count = scouting->tries,
                                 .rough = true,
                                 .jobs = scouting->options->jobs,
                                 .runs = scouting->options->runs,
                                 .sources = sources,
-                                .lay = lay,
-                                .take = take,
+                                .lay = planning_scout_lay,
+                                .take = planning_scout_take,
                                 .context = scouting};
     return tries_run(&tries, interrupted, why);
 }
@@ -132,7 +136,8 @@ static void add_try(struct scouting *scouting, struct scout *scout, uint32_t val
 static uint32_t value_at(const struct scouting *scouting, const struct scout *scout, double rate)
 {
     uint32_t value = 0;
-    while (value + 1 < scout->search.count && rate_of(scouting, scout, value) > rate) {
+    while (value + 1 < scout->search.count &&
+           planning_scout_rate_of(scouting, scout, value) > rate) {
         value++;
     }
     return value;
@@ -151,7 +156,7 @@ static void guess_all(struct scouting *scouting)
 
 /* Whoever cannot run at all, has no time to meet or too few requests to save any, is not tried
  * again. */
-static void collect(struct scouting *scouting)
+static void planning_scout_collect(struct scouting *scouting)
 {
     enum { A_ROUND = 2 };
     scouting->tries = 0;
@@ -168,18 +173,19 @@ static void collect(struct scouting *scouting)
     }
 }
 
-static bool run_rounds(struct scouting *scouting, struct sources *sources, bool *interrupted,
-                       struct error *why)
+static bool planning_scout_run_rounds(struct scouting *scouting, struct sources *sources,
+                                      bool *interrupted, struct error *why)
 {
     scouting->first = true;
     for (uint32_t i = 0; i < scouting->count; i++) {
         add_try(scouting, &scouting->scouts[i], 0);
     }
-    bool good = run_round(scouting, sources, interrupted, why);
+    bool good = planning_scout_run_round(scouting, sources, interrupted, why);
     guess_all(scouting);
     scouting->first = false;
-    for (collect(scouting); good && !*interrupted && scouting->tries > 0; collect(scouting)) {
-        good = run_round(scouting, sources, interrupted, why);
+    for (planning_scout_collect(scouting); good && !*interrupted && scouting->tries > 0;
+         planning_scout_collect(scouting)) {
+        good = planning_scout_run_round(scouting, sources, interrupted, why);
     }
     return good;
 }
@@ -201,7 +207,7 @@ static uint64_t needed(const struct scouting *scouting)
     double most = 0;
     for (uint32_t i = 0; i < scouting->count; i++) {
         const struct scout *scout = &scouting->scouts[i];
-        double rate = rate_of(scouting, scout, found(scout));
+        double rate = planning_scout_rate_of(scouting, scout, found(scout));
         bool none = scout->search.tried > 0 && search_found(&scout->search) == SEARCH_NONE;
         if (scout->rough.most > 0 && !none && rate > most) {
             best = scout;
@@ -217,7 +223,7 @@ static uint64_t needed(const struct scouting *scouting)
 }
 
 /* Each candidate serves as many. */
-static bool lengthen(struct planning *planning, uint64_t requests, struct error *why)
+static bool planning_scout_lengthen(struct planning *planning, uint64_t requests, struct error *why)
 {
     bool good = true;
     planning->requests = requests;
@@ -227,7 +233,8 @@ static bool lengthen(struct planning *planning, uint64_t requests, struct error 
     return good;
 }
 
-static bool follow(struct scouting *scouting, struct planning *planning, struct error *why)
+static bool planning_scout_follow(struct scouting *scouting, struct planning *planning,
+                                  struct error *why)
 {
     for (uint32_t i = 0; i < scouting->count; i++) {
         const struct scout *scout = &scouting->scouts[i];
@@ -239,7 +246,7 @@ static bool follow(struct scouting *scouting, struct planning *planning, struct 
         more = more < LENGTHEN_SESSIONS ? LENGTHEN_SESSIONS : more;
     }
     return !scouting->options->may_lengthen || more == 0 || more > LENGTHEN_MOST ||
-           lengthen(planning, more, why);
+           planning_scout_lengthen(planning, more, why);
 }
 
 /* ---- all of it ---- */
@@ -263,7 +270,8 @@ static bool is_scouted(const struct quest *quest)
            strcmp(quest->axis.key, "rate") == 0;
 }
 
-static bool begin(struct planning *planning, struct scouting *scouting, struct error *why)
+static bool planning_scout_begin(struct planning *planning, struct scouting *scouting,
+                                 struct error *why)
 {
     bool good =
         (scouting->scouts = array_zeroed(planning->count, sizeof *scouting->scouts, why)) &&
@@ -282,7 +290,7 @@ static bool begin(struct planning *planning, struct scouting *scouting, struct e
     return good;
 }
 
-static void end(struct scouting *scouting)
+static void planning_scout_end(struct scouting *scouting)
 {
     for (uint32_t i = 0; i < scouting->count; i++) {
         search_release(&scouting->scouts[i].search);
@@ -300,11 +308,11 @@ bool planning_scout(struct planning *planning, const struct scenario *scenario,
         return true;
     }
     targets_without_queue(&options->targets, &scouting.times);
-    bool good = begin(planning, &scouting, why);
+    bool good = planning_scout_begin(planning, &scouting, why);
     if (good && scouting.count > 0) {
-        good = run_rounds(&scouting, scenario->sources, interrupted, why) &&
-               (*interrupted || follow(&scouting, planning, why));
+        good = planning_scout_run_rounds(&scouting, scenario->sources, interrupted, why) &&
+               (*interrupted || planning_scout_follow(&scouting, planning, why));
     }
-    end(&scouting);
+    planning_scout_end(&scouting);
     return good;
 }

@@ -16,7 +16,7 @@ struct price {
     char number[ITEM];
 };
 
-static bool read_price(const char *item, size_t length, struct price *out, struct error *why)
+static bool prices_read(const char *item, size_t length, struct price *out, struct error *why)
 {
     char text[ITEM], canonical[NAMED_SIZE];
     double dollars;
@@ -41,7 +41,7 @@ bool prices_lay(const char *prices, const char *machine, struct scenario *scenar
     bool good = true;
     while (good && prices != NULL && text_item(&prices, &item, &length)) {
         struct price price;
-        good = read_price(item, length, &price, why) &&
+        good = prices_read(item, length, &price, why) &&
                (strcmp(price.machine, machine) != 0 ||
                 node_set(scenario->root, "hardware.price_per_hour", price.number, why));
     }
@@ -49,14 +49,14 @@ bool prices_lay(const char *prices, const char *machine, struct scenario *scenar
 }
 
 /* Fails if an item of the list before `end` prices the same machine. */
-static bool check_single(const char *prices, const char *end, const struct price *price,
-                         struct error *why)
+static bool prices_check_single(const char *prices, const char *end, const struct price *price,
+                                struct error *why)
 {
     const char *item;
     size_t length;
     while (text_item(&prices, &item, &length) && item < end) {
         struct price first;
-        if (read_price(item, length, &first, why) && strcmp(first.machine, price->machine) == 0) {
+        if (prices_read(item, length, &first, why) && strcmp(first.machine, price->machine) == 0) {
             error_usage(why, OPTION, 0, "'%.80s' has two prices, %.40s and %.40s", price->machine,
                         first.number, price->number);
             return error_expect(why, "one price a machine");
@@ -72,7 +72,8 @@ bool prices_check(const char *prices, char *const *machines, size_t count, struc
     while (prices != NULL && text_item(&prices, &item, &length)) {
         struct price price;
         bool found = false;
-        if (!read_price(item, length, &price, why) || !check_single(all, item, &price, why)) {
+        if (!prices_read(item, length, &price, why) ||
+            !prices_check_single(all, item, &price, why)) {
             return false;
         }
         for (size_t i = 0; i < count; i++) {

@@ -119,7 +119,7 @@ uint32_t search_nearest(const struct search *search)
 
 /* ---- the shape that the tries show ---- */
 
-static bool is_less(double a, double b)
+static bool search_is_less(double a, double b)
 {
     return isinf(b) ? !isinf(a) : a < b - SEARCH_EQUAL;
 }
@@ -133,7 +133,8 @@ static bool is_valley(const struct search *search, uint32_t low, uint32_t end)
         if (isnan(shortfall)) {
             continue;
         }
-        if (!isnan(last) && (i <= low ? is_less(last, shortfall) : is_less(shortfall, last))) {
+        if (!isnan(last) &&
+            (i <= low ? search_is_less(last, shortfall) : search_is_less(shortfall, last))) {
             return false;
         }
         last = shortfall;
@@ -158,7 +159,8 @@ static uint32_t tried_behind(const struct search *search, uint32_t value)
 /* ---- rounds ---- */
 
 /* Append up to `most` values spread evenly between `from` and `to`, both excluded. */
-static uint32_t cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values, uint32_t used)
+static uint32_t search_cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values,
+                           uint32_t used)
 {
     uint32_t between = to > from ? to - from - 1 : 0;
     uint32_t count = between < most ? between : most;
@@ -169,13 +171,13 @@ static uint32_t cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *values,
 }
 
 /* Both ends, and values spread evenly between them. */
-static uint32_t begin(const struct search *search, uint32_t most, uint32_t *values)
+static uint32_t search_begin(const struct search *search, uint32_t most, uint32_t *values)
 {
     values[0] = 0;
     if (search->count == 1) {
         return 1;
     }
-    uint32_t used = cut(0, search->count - 1, most - 2, values, 1);
+    uint32_t used = search_cut(0, search->count - 1, most - 2, values, 1);
     values[used] = search->count - 1;
     return used + 1;
 }
@@ -196,8 +198,8 @@ static uint32_t close_in(const struct search *search, uint32_t nearest, uint32_t
                          uint32_t *values)
 {
     uint32_t half = most / 2;
-    uint32_t used = cut(tried_before(search, nearest), nearest, half, values, 0);
-    return cut(nearest, tried_behind(search, nearest), half, values, used);
+    uint32_t used = search_cut(tried_before(search, nearest), nearest, half, values, 0);
+    return search_cut(nearest, tried_behind(search, nearest), half, values, used);
 }
 
 /* The untried values of an even grid over all values, before `end`. */
@@ -250,7 +252,7 @@ static uint32_t go_on_without(const struct search *search, uint32_t most, uint32
 static uint32_t go_on_from(const struct search *search, uint32_t found, uint32_t most,
                            uint32_t *values)
 {
-    uint32_t used = cut(tried_before(search, found), found, most, values, 0);
+    uint32_t used = search_cut(tried_before(search, found), found, most, values, 0);
     return used > 0 || !(search->load || search->uneven) ? used
                                                          : look_beside(search, found, most, values);
 }
@@ -293,7 +295,7 @@ uint32_t search_next(struct search *search, uint32_t most, uint32_t *values)
         return search_next_near(search, most, values);
     }
     if (search->tried == 0) {
-        return begin(search, most, values);
+        return search_begin(search, most, values);
     }
     if (search->merit != NULL) {
         return climb(search, most, values);

@@ -29,7 +29,7 @@ static uint32_t stride(const struct search *search, bool up, uint32_t *values)
 
 /* The guess, and a value a reach better: probably one passes and the other does not. The last value
  * is tried alone: if it fails, so do all. */
-static uint32_t begin(const struct search *search, uint32_t *values)
+static uint32_t search_near_begin(const struct search *search, uint32_t *values)
 {
     uint32_t guess = search->guess, reach = search->reach;
     if (guess == 0 || guess + 1 == search->count) {
@@ -41,8 +41,8 @@ static uint32_t begin(const struct search *search, uint32_t *values)
     return 2;
 }
 
-static uint32_t cut(const struct search *search, uint32_t fails, uint32_t passes, uint32_t most,
-                    uint32_t *values)
+static uint32_t search_near_cut(const struct search *search, uint32_t fails, uint32_t passes,
+                                uint32_t most, uint32_t *values)
 {
     uint32_t between = passes - fails - 1, count = between < most ? between : most;
     if (passes - fails <= search->close) {
@@ -58,7 +58,7 @@ uint32_t search_next_near(const struct search *search, uint32_t most, uint32_t *
 {
     uint32_t found = search_holds(search), fails = found;
     if (search->tried == 0) {
-        return begin(search, values);
+        return search_near_begin(search, values);
     }
     if (found == SEARCH_NONE) {
         bool cannot = search_nearest(search) == SEARCH_NONE;
@@ -67,7 +67,8 @@ uint32_t search_next_near(const struct search *search, uint32_t most, uint32_t *
     }
     while (fails > 0 && !search_tried(search, --fails)) {
     }
-    return found == 0                                      ? 0
-           : search_tried(search, fails) && fails != found ? cut(search, fails, found, most, values)
-                                                           : stride(search, true, values);
+    return found == 0 ? 0
+           : search_tried(search, fails) && fails != found
+               ? search_near_cut(search, fails, found, most, values)
+               : stride(search, true, values);
 }

@@ -24,7 +24,7 @@ static bool write_gpus(const struct point *point, const struct result *result, c
 }
 
 /* A number of parts; "" if there is one. */
-static void write_parts(uint32_t parts, char text[VALUE])
+static void plan_server_write_parts(uint32_t parts, char text[VALUE])
 {
     text[0] = '\0';
     if (parts > 1) {
@@ -36,7 +36,7 @@ static bool write_ranks(const struct point *point, const struct result *result, 
                         struct error *why)
 {
     (void)result, (void)why;
-    write_parts(point->setup.model.parallel.data, text);
+    plan_server_write_parts(point->setup.model.parallel.data, text);
     return true;
 }
 
@@ -44,7 +44,7 @@ static bool write_stages(const struct point *point, const struct result *result,
                          struct error *why)
 {
     (void)result, (void)why;
-    write_parts(point->setup.model.parallel.pipeline, text);
+    plan_server_write_parts(point->setup.model.parallel.pipeline, text);
     return true;
 }
 
@@ -138,7 +138,7 @@ static bool write_quantization(const struct point *point, const struct result *r
     return true;
 }
 
-static double selected_tokens(const struct point *point)
+static double plan_server_selected_tokens(const struct point *point)
 {
     return setup_share(&point->setup, &point->setup.mechanisms.selection) *
            (double)point->setup.context;
@@ -149,7 +149,7 @@ static bool write_selected(const struct point *point, const struct result *resul
 {
     (void)result;
     (void)why;
-    snprintf(text, VALUE, "%.0f", selected_tokens(point));
+    snprintf(text, VALUE, "%.0f", plan_server_selected_tokens(point));
     return true;
 }
 
@@ -171,7 +171,7 @@ static double cached_tokens(const struct point *point, const struct result *resu
     const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
     double sequences = batch->set ? (double)batch->integer : 1;
     if (budget->unit == UNIT_TIMES && !budget->rest) {
-        return floor(budget->value * selected_tokens(point));
+        return floor(budget->value * plan_server_selected_tokens(point));
     }
     return cache->set ? floor((double)cache->integer / (sequences * token_bytes(point))) : 0;
 }
@@ -182,7 +182,8 @@ static bool write_cached(const struct point *point, const struct result *result,
                          struct error *why)
 {
     (void)why;
-    snprintf(text, VALUE, "%.0f", fmax(cached_tokens(point, result), selected_tokens(point)));
+    snprintf(text, VALUE, "%.0f",
+             fmax(cached_tokens(point, result), plan_server_selected_tokens(point)));
     return true;
 }
 
@@ -340,17 +341,18 @@ static const char *value_name(size_t index)
 }
 
 /* The length of the name in "{name}" at `text`; 0 if there is no name, as in JSON. */
-static size_t name_length(const char *text)
+static size_t plan_server_name_length(const char *text)
 {
     size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
 /* Write the value whose name starts at `at`. `*length` is 0 if no name starts there. */
-static bool write_value(const struct point *point, const struct result *result, const char *at,
-                        char text[VALUE], size_t *length, struct error *why)
+static bool plan_server_write_value(const struct point *point, const struct result *result,
+                                    const char *at, char text[VALUE], size_t *length,
+                                    struct error *why)
 {
-    *length = name_length(at);
+    *length = plan_server_name_length(at);
     if (*length == 0 || *length >= VALUE) {
         *length = 0;
         return true;
@@ -369,7 +371,7 @@ static bool write_command(const struct point *point, const struct result *result
          *at != '\0' && used + VALUE < SERVER_COMMAND;) {
         char value[VALUE];
         size_t length;
-        if (!write_value(point, result, at, value, &length, why)) {
+        if (!plan_server_write_value(point, result, at, value, &length, why)) {
             return false;
         }
         if (length > 0) {

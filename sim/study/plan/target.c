@@ -13,7 +13,7 @@
 
 /* ---- keys ---- */
 
-static bool is_number(enum column_type type)
+static bool target_is_number(enum column_type type)
 {
     return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
            type == COLUMN_TYPE_MS;
@@ -62,7 +62,7 @@ static enum unit unit_of(enum column column)
 static const char *number_key(size_t index)
 {
     for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (is_number(column_kinds[column].type) && index-- == 0) {
+        if (target_is_number(column_kinds[column].type) && index-- == 0) {
             return column_kinds[column].name;
         }
     }
@@ -84,12 +84,12 @@ static enum column time_called(const char *key)
     return (enum column)column;
 }
 
-static bool find_column(const char *key, enum column *out, struct error *why)
+static bool target_find_column(const char *key, enum column *out, struct error *why)
 {
     for (int column = 0; column < COLUMN_COUNT; column++) {
         if (strcmp(column_kinds[column].name, key) == 0) {
             *out = (enum column)column;
-            if (is_number(column_kinds[column].type)) {
+            if (target_is_number(column_kinds[column].type)) {
                 return true;
             }
             error_usage(why, OPTION, 0, "'%s' is not a number", key);
@@ -174,8 +174,8 @@ static bool read_target(const char *text, size_t length, struct target *out, str
     out->at_most = out->text[sign] == '<';
     copy_trimmed(out->text, sign, key);
     copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), out->typed);
-    return find_column(key, &out->column, why) && check_unit(key, out->typed, out->column, why) &&
-           read_bound(out->typed, out, why);
+    return target_find_column(key, &out->column, why) &&
+           check_unit(key, out->typed, out->column, why) && read_bound(out->typed, out, why);
 }
 
 static bool contradict(const struct target *a, const struct target *b)
@@ -183,7 +183,7 @@ static bool contradict(const struct target *a, const struct target *b)
     return a->column == b->column && !a->at_most && b->at_most && a->bound > b->bound;
 }
 
-static bool check_sense(const struct targets *targets, struct error *why)
+static bool target_check_sense(const struct targets *targets, struct error *why)
 {
     for (uint32_t i = 0; i < targets->count; i++) {
         for (uint32_t j = 0; j < targets->count; j++) {
@@ -210,12 +210,12 @@ bool targets_parse(const char *text, struct targets *out, struct error *why)
         }
         out->count++;
     }
-    return check_sense(out, why);
+    return target_check_sense(out, why);
 }
 
 /* ---- judging ---- */
 
-static bool value_of(enum column column, const struct result *result, double *out)
+static bool target_value_of(enum column column, const struct result *result, double *out)
 {
     const struct cell *cell = &result->cells[column];
     bool real = column_kinds[column].type == COLUMN_TYPE_REAL;
@@ -223,7 +223,7 @@ static bool value_of(enum column column, const struct result *result, double *ou
     return cell->set && result_ok(result);
 }
 
-static double shortfall_of(const struct target *target, double value)
+static double target_shortfall_of(const struct target *target, double value)
 {
     double over = target->at_most ? value - target->bound : target->bound - value;
     return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
@@ -232,7 +232,8 @@ static double shortfall_of(const struct target *target, double value)
 double target_shortfall(const struct target *target, const struct result *result)
 {
     double value;
-    return value_of(target->column, result, &value) ? shortfall_of(target, value) : INFINITY;
+    return target_value_of(target->column, result, &value) ? target_shortfall_of(target, value)
+                                                           : INFINITY;
 }
 
 double targets_shortfall(const struct targets *targets, const struct result *result)
@@ -262,7 +263,7 @@ static bool is_met(const struct target *target, const struct result *result, uin
     }
     double scale = time_scale(target->column);
     double value = result->draws.values[draw][drawn] * (scale > 0 ? scale : 1);
-    return !isnan(value) && shortfall_of(target, value) == 0;
+    return !isnan(value) && target_shortfall_of(target, value) == 0;
 }
 
 uint32_t targets_count_met(const struct targets *targets, const struct result *result)
@@ -287,7 +288,7 @@ static bool is_met_by(const struct target *target, const struct result *result, 
     }
     double scale = time_scale(target->column);
     double value = result->families[family].values[range - column_ranges] * (scale > 0 ? scale : 1);
-    return !isnan(value) && shortfall_of(target, value) == 0;
+    return !isnan(value) && target_shortfall_of(target, value) == 0;
 }
 
 uint32_t targets_count_families(const struct targets *targets, const struct result *result)
@@ -307,8 +308,9 @@ const char *target_format(const struct target *target, const struct result *resu
                           char text[TARGET_TEXT])
 {
     double value;
-    return value_of(target->column, result, &value) ? target_format_value(target, value, text)
-                                                    : "-";
+    return target_value_of(target->column, result, &value)
+               ? target_format_value(target, value, text)
+               : "-";
 }
 
 const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT])

@@ -15,14 +15,14 @@ enum { POINTS = 8 };
 /* ---- runs ---- */
 
 /* The candidate that is being run, for on_progress. */
-struct walk {
+struct tradeoff_walk {
     const struct candidate *candidate;
     const struct tradeoff_options *options;
 };
 
-static void tell_progress(uint32_t done, uint32_t points, void *context)
+static void tradeoff_tell_progress(uint32_t done, uint32_t points, void *context)
 {
-    const struct walk *walk = context;
+    const struct tradeoff_walk *walk = context;
     (void)points;
     if (walk->options->on_progress != NULL) {
         walk->options->on_progress(walk->candidate->system, walk->candidate->machine, done,
@@ -48,7 +48,7 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                            struct whatif *out, bool *interrupted, struct error *refused,
                            struct error *why)
 {
-    struct walk walk = {candidate, options};
+    struct tradeoff_walk walk = {candidate, options};
     struct planned own;
     bool can = planned_point(&candidate->scenario, 0, options->runs, &own, refused), sized = false;
     if (can) {
@@ -62,7 +62,7 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                                         .store = options->store,
                                         .jobs = options->jobs,
                                         .runs = options->runs,
-                                        .on_progress = tell_progress,
+                                        .on_progress = tradeoff_tell_progress,
                                         .context = &walk};
     if (!can || *interrupted || candidate->left_out[0] != '\0' ||
         whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
@@ -111,7 +111,7 @@ static bool is_held(const struct result *result, const struct targets *targets)
            !(grows->set && grows->integer != 0) && targets_shortfall(targets, result) == 0;
 }
 
-static struct pareto_point place(const struct result *result, bool serves)
+static struct pareto_point tradeoff_place(const struct result *result, bool serves)
 {
     const struct cell *cells = result->cells, *mass = &cells[COLUMN_MASS_RECALL];
     if (serves) {
@@ -124,7 +124,7 @@ static struct pareto_point place(const struct result *result, bool serves)
          -(double)cells[COLUMN_HBM_BYTES].integer, mass->set ? mass->real : 0}};
 }
 
-static int by_rate(const void *a, const void *b)
+static int tradeoff_by_rate(const void *a, const void *b)
 {
     const struct tradeoff_run *x = a, *y = b;
     bool serves = x->result->cells[COLUMN_REQUESTS].set;
@@ -165,7 +165,7 @@ static bool find_front(struct tradeoff *tradeoff, const struct targets *targets,
     if (good) {
         tradeoff->run_count = gather(tradeoff, targets, tradeoff->front);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
-            points[i] = place(tradeoff->front[i].result, tradeoff->serves);
+            points[i] = tradeoff_place(tradeoff->front[i].result, tradeoff->serves);
         }
         pareto_front(points, tradeoff->run_count, on_front);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
@@ -173,7 +173,7 @@ static bool find_front(struct tradeoff *tradeoff, const struct targets *targets,
                 tradeoff->front[tradeoff->front_count++] = tradeoff->front[i];
             }
         }
-        qsort(tradeoff->front, tradeoff->front_count, sizeof *tradeoff->front, by_rate);
+        qsort(tradeoff->front, tradeoff->front_count, sizeof *tradeoff->front, tradeoff_by_rate);
     }
     free(points);
     free(on_front);

@@ -21,7 +21,8 @@ static bool can_have(const struct planning *planning, const struct quest *quest,
     return can;
 }
 
-static bool check_value(const struct planning *planning, uint32_t value, struct error *why)
+static bool typed_values_check_one(const struct planning *planning, uint32_t value,
+                                   struct error *why)
 {
     struct error refused = {.found = ""};
     const struct quest *first = NULL;
@@ -62,7 +63,7 @@ bool typed_values_check(const struct planning *planning, const char *axis, struc
     uint32_t step = typed[1] == '[' ? 1 : count - 1;
     bool good = true;
     for (uint32_t value = 0; good && value < count; value += step) {
-        good = check_value(planning, value, why);
+        good = typed_values_check_one(planning, value, why);
     }
     return good;
 }

@@ -39,7 +39,8 @@ static void cost_of(const struct planning *planning, const struct quest *quest, 
     costs[MECHANISMS] = quest->candidate->mechanisms;
 }
 
-static bool is_better(const struct planning *planning, const struct quest *a, const struct quest *b)
+static bool winner_is_better(const struct planning *planning, const struct quest *a,
+                             const struct quest *b)
 {
     double x[COSTS], y[COSTS];
     cost_of(planning, a, x);
@@ -77,13 +78,13 @@ static void find_winner(struct planning *planning)
         const struct quest *quest = &planning->quests[i];
         if (quest->found != PLANNING_NONE &&
             (planning->winner == PLANNING_NONE ||
-             is_better(planning, quest, &planning->quests[planning->winner]))) {
+             winner_is_better(planning, quest, &planning->quests[planning->winner]))) {
             planning->winner = i;
         }
     }
 }
 
-static void find_nearest(struct planning *planning)
+static void winner_find_nearest(struct planning *planning)
 {
     double least = INFINITY;
     for (uint32_t i = 0; i < planning->count; i++) {
@@ -99,5 +100,5 @@ static void find_nearest(struct planning *planning)
 void winner_find(struct planning *planning)
 {
     find_winner(planning);
-    find_nearest(planning);
+    winner_find_nearest(planning);
 }

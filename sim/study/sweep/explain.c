@@ -17,8 +17,9 @@ static double change(const struct result *result, const struct result *scaled, e
     return result_number(scaled, column) / result_number(result, column) - 1;
 }
 
-static struct explain_figure read_figure(const struct setup *setup, const struct result *result,
-                                         const struct run_range *range, enum column column)
+static struct explain_figure explain_read_figure(const struct setup *setup,
+                                                 const struct result *result,
+                                                 const struct run_range *range, enum column column)
 {
     double less = change(result, &range->ends[0], column);
     double more = change(result, &range->ends[1], column);
@@ -31,7 +32,7 @@ static struct explain_figure read_figure(const struct setup *setup, const struct
     };
 }
 
-static int by_effect(const void *a, const void *b)
+static int explain_by_effect(const void *a, const void *b)
 {
     const struct explain_figure *x = a, *y = b;
     if (x->better != y->better) {
@@ -40,8 +41,8 @@ static int by_effect(const void *a, const void *b)
     return (int)x->curve - (int)y->curve;
 }
 
-static bool read_time(const struct setup *setup, const struct run_ranges *ranges,
-                      enum column column, struct explanation *out, struct error *why)
+static bool explain_read_time(const struct setup *setup, const struct run_ranges *ranges,
+                              enum column column, struct explanation *out, struct error *why)
 {
     struct explain_time *time = &out->times[out->count++];
     *time = (struct explain_time){.column = column};
@@ -50,12 +51,13 @@ static bool read_time(const struct setup *setup, const struct run_ranges *ranges
         return false;
     }
     for (uint32_t i = 0; i < ranges->count; i++) {
-        struct explain_figure figure = read_figure(setup, &out->result, &ranges->all[i], column);
+        struct explain_figure figure =
+            explain_read_figure(setup, &out->result, &ranges->all[i], column);
         if (figure.better < 0 || figure.worse > 0) {
             time->figures[time->count++] = figure;
         }
     }
-    qsort(time->figures, time->count, sizeof *time->figures, by_effect);
+    qsort(time->figures, time->count, sizeof *time->figures, explain_by_effect);
     return true;
 }
 
@@ -71,7 +73,7 @@ bool explain_run(const struct point *point, const struct run_context *context,
     }
     for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {
         bool has = out->result.cells[columns[i]].set && out->result.cells[columns[i]].integer > 0;
-        ok = !has || read_time(&point->setup, &ranges, columns[i], out, why);
+        ok = !has || explain_read_time(&point->setup, &ranges, columns[i], out, why);
     }
     run_ranges_release(&ranges);
     if (!ok) {
@@ -142,7 +144,7 @@ static enum explain_cause cause_of(enum curve_id id)
 }
 
 /* A rate that is smaller by a share lengthens its part of the time by more than that share. */
-static double part_of(const struct explain_figure *figure)
+static double explain_part_of(const struct explain_figure *figure)
 {
     return figure->worse / (figure->is_more ? 1 / (1 - by) - 1 : by);
 }
@@ -156,8 +158,8 @@ void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSE
     for (uint32_t i = 0; i < time->count; i++) {
         enum explain_cause cause = cause_of(time->figures[i].curve);
         if (cause < EXPLAIN_CAUSES) {
-            shares[cause] += part_of(&time->figures[i]);
-            sum += part_of(&time->figures[i]);
+            shares[cause] += explain_part_of(&time->figures[i]);
+            sum += explain_part_of(&time->figures[i]);
         }
     }
     for (int cause = 0; sum > 0 && cause < EXPLAIN_CAUSES; cause++) {

@@ -151,7 +151,7 @@ static bool caches_collect(const struct caches *caches, uint64_t *misses, struct
 /* ---- a trace, layer by layer ---- */
 
 /* The buffers that a thread reads into. */
-struct scratch {
+struct miss_curve_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
     uint32_t *fill_units; /* [units] what caches begin with */
@@ -163,27 +163,27 @@ struct trace_job {
     const struct trace_header *header;
     const struct miss_request *request;
     struct demand_shape shape;
-    struct scratch *scratch; /* one per thread */
+    struct miss_curve_scratch *scratch; /* one per thread */
     struct miss_curve *curve;
 };
 
 /* The heads of one layer of one sequence. */
-struct layer {
+struct miss_curve_layer {
     const struct trace_job *job;
     uint32_t sequence, number;
-    struct scratch *scratch;
+    struct miss_curve_scratch *scratch;
     struct caches *caches;   /* [KV heads] */
     struct next_use *future; /* [KV heads] */
 };
 
-static uint32_t layer_group(const struct layer *layer, uint32_t head)
+static uint32_t layer_group(const struct miss_curve_layer *layer, uint32_t head)
 {
     const struct trace_job *job = layer->job;
     return job->request->group == MISS_HEAD ? layer->number * job->header->kv_heads + head
                                             : layer->number;
 }
 
-typedef bool (*demand_visit)(struct layer *layer, uint32_t head, uint32_t step,
+typedef bool (*demand_visit)(struct miss_curve_layer *layer, uint32_t head, uint32_t step,
                              const struct demand *demand, struct error *why);
 
 static bool fills_caches(const struct miss_request *request)
@@ -192,7 +192,7 @@ static bool fills_caches(const struct miss_request *request)
 }
 
 /* If caches are filled before this step: with this demand. */
-static bool fills(const struct layer *layer, uint32_t step, const struct demand *demand,
+static bool fills(const struct miss_curve_layer *layer, uint32_t step, const struct demand *demand,
                   struct demand *fill)
 {
     const struct trace_job *job = layer->job;
@@ -203,8 +203,8 @@ static bool fills(const struct layer *layer, uint32_t step, const struct demand 
     return true;
 }
 
-static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
-                           const struct demand *demand, struct error *why)
+static bool miss_curve_foresee_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t step,
+                                      const struct demand *demand, struct error *why)
 {
     struct demand fill;
     if (fills(layer, step, demand, &fill) && !next_use_add(&layer->future[head], &fill, why)) {
@@ -213,7 +213,7 @@ static bool foresee_demand(struct layer *layer, uint32_t head, uint32_t step,
     return next_use_add(&layer->future[head], demand, why);
 }
 
-static bool count_demand(struct layer *layer, uint32_t head, uint32_t step,
+static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t step,
                          const struct demand *demand, struct error *why)
 {
     (void)why;
@@ -229,7 +229,7 @@ static bool count_demand(struct layer *layer, uint32_t head, uint32_t step,
     return true;
 }
 
-static bool visit_demands(struct layer *layer, demand_visit visit, struct error *why)
+static bool visit_demands(struct miss_curve_layer *layer, demand_visit visit, struct error *why)
 {
     const struct trace_job *job = layer->job;
     struct trace_frame *frame = &layer->scratch->frame;
@@ -250,17 +250,17 @@ static bool visit_demands(struct layer *layer, demand_visit visit, struct error 
     return true;
 }
 
-static bool foresee_layer(struct layer *layer, struct error *why)
+static bool foresee_layer(struct miss_curve_layer *layer, struct error *why)
 {
     const struct trace_header *header = layer->job->header;
-    bool good = visit_demands(layer, foresee_demand, why);
+    bool good = visit_demands(layer, miss_curve_foresee_demand, why);
     for (uint32_t head = 0; good && head < header->kv_heads; head++) {
         good = next_use_resolve(&layer->future[head], header->units, why);
     }
     return good;
 }
 
-static bool start_caches(struct layer *layer, struct error *why)
+static bool start_caches(struct miss_curve_layer *layer, struct error *why)
 {
     const struct trace_job *job = layer->job;
     const struct trace_header *header = job->header;
@@ -283,7 +283,7 @@ static bool start_caches(struct layer *layer, struct error *why)
     return good;
 }
 
-static bool count_heads(struct layer *layer, struct error *why)
+static bool count_heads(struct miss_curve_layer *layer, struct error *why)
 {
     const struct trace_job *job = layer->job;
     bool foresees = job->request->policy->needs_next_use;
@@ -296,7 +296,7 @@ static bool count_heads(struct layer *layer, struct error *why)
     return good;
 }
 
-static bool count_layer(struct layer *layer, struct error *why)
+static bool count_layer(struct miss_curve_layer *layer, struct error *why)
 {
     uint32_t heads = layer->job->header->kv_heads;
     layer->caches = array_zeroed(heads, sizeof *layer->caches, why);
@@ -317,14 +317,15 @@ static bool curve_layer(uint32_t number, uint32_t thread, void *context, struct 
     const struct trace_job *job = context;
     bool good = true;
     for (uint32_t sequence = 0; good && sequence < job->header->sequences; sequence++) {
-        struct layer layer = {
+        struct miss_curve_layer layer = {
             .job = job, .sequence = sequence, .number = number, .scratch = &job->scratch[thread]};
         good = count_layer(&layer, why);
     }
     return good;
 }
 
-static bool scratch_init(struct scratch *scratch, uint32_t units, struct error *why)
+static bool miss_curve_scratch_init(struct miss_curve_scratch *scratch, uint32_t units,
+                                    struct error *why)
 {
     trace_frame_init(&scratch->frame);
     demand_buffer_init(&scratch->buffer);
@@ -332,7 +333,7 @@ static bool scratch_init(struct scratch *scratch, uint32_t units, struct error *
            (scratch->fill_mass = array_zeroed(units, sizeof *scratch->fill_mass, why));
 }
 
-static void scratch_release(struct scratch *scratch)
+static void miss_curve_scratch_release(struct miss_curve_scratch *scratch)
 {
     trace_frame_release(&scratch->frame);
     demand_buffer_release(&scratch->buffer);
@@ -340,15 +341,15 @@ static void scratch_release(struct scratch *scratch)
     free(scratch->fill_mass);
 }
 
-static bool run_layers(struct trace_job *job, uint32_t threads, struct error *why)
+static bool miss_curve_run_layers(struct trace_job *job, uint32_t threads, struct error *why)
 {
     bool good = true;
     for (uint32_t t = 0; t < threads; t++) {
-        good = scratch_init(&job->scratch[t], job->header->units, why) && good;
+        good = miss_curve_scratch_init(&job->scratch[t], job->header->units, why) && good;
     }
     good = good && parallel_for(job->header->layers, threads, curve_layer, job, why);
     for (uint32_t t = 0; t < threads; t++) {
-        scratch_release(&job->scratch[t]);
+        miss_curve_scratch_release(&job->scratch[t]);
     }
     return good;
 }
@@ -371,7 +372,7 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
         .scratch = array_zeroed(threads, sizeof *job.scratch, why),
         .curve = curve,
     };
-    bool good = job.scratch && run_layers(&job, threads, why);
+    bool good = job.scratch && miss_curve_run_layers(&job, threads, why);
     free(job.scratch);
     return good;
 }

@@ -32,7 +32,7 @@ double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id i
 }
 
 /* Capacities are not drawn: they decide what fits, and that is planned. */
-static bool is_drawn(enum curve_id id)
+static bool replication_is_drawn(enum curve_id id)
 {
     return id != CURVE_GPU_HBM_CAPACITY && id != CURVE_HOST_DRAM_CAPACITY;
 }
@@ -42,7 +42,8 @@ void replication_ranges(const struct setup *setup, char ranges[17])
     uint64_t hash = 0;
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         const struct curve *curve = &setup->profile.curves[id];
-        const double ends[] = {is_drawn(id) ? curve->least : 1, is_drawn(id) ? curve->most : 1};
+        const double ends[] = {replication_is_drawn(id) ? curve->least : 1,
+                               replication_is_drawn(id) ? curve->most : 1};
         const char *name = curve_kinds[id].name;
         hash = XXH64(ends, sizeof ends, XXH64(name, strlen(name), hash));
     }
@@ -62,7 +63,8 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
     double shares[CURVE_COUNT];
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         double quantile = replication_quantile(setup->seed, replication, id);
-        shares[id] = is_drawn(id) ? spread_share(&setup->profile.curves[id], id, quantile) : 1;
+        shares[id] =
+            replication_is_drawn(id) ? spread_share(&setup->profile.curves[id], id, quantile) : 1;
     }
     return scaled_profile_init(&setup->profile, shares, out, why);
 }
@@ -70,7 +72,7 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
 /* ---- one replication ------------------------------------------------------------------- */
 
 /* The replications of a run in progress. */
-struct course {
+struct replication_course {
     const struct point *point;
     const struct replication_options *options;
     const struct run_context *context;
@@ -89,8 +91,8 @@ static double planned_number(const struct result *planned, uint32_t family, enum
 }
 
 /* Figures that do not depend on the machine are taken from the planned run. */
-static void take(const struct result *drawn, const struct result *planned, uint32_t family,
-                 double values[DRAWN_COUNT])
+static void replication_take(const struct result *drawn, const struct result *planned,
+                             uint32_t family, double values[DRAWN_COUNT])
 {
     for (int i = 0; i < DRAWN_COUNT; i++) {
         double value = result_number(drawn, drawn_columns[i]);
@@ -105,9 +107,9 @@ struct drawn_view {
 };
 
 /* Time the open answer on a drawn machine; `point` is the draw's view, or has another seed. */
-static bool time_answer(const struct course *course, uint32_t family, const struct point *point,
-                        const struct profile *machine, double values[DRAWN_COUNT],
-                        struct error *why)
+static bool time_answer(const struct replication_course *course, uint32_t family,
+                        const struct point *point, const struct profile *machine,
+                        double values[DRAWN_COUNT], struct error *why)
 {
     struct point drawn = *point;
     struct result result;
@@ -115,7 +117,7 @@ static bool time_answer(const struct course *course, uint32_t family, const stru
     if (!answer_again(course->answer, family, &drawn, &result, why)) {
         return false;
     }
-    take(&result, course->result, family, values);
+    replication_take(&result, course->result, family, values);
     result_release(&result);
     return true;
 }
@@ -127,9 +129,9 @@ static bool check_timed(const struct result *planned, uint32_t number, struct er
 }
 
 /* Replay the point with its own seed, and time it. */
-static bool time_replayed(const struct course *course, const struct point *seeded, uint32_t number,
-                          const struct profile *machine, double values[DRAWN_COUNT],
-                          struct error *why)
+static bool time_replayed(const struct replication_course *course, const struct point *seeded,
+                          uint32_t number, const struct profile *machine,
+                          double values[DRAWN_COUNT], struct error *why)
 {
     struct run_context alone = *course->context; /* draws run side by side */
     struct result planned, result;
@@ -142,7 +144,7 @@ static bool time_replayed(const struct course *course, const struct point *seede
     drawn.setup.profile = *machine;
     bool good = check_timed(&planned, number, why) && answer_again(answer, 0, &drawn, &result, why);
     if (good) {
-        take(&result, &planned, 0, values);
+        replication_take(&result, &planned, 0, values);
         result_release(&result);
     }
     result_release(&planned);
@@ -151,9 +153,9 @@ static bool time_replayed(const struct course *course, const struct point *seede
 }
 
 /* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
-static bool time_seeded(const struct course *course, uint32_t number, const struct drawn_view *view,
-                        const struct profile *machine, double values[DRAWN_COUNT],
-                        struct error *why)
+static bool time_seeded(const struct replication_course *course, uint32_t number,
+                        const struct drawn_view *view, const struct profile *machine,
+                        double values[DRAWN_COUNT], struct error *why)
 {
     struct point seeded;
     if (!resolve_seeded(&view->point, view->point.setup.seed + number, &seeded, why)) {
@@ -167,8 +169,8 @@ static bool time_seeded(const struct course *course, uint32_t number, const stru
 }
 
 /* Time a replication on its machine, with its family. */
-static bool time_drawn(const struct course *course, uint32_t number, const struct profile *machine,
-                       double values[DRAWN_COUNT], struct error *why)
+static bool time_drawn(const struct replication_course *course, uint32_t number,
+                       const struct profile *machine, double values[DRAWN_COUNT], struct error *why)
 {
     struct drawn_view view = {.family = draw_family(course->point, number)};
     const struct result *planned = answer_planned(course->answer, view.family);
@@ -185,9 +187,9 @@ static bool time_drawn(const struct course *course, uint32_t number, const struc
     return good;
 }
 
-static bool draw(uint32_t index, uint32_t thread, void *context, struct error *why)
+static bool replication_draw(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
-    const struct course *course = context;
+    const struct replication_course *course = context;
     uint32_t number = course->first + index;
     double *values = course->result->draws.values[number];
     struct scaled_profile machine;
@@ -217,8 +219,8 @@ enum drawn replication_main(const struct result *result)
     return DRAWN_COUNT;
 }
 
-static bool is_precise(const struct replication_options *options, const struct result *result,
-                       uint32_t count)
+static bool replication_is_precise(const struct replication_options *options,
+                                   const struct result *result, uint32_t count)
 {
     enum drawn main = replication_main(result);
     struct interval interval = interval_mean(&result->draws.values[0][main], DRAWN_COUNT, count);
@@ -242,14 +244,14 @@ uint32_t replication_enough(const struct replication_options *options, const str
         if (count > result->draws.count) {
             return 0;
         }
-        if (options->precision > 0 && is_precise(options, result, count)) {
+        if (options->precision > 0 && replication_is_precise(options, result, count)) {
             return count;
         }
     }
     return count;
 }
 
-static bool draw_all(struct course *course, uint32_t threads, struct error *why)
+static bool draw_all(struct replication_course *course, uint32_t threads, struct error *why)
 {
     struct result_draws *draws = &course->result->draws;
     size_t capacity = 0;
@@ -257,7 +259,7 @@ static bool draw_all(struct course *course, uint32_t threads, struct error *why)
         uint32_t next = judged_next(course->options, draws->count);
         course->first = draws->count;
         if (!array_reserve(&draws->values, &capacity, next, sizeof *draws->values, why) ||
-            !parallel_for(next - draws->count, threads, draw, course, why)) {
+            !parallel_for(next - draws->count, threads, replication_draw, course, why)) {
             return false;
         }
         draws->count = next;
@@ -272,12 +274,12 @@ bool replication_run(const struct point *point, const struct replication_options
     if (answer == NULL) {
         return false;
     }
-    struct course course = {.point = point,
-                            .options = options,
-                            .context = context,
-                            .answer = answer,
-                            .result = result,
-                            .seeded = resolve_hangs_on_seed(point)};
+    struct replication_course course = {.point = point,
+                                        .options = options,
+                                        .context = context,
+                                        .answer = answer,
+                                        .result = result,
+                                        .seeded = resolve_hangs_on_seed(point)};
     bool good = true;
     if (options->count > 0 && replication_main(result) != DRAWN_COUNT) {
         replication_ranges(&point->setup, result->draws.ranges);

@@ -43,8 +43,9 @@ static bool read_cell(const struct cell *cell, enum basis *out, struct error *wh
     return basis_find(cell->text, NULL, 0, out, why);
 }
 
-static bool check_trace(const struct required_basis *required, const struct setup *setup,
-                        const struct result *result, struct error *why)
+static bool required_basis_check_trace(const struct required_basis *required,
+                                       const struct setup *setup, const struct result *result,
+                                       struct error *why)
 {
     const struct cell *cell = &result->cells[COLUMN_TRACE_BASIS];
     enum basis basis = BASIS_MEASURED;
@@ -82,8 +83,9 @@ static bool check_share(const struct required_basis *required, const struct setu
 
 /* The error names the first figure of the profile that is worse, if the time rests on one. If not,
  * it was a figure of memory. */
-static bool check_figures(const struct required_basis *required, const struct point *point,
-                          const struct result *result, struct error *why)
+static bool required_basis_check_figures(const struct required_basis *required,
+                                         const struct point *point, const struct result *result,
+                                         struct error *why)
 {
     const struct setup *setup = &point->setup;
     enum curve_id curves[CURVE_COUNT];
@@ -110,7 +112,7 @@ bool required_basis_check(const struct required_basis *required, const struct po
     if (!required->asked || !result->cells[COLUMN_BASIS].set) {
         return true;
     }
-    return check_trace(required, &point->setup, result, why) &&
+    return required_basis_check_trace(required, &point->setup, result, why) &&
            (required->share < 1 ? check_share(required, &point->setup, result, why)
-                                : check_figures(required, point, result, why));
+                                : required_basis_check_figures(required, point, result, why));
 }

@@ -96,7 +96,7 @@ static void count_draw(void *context)
     sem_post(&sweep->finished);
 }
 
-static void *work(void *context)
+static void *sweep_work(void *context)
 {
     struct sweep *sweep = context;
     pthread_mutex_lock(&sweep->lock);
@@ -123,7 +123,7 @@ static void *work(void *context)
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 /* Signals go to the calling thread. Fewer workers than asked for are enough. */
-static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why)
+static bool sweep_start_workers(struct sweep *sweep, uint32_t count, struct error *why)
 {
     sigset_t all, old;
     sigfillset(&all);
@@ -133,7 +133,7 @@ static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why
     pthread_sigmask(SIG_BLOCK, &all, &old);
     int code = 0;
     while (code == 0 && sweep->worker_count < count) {
-        code = pthread_create(&sweep->workers[sweep->worker_count], NULL, work, sweep);
+        code = pthread_create(&sweep->workers[sweep->worker_count], NULL, sweep_work, sweep);
         sweep->worker_count += code == 0;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -141,7 +141,7 @@ static bool start_workers(struct sweep *sweep, uint32_t count, struct error *why
            error_set(why, NULL, 0, "cannot start a thread for the sweep: %s", strerror(code));
 }
 
-static void join_workers(struct sweep *sweep)
+static void sweep_join_workers(struct sweep *sweep)
 {
     pthread_mutex_lock(&sweep->lock);
     sweep->closing = true;
@@ -154,7 +154,7 @@ static void join_workers(struct sweep *sweep)
 
 /* ---- the calling thread ---- */
 
-static struct slot *slot_of(const struct sweep *sweep, uint32_t index)
+static struct slot *sweep_slot_of(const struct sweep *sweep, uint32_t index)
 {
     return &sweep->slots[index % sweep->slot_count];
 }
@@ -166,7 +166,7 @@ static uint32_t point_of(const struct sweep *sweep, uint32_t index)
     return shard->count == 0 ? index : index * shard->count + shard->number - 1;
 }
 
-static uint32_t count_points(const struct scenario *scenario, const struct sweep_shard *shard)
+static uint32_t sweep_count_points(const struct scenario *scenario, const struct sweep_shard *shard)
 {
     return shard->count == 0 ? scenario->points
                              : (scenario->points + shard->count - shard->number) / shard->count;
@@ -199,7 +199,7 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
 }
 
 /* Read a result back from the store, if the store has it. */
-static bool read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
+static bool sweep_read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
     struct run_hashes hashes;
     struct store *store = sweep->options->store;
@@ -228,7 +228,7 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
     result_init(&slot->result);
     slot->failed =
         !scenario_point(sweep->scenario, point_of(sweep, index), &slot->point, &slot->why) ||
-        !read_back(sweep, slot, &slot->why);
+        !sweep_read_back(sweep, slot, &slot->why);
 }
 
 /* Plan a point with each of its traces. */
@@ -267,7 +267,7 @@ static void survey(struct sweep *sweep)
 /* Resolve the next point, unless the survey did, and queue it if it has to run. */
 static void issue(struct sweep *sweep)
 {
-    struct slot *slot = slot_of(sweep, sweep->issued);
+    struct slot *slot = sweep_slot_of(sweep, sweep->issued);
     if (sweep->issued < sweep->kept_count) {
         *slot = sweep->kept[sweep->issued];
     } else {
@@ -284,13 +284,13 @@ static void issue(struct sweep *sweep)
     sweep->issued++;
 }
 
-static bool is_done(struct sweep *sweep, uint32_t index)
+static bool sweep_is_done(struct sweep *sweep, uint32_t index)
 {
     if (index == sweep->issued) {
         return false;
     }
     pthread_mutex_lock(&sweep->lock);
-    bool done = slot_of(sweep, index)->done;
+    bool done = sweep_slot_of(sweep, index)->done;
     pthread_mutex_unlock(&sweep->lock);
     return done;
 }
@@ -339,7 +339,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
-static void tell_progress(const struct sweep *sweep)
+static void sweep_tell_progress(const struct sweep *sweep)
 {
     if (sweep->options->on_progress != NULL) {
         sweep->options->on_progress(sweep->delivered, sweep->points, sweep->options->context);
@@ -359,7 +359,7 @@ static void tell_share(const struct sweep *sweep)
     }
 }
 
-static void tell_draws(struct sweep *sweep)
+static void sweep_tell_draws(struct sweep *sweep)
 {
     uint32_t draws = atomic_load(&sweep->draws);
     if (draws != sweep->draws_told && sweep->options->on_draws != NULL) {
@@ -394,28 +394,28 @@ static void wait_a_while(struct sweep *sweep)
     sem_timedwait(&sweep->finished, &until);
 }
 
-static bool run_points(struct sweep *sweep, struct error *why)
+static bool sweep_run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
     survey(sweep);
     sweep->runs.threads = sweep->jobs / sweep->worker_count; /* of all but replays */
-    tell_progress(sweep);
+    sweep_tell_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
             issue(sweep);
-        } else if (!is_done(sweep, sweep->delivered)) {
+        } else if (!sweep_is_done(sweep, sweep->delivered)) {
             wait_a_while(sweep);
-            tell_draws(sweep);
+            sweep_tell_draws(sweep);
             tell_replays(sweep);
         }
-        while (!is_stopping(sweep) && is_done(sweep, sweep->delivered)) {
-            struct slot *slot = slot_of(sweep, sweep->delivered);
+        while (!is_stopping(sweep) && sweep_is_done(sweep, sweep->delivered)) {
+            struct slot *slot = sweep_slot_of(sweep, sweep->delivered);
             if (!deliver(sweep, slot, why)) {
                 return false;
             }
             release_slot(slot);
             sweep->delivered++;
-            tell_progress(sweep);
+            sweep_tell_progress(sweep);
         }
     }
     return true;
@@ -427,15 +427,15 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
     struct shared *shared = sweep->runs.shared;
     shared_watch(shared, note_replay, sweep);
     shared_cores(shared, sweep->runs.cores);
-    bool ok = start_workers(sweep, workers, why) && run_points(sweep, why);
+    bool ok = sweep_start_workers(sweep, workers, why) && sweep_run_points(sweep, why);
     if (!ok) {
         atomic_store(&sweep->runs.stop->raised, true);
     }
-    join_workers(sweep);
+    sweep_join_workers(sweep);
     shared_watch(shared, NULL, NULL);
     shared_cores(shared, NULL);
     for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
-        release_slot(slot_of(sweep, i));
+        release_slot(sweep_slot_of(sweep, i));
     }
     for (uint32_t i = sweep->issued; i < sweep->kept_count; i++) {
         release_slot(&sweep->kept[i]);
@@ -514,7 +514,7 @@ uint32_t sweep_users(uint32_t jobs, bool replicated)
     return (replicated ? 2 : 1) * parallel_threads(jobs);
 }
 
-static bool allocate(struct sweep *sweep, uint32_t workers, struct error *why)
+static bool sweep_allocate(struct sweep *sweep, uint32_t workers, struct error *why)
 {
     sweep->slot_count = SLOTS_A_WORKER * workers;
     sweep->kept_most = sweep->points < MOST_KEPT ? sweep->points : MOST_KEPT;
@@ -542,7 +542,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
 {
     uint32_t jobs = parallel_threads(options->jobs);
     *interrupted = false;
-    uint32_t points = count_points(scenario, &options->shard);
+    uint32_t points = sweep_count_points(scenario, &options->shard);
     uint32_t workers = jobs < points ? jobs : points;
     if (points == 0) {
         return true; /* more shards than points */
@@ -559,7 +559,7 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     sweep.replications.context = &sweep;
     sweep.runs.cores = cores_create(jobs, why);
     sweep.runs.meter = &sweep.meter;
-    bool ok = sweep.runs.cores != NULL && allocate(&sweep, workers, why) &&
+    bool ok = sweep.runs.cores != NULL && sweep_allocate(&sweep, workers, why) &&
               run_locked(&sweep, workers, why);
     *interrupted = ok && sweep.delivered < sweep.points;
     cores_destroy(sweep.runs.cores);

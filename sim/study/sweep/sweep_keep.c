@@ -7,7 +7,8 @@ struct keeping {
     uint32_t *count;
 };
 
-static bool keep(uint32_t index, struct result *result, void *context, struct error *why)
+static bool sweep_keep_result(uint32_t index, struct result *result, void *context,
+                              struct error *why)
 {
     const struct keeping *keeping = context;
     (void)why;
@@ -17,7 +18,7 @@ static bool keep(uint32_t index, struct result *result, void *context, struct er
     return true;
 }
 
-static void tell_progress(uint32_t done, uint32_t points, void *context)
+static void sweep_keep_tell_progress(uint32_t done, uint32_t points, void *context)
 {
     const struct sweep_options *options = ((const struct keeping *)context)->options;
     if (options->on_progress != NULL) {
@@ -30,8 +31,8 @@ bool sweep_keep(const struct scenario *scenario, const struct sweep_options *opt
 {
     struct keeping keeping = {options, results, count};
     struct sweep_options sweep = *options;
-    sweep.on_result = keep;
-    sweep.on_progress = tell_progress;
+    sweep.on_result = sweep_keep_result;
+    sweep.on_progress = sweep_keep_tell_progress;
     sweep.on_draws = sweep.on_replays = NULL;
     sweep.on_share = NULL;
     sweep.context = &keeping;

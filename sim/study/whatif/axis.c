@@ -32,7 +32,7 @@ bool axis_add(struct axis *axis, double number, const char *text, struct axis_va
 }
 
 /* In base units, which a scenario accepts for any quantity; shares in percent. */
-static void write_number(double number, enum unit unit, char *text, size_t size)
+static void axis_write_number(double number, enum unit unit, char *text, size_t size)
 {
     static const char *const suffixes[] = {
         [UNIT_COUNT] = "",          [UNIT_SHARE] = "%",           [UNIT_TIMES] = "x",
@@ -46,7 +46,7 @@ static void write_number(double number, enum unit unit, char *text, size_t size)
 bool axis_add_number(struct axis *axis, double number, struct axis_value **added, struct error *why)
 {
     char text[64];
-    write_number(number, axis->unit, text, sizeof text);
+    axis_write_number(number, axis->unit, text, sizeof text);
     return axis_add(axis, number, text, added, why);
 }
 
@@ -196,7 +196,7 @@ static bool take_value(struct axis *axis, const struct node *node, struct error 
 }
 
 /* A single value is a list of one. */
-static bool take_values(struct axis *axis, const char *text, struct error *why)
+static bool axis_take_values(struct axis *axis, const char *text, struct error *why)
 {
     struct node *list = node_parse(text, strlen(text), axis->option, why);
     bool good = list != NULL;
@@ -213,7 +213,7 @@ static bool take_values(struct axis *axis, const char *text, struct error *why)
 }
 
 /* Mark the values that are the scenario's own. */
-static void find_own(const struct axis_base *base, struct axis *axis)
+static void axis_find_own(const struct axis_base *base, struct axis *axis)
 {
     struct error unseen;
     struct quantity own;
@@ -233,18 +233,18 @@ static void find_own(const struct axis_base *base, struct axis *axis)
 
 /* ---- an axis ---- */
 
-static bool read_values(const struct axis_base *base, struct axis *axis, char *values,
-                        struct error *why)
+static bool axis_read_values(const struct axis_base *base, struct axis *axis, char *values,
+                             struct error *why)
 {
     axis->numeric = true;
     if (values == NULL) {
         return axis_walk_usual(base, axis, why);
     }
     if (!(values[0] != '[' && strchr(values, ':') != NULL ? walk_between(base, axis, values, why)
-                                                          : take_values(axis, values, why))) {
+                                                          : axis_take_values(axis, values, why))) {
         return false;
     }
-    find_own(base, axis);
+    axis_find_own(base, axis);
     return true;
 }
 
@@ -265,7 +265,7 @@ bool axis_read(const char *text, size_t length, const struct axis_base *base, st
     if (values != NULL) {
         *values++ = '\0';
     }
-    bool good = axis_key_resolve(copy, axis, why) && read_values(base, axis, values, why);
+    bool good = axis_key_resolve(copy, axis, why) && axis_read_values(base, axis, values, why);
     free(copy);
     if (good && axis->numeric) {
         sort_values(axis);
@@ -291,7 +291,7 @@ const char *axis_label(const struct axis *axis, uint32_t value, char *text, size
     return text;
 }
 
-static void write_value(const struct axis_value *value, FILE *out)
+static void axis_write_value(const struct axis_value *value, FILE *out)
 {
     if (value->is_map) {
         fputs(value->text, out);
@@ -316,7 +316,7 @@ bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error
     }
     for (uint32_t i = 0; i < axis->count; i++) {
         fputs(i > 0 ? ", " : "[", out);
-        write_value(&axis->values[i], out);
+        axis_write_value(&axis->values[i], out);
     }
     fputc(']', out);
     bool good = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory: no room for an axis");

@@ -12,12 +12,12 @@
 /* ---- keys ---- */
 
 /* All valid keys, for the nearest name. */
-struct names {
+struct axis_names {
     const char *all[320];
     char figures[CURVE_COUNT][64];
 };
 
-static void list_names(struct names *names)
+static void axis_key_list_names(struct axis_names *names)
 {
     size_t count = 0;
     names->all[count++] = "link";
@@ -36,7 +36,7 @@ static void list_names(struct names *names)
 }
 
 /* The figure of the machine that a path names; CURVE_COUNT if it names none. */
-static enum curve_id find_figure(const char *path)
+static enum curve_id axis_key_find_figure(const char *path)
 {
     for (size_t i = 0; strncmp(path, "hardware.", 9) == 0 && i < CURVE_COUNT; i++) {
         if (strcmp(path + 9, curve_kinds[i].name) == 0) {
@@ -48,17 +48,17 @@ static enum curve_id find_figure(const char *path)
 
 static bool refuse_key(const struct axis *axis, const char *key, struct error *why)
 {
-    struct names names;
+    struct axis_names names;
     const char *mechanism = strncmp(key, "mechanisms.", 11) == 0 ? key + 11 : key;
     char figure[128];
     snprintf(figure, sizeof figure, "hardware.%s", key);
-    list_names(&names);
+    axis_key_list_names(&names);
     error_usage(why, axis->option, 0, "'%s' cannot be an axis", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
     const char *meant = scenario_key_meant(key);
-    return error_nearest(why, find_figure(figure) != CURVE_COUNT ? figure
-                              : meant != NULL                    ? meant
+    return error_nearest(why, axis_key_find_figure(figure) != CURVE_COUNT ? figure
+                              : meant != NULL                             ? meant
                                               : name_nearest_of(mechanism, names.all));
 }
 
@@ -94,7 +94,7 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
     if (strncmp(axis->key, "mechanisms.", 11) == 0) {
         known = is_mechanism(axis->key + 11);
     } else if (strncmp(axis->key, "hardware.", 9) == 0 && strchr(part + 1, '.') != NULL) {
-        known = find_figure(axis->key) != CURVE_COUNT;
+        known = axis_key_find_figure(axis->key) != CURVE_COUNT;
     }
     return known || refuse_key(axis, name, why);
 }
@@ -154,7 +154,7 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
 bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
                   struct quantity *out, const char **text, struct error *why)
 {
-    enum curve_id figure = find_figure(axis->key);
+    enum curve_id figure = axis_key_find_figure(axis->key);
     const struct node *node = node_find(tree, axis->key);
     *text = NULL;
     if (strcmp(axis->key, "host_memory") == 0 && base->point->setup.host_memory == 0) {

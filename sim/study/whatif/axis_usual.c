@@ -14,7 +14,8 @@
 
 /* ---- usual ranges ---- */
 
-static bool add_own(struct axis *axis, double number, const char *text, struct error *why)
+static bool axis_usual_add_own(struct axis *axis, double number, const char *text,
+                               struct error *why)
 {
     struct axis_value *own;
     if (!(text != NULL ? axis_add(axis, number, text, &own, why)
@@ -111,7 +112,7 @@ static bool walk_budget(const struct axis_base *base, struct axis *axis, struct 
     axis->unit = UNIT_SHARE;
     bool good = tree != NULL && check_budget(axis, &base->point->setup, why) &&
                 walk_shares(base, axis, why) &&
-                add_own(axis, share, own != NULL ? own->text : NULL, why) &&
+                axis_usual_add_own(axis, share, own != NULL ? own->text : NULL, why) &&
                 (!base->alone || add_more(base, axis, share, why));
     node_destroy(tree);
     return good;
@@ -123,7 +124,7 @@ static bool walk_batch(const struct axis_base *base, struct axis *axis, struct e
     uint32_t doublings = (uint32_t)ceil(log2(most));
     axis->unit = UNIT_COUNT;
     return axis_walk(axis, 1, most, axis_points(base, doublings + 1), true, why) &&
-           add_own(axis, base->plan->batch, NULL, why);
+           axis_usual_add_own(axis, base->plan->batch, NULL, why);
 }
 
 static bool walk_context(const struct axis_base *base, struct axis *axis, struct error *why)
@@ -131,7 +132,7 @@ static bool walk_context(const struct axis_base *base, struct axis *axis, struct
     double own = (double)base->point->setup.context;
     axis->unit = UNIT_TOKENS;
     return axis_walk(axis, fmax(own / 8, 1), own * 2, axis_points(base, 5), true, why) &&
-           add_own(axis, own, NULL, why);
+           axis_usual_add_own(axis, own, NULL, why);
 }
 
 static bool walk_links(const struct axis_base *base, struct axis *axis, struct error *why)
@@ -165,7 +166,7 @@ static bool walk_gpus(const struct axis_base *base, struct axis *axis, struct er
     for (uint32_t gpus = 1; good && gpus <= 8; gpus *= 2) {
         good = axis_add_number(axis, gpus, NULL, why);
     }
-    return good && add_own(axis, base->point->setup.model.tensor_parallel, NULL, why);
+    return good && axis_usual_add_own(axis, base->point->setup.model.tensor_parallel, NULL, why);
 }
 
 /* Requests per second that arrive in the scenario: its rate, or that of the workload. */
@@ -197,7 +198,7 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
     axis->unit = own.unit;
     if (good) {
         good = axis_walk(axis, least, most, axis_points(base, 9), whole, why) &&
-               add_own(axis, own.value, text, why);
+               axis_usual_add_own(axis, own.value, text, why);
     } else {
         error_usage(why, axis->option, 0, "'%s' is 0 here, so it has no usual range", axis->key);
         error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
@@ -235,7 +236,7 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
     return (base->points == AXIS_FINE
                 ? walk_searched_rates(base, axis, own, why)
                 : axis_walk(axis, own / 8, own * 64, axis_points(base, 9), false, why)) &&
-           (base->point->workload.rate == 0 || add_own(axis, own, NULL, why));
+           (base->point->workload.rate == 0 || axis_usual_add_own(axis, own, NULL, why));
 }
 
 /* Bytes of the workload's distinct prompt tokens, if prefixes stay on the host. 0 if they do not,
@@ -263,7 +264,7 @@ static bool walk_host_memory(const struct axis_base *base, struct axis *axis, st
     double most = keeps > 0 ? fmin(keeps, own) : own;
     axis->unit = UNIT_BYTES;
     return axis_walk(axis, ceil(most / 64), most, axis_points(base, 9), true, why) &&
-           add_own(axis, own, "none", why);
+           axis_usual_add_own(axis, own, "none", why);
 }
 
 /* If the scenario sets none: from a quarter to all of the tokens that the server has room for. */
@@ -281,7 +282,7 @@ static bool walk_pool(const struct axis_base *base, struct axis *axis, struct er
     double own = (double)memory.prefix.gpu_blocks * memory.prefix.block_tokens;
     axis->unit = UNIT_TOKENS;
     return axis_walk(axis, ceil(own / 4), own, axis_points(base, 9), true, why) &&
-           add_own(axis, own, "none", why);
+           axis_usual_add_own(axis, own, "none", why);
 }
 
 static const struct usual {

@@ -41,7 +41,7 @@ static size_t axis_length(const char *text)
 }
 
 /* Is one part of the other, as link.h2d is of link? */
-static bool overlap(const char *a, const char *b)
+static bool whatif_overlap(const char *a, const char *b)
 {
     size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
     const char *longer = x < y ? b : a;
@@ -78,8 +78,8 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
     }
 }
 
-static bool read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
-                      const struct axis_base *base, struct error *why)
+static bool whatif_read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
+                             const struct axis_base *base, struct error *why)
 {
     const struct axis_text *axis = &texts->all[number];
     return axis_read(axis->text, axis->length, base, &whatif->axes[number], why);
@@ -104,7 +104,7 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
         base.most_batch = batches ? most_batch(&others, own, options->runs) : 0;
         for (uint32_t i = 0; good && i < texts->count; i++) {
             if (is_batch(&texts->all[i]) == (batches == 1)) {
-                good = read_axis(whatif, texts, i, &base, why) &&
+                good = whatif_read_axis(whatif, texts, i, &base, why) &&
                        (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
             }
         }
@@ -114,7 +114,7 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
         error_usage(why, "--points", 0, "'%s' gives values, not a range", options->over);
         return error_expect(why, "a range such as batch=FROM:TO");
     }
-    if (good && texts->count == 2 && overlap(whatif->axes[0].key, whatif->axes[1].key)) {
+    if (good && texts->count == 2 && whatif_overlap(whatif->axes[0].key, whatif->axes[1].key)) {
         error_usage(why, "--over", 0, "axes '%s' and '%s' overlap", whatif->axes[0].key,
                     whatif->axes[1].key);
         return error_expect(why, "two keys, neither of which is part of the other");
@@ -140,8 +140,8 @@ static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, s
 
 /* ---- the points ---- */
 
-static bool run_points(struct whatif *whatif, const struct whatif_options *options,
-                       bool *interrupted, struct error *why)
+static bool whatif_run_points(struct whatif *whatif, const struct whatif_options *options,
+                              bool *interrupted, struct error *why)
 {
     const struct sweep_options sweep = {.store = options->store,
                                         .jobs = options->jobs,
@@ -155,8 +155,8 @@ static bool run_points(struct whatif *whatif, const struct whatif_options *optio
 
 /* If no point can run, the error of the first is the reason. That point is resolved again for what
  * was expected, which results do not keep. */
-static bool check_any(const struct whatif *whatif, const struct run_context *runs,
-                      struct error *why)
+static bool whatif_check_any(const struct whatif *whatif, const struct run_context *runs,
+                             struct error *why)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
         if (!result_failed(&whatif->results[i])) {
@@ -202,7 +202,8 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
     }
     planned_release(&own);
-    good = good && run_points(out, options, interrupted, why) && check_any(out, options->runs, why);
+    good = good && whatif_run_points(out, options, interrupted, why) &&
+           whatif_check_any(out, options->runs, why);
     whatif_judge(out);
     return good;
 }

@@ -63,7 +63,7 @@ static bool has_arrivals(const struct whatif *whatif)
     return any && !has_clients(whatif);
 }
 
-static enum whatif_figure figure_of(const struct whatif *whatif)
+static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
 {
     enum whatif_figure figure = WHATIF_FOUND;
     for (uint32_t i = 0; i < whatif->count; i++) {
@@ -91,7 +91,7 @@ static int64_t unanswered_tokens(const struct cell *cells)
 
 void whatif_judge(struct whatif *whatif)
 {
-    whatif->figure = figure_of(whatif);
+    whatif->figure = whatif_find_figure_of(whatif);
     whatif->unanswered = INT64_MAX;
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *cells = whatif->results[i].cells;
@@ -139,7 +139,7 @@ double whatif_worth(const struct whatif *whatif, uint32_t point)
 }
 
 /* The figure with its sign changed if less is better. */
-static double merit(const struct whatif *whatif, uint32_t point)
+static double whatif_find_merit(const struct whatif *whatif, uint32_t point)
 {
     double worth = whatif_worth(whatif, point);
     return whatif->figure == WHATIF_TIME ? -worth : worth;
@@ -151,7 +151,7 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
 {
     double most = -INFINITY, least = INFINITY;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        double own = merit(whatif, i);
+        double own = whatif_find_merit(whatif, i);
         if (!isnan(own)) {
             findings->timed++;
             most = fmax(most, own);
@@ -160,7 +160,7 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
     }
     double as_good = most - 0.001 * fabs(most);
     for (uint32_t i = whatif->count; i-- > 0;) {
-        findings->best = merit(whatif, i) >= as_good ? i : findings->best;
+        findings->best = whatif_find_merit(whatif, i) >= as_good ? i : findings->best;
     }
     findings->flat = findings->timed > 1 && least >= as_good;
 }
@@ -174,7 +174,7 @@ static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
             strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
 }
 
-static void find_own(const struct whatif *whatif, struct whatif_findings *findings)
+static void whatif_find_own(const struct whatif *whatif, struct whatif_findings *findings)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
         bool own = true, more = false;
@@ -195,7 +195,7 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
     double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
     uint32_t points[AXIS_MOST_VALUES], count = 0, knee;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        double own = merit(whatif, i);
+        double own = whatif_find_merit(whatif, i);
         if (!isnan(own)) {
             points[count] = i;
             x[count] = whatif->axes[0].values[i].number;
@@ -208,7 +208,7 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
     }
 }
 
-static bool is_timed(const struct whatif *whatif, uint32_t point)
+static bool whatif_find_is_timed(const struct whatif *whatif, uint32_t point)
 {
     return !isnan(whatif_worth(whatif, point));
 }
@@ -224,10 +224,10 @@ static void find_link_free(const struct whatif *whatif, struct whatif_findings *
 {
     uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
     for (; from > 0 && !link_stalls(&whatif->results[from - 1]); from--) {
-        last = is_timed(whatif, from - 1) ? from - 1 : last;
+        last = whatif_find_is_timed(whatif, from - 1) ? from - 1 : last;
     }
     for (; to < whatif->count && !link_stalls(&whatif->results[to]); to++) {
-        first = is_timed(whatif, to) ? to : first;
+        first = whatif_find_is_timed(whatif, to) ? to : first;
     }
     if (last != WHATIF_NONE) {
         findings->link_free_from = last;
@@ -262,7 +262,7 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     struct whatif_findings findings = {
         .best = WHATIF_NONE, .own = WHATIF_NONE, .more = WHATIF_NONE, .knee = WHATIF_NONE};
     find_best(whatif, &findings);
-    find_own(whatif, &findings);
+    whatif_find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];
     findings.ordered = whatif->axis_count == 1 && (axis->numeric || strcmp(axis->key, LINK) == 0);
     if (findings.ordered) {

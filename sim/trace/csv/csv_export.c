@@ -15,7 +15,7 @@
  *   # source {"model": "..."}
  *   sequence,step,layer,head,unit,mass
  */
-static void write_header(const struct trace_header *header, FILE *out)
+static void csv_export_write_header(const struct trace_header *header, FILE *out)
 {
     uint32_t fields[HEADER_FIELDS];
     header_pack(header, fields);
@@ -32,12 +32,12 @@ static void write_header(const struct trace_header *header, FILE *out)
 }
 
 /* The key at the start of each line. */
-struct key {
+struct csv_export_key {
     uint32_t sequence, step, layer;
 };
 
-static void export_units(const struct key *key, const struct trace_rows *rows, uint32_t row,
-                         uint32_t head, const char *mark, FILE *out)
+static void export_units(const struct csv_export_key *key, const struct trace_rows *rows,
+                         uint32_t row, uint32_t head, const char *mark, FILE *out)
 {
     for (uint32_t i = rows->start[row]; i < rows->start[row + 1]; i++) {
         fprintf(out, "%u,%u,%u,%u,%s%u,%.4g\n", key->sequence, key->step, key->layer, head, mark,
@@ -45,8 +45,8 @@ static void export_units(const struct key *key, const struct trace_rows *rows, u
     }
 }
 
-static void export_query(const struct key *key, const struct trace_frame *frame, uint32_t head,
-                         uint32_t row, uint32_t head_dim, FILE *out)
+static void export_query(const struct csv_export_key *key, const struct trace_frame *frame,
+                         uint32_t head, uint32_t row, uint32_t head_dim, FILE *out)
 {
     const int8_t *query = frame->query + (size_t)row * head_dim;
     fprintf(out, "%u,%u,%u,%u,query,%.9g", key->sequence, key->step, key->layer, head,
@@ -61,7 +61,7 @@ static void export_query(const struct key *key, const struct trace_frame *frame,
 static void export_layer(const struct trace_header *header, const struct trace_frame *frame,
                          uint32_t step, FILE *out)
 {
-    const struct key key = {frame->sequence, frame->first_step + step, frame->layer};
+    const struct csv_export_key key = {frame->sequence, frame->first_step + step, frame->layer};
     for (uint32_t head = 0; head < header->kv_heads; head++) {
         uint32_t row = head * frame->steps + step;
         fprintf(out, "%u,%u,%u,%u,born,%.9g\n", key.sequence, key.step, key.layer, head,
@@ -101,7 +101,7 @@ bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why)
     struct trace_frame *frames = array_zeroed(header->layers, sizeof *frames, why);
     bool ok = frames != NULL;
     if (ok) {
-        write_header(header, out);
+        csv_export_write_header(header, out);
     }
     for (uint32_t sequence = 0; ok && sequence < header->sequences; sequence++) {
         for (uint32_t tile = 0; ok && tile < trace_tiles(header); tile++) {

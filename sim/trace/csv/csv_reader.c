@@ -95,7 +95,7 @@ static bool restart(struct csv_reader *reader, struct error *why)
     return error_set(why, reader->path, reader->line, "libcsv: %s", csv_strerror(fault));
 }
 
-static bool split(struct csv_reader *reader, struct error *why)
+static bool csv_reader_parse(struct csv_reader *reader, struct error *why)
 {
     reader->count = reader->unquoted_size = 0;
     if (!array_reserve(&reader->unquoted, &reader->unquoted_capacity,
@@ -110,7 +110,7 @@ static bool split(struct csv_reader *reader, struct error *why)
 
 bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
 {
-    if (!split(reader, why)) {
+    if (!csv_reader_parse(reader, why)) {
         return false;
     }
     if (reader->count != count) {
@@ -122,7 +122,7 @@ bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why
 
 bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why)
 {
-    if (!split(reader, why)) {
+    if (!csv_reader_parse(reader, why)) {
         return false;
     }
     if (reader->count > CSV_FIELDS_MOST) {

@@ -38,12 +38,12 @@ struct fit_head {
     struct trace_profile_head *parameters;
 };
 
-static double within(double value, double least, double most)
+static double fit_within(double value, double least, double most)
 {
     return fmin(fmax(value, least), most);
 }
 
-static void solve(struct fit_head *head, uint32_t wanted)
+static void fit_solve_head(struct fit_head *head, uint32_t wanted)
 {
     fit_solve_score(&head->levels, head->overlap, head->shown.lags, wanted, head->parameters);
     fit_solve_shares(head->cosine, head->shown.lags, head->parameters->query);
@@ -72,8 +72,8 @@ static bool start_head(const struct fit_sample *sample, const struct trace_profi
     }
     parameters->decay = 0.95;
     parameters->novelty = 0.3;
-    parameters->own = within(0.7 * (1 - head->shown.agreement), 0, 0.9);
-    solve(head, wanted);
+    parameters->own = fit_within(0.7 * (1 - head->shown.agreement), 0, 0.9);
+    fit_solve_head(head, wanted);
     return true;
 }
 
@@ -86,21 +86,21 @@ static void correct_head(const struct fit_figures *twin, double gain, uint32_t w
     struct trace_profile_head *parameters = head->parameters;
     for (uint32_t l = 0; l < shown->lags; l++) {
         head->overlap[l] += gain * (shown->overlap[l] - twin->overlap[l]);
-        head->overlap[l] = within(head->overlap[l], 0, OVERLAP_MOST);
+        head->overlap[l] = fit_within(head->overlap[l], 0, OVERLAP_MOST);
         head->cosine[l] += gain * (shown->cosine[l] - twin->cosine[l]);
-        head->cosine[l] = within(head->cosine[l], COSINE_LEAST, COSINE_MOST);
+        head->cosine[l] = fit_within(head->cosine[l], COSINE_LEAST, COSINE_MOST);
     }
     if (shown->cosine_spread[0] > 0 && twin->cosine_spread[0] > 0) {
         double ratio = shown->cosine_spread[0] / twin->cosine_spread[0];
-        parameters->novelty = within(parameters->novelty * ratio, 0.05, 0.8);
+        parameters->novelty = fit_within(parameters->novelty * ratio, 0.05, 0.8);
     }
     if (shown->cosine_spread[1] > 0 && twin->cosine_spread[1] > 0) {
         double ratio = shown->cosine_spread[1] / twin->cosine_spread[1];
-        parameters->decay = within(1 - (1 - parameters->decay) * ratio, 0.6, 0.999);
+        parameters->decay = fit_within(1 - (1 - parameters->decay) * ratio, 0.6, 0.999);
     }
     double apart = twin->agreement - shown->agreement;
-    parameters->own = within(parameters->own + 0.5 * apart, 0, 0.9);
-    solve(head, wanted);
+    parameters->own = fit_within(parameters->own + 0.5 * apart, 0, 0.9);
+    fit_solve_head(head, wanted);
 }
 
 /* Correct the heads of a layer by a twin of it. */
@@ -202,8 +202,8 @@ static uint32_t nearest_octave(uint32_t recent)
 }
 
 /* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens". */
-static void describe(const struct trace_header *header, uint32_t steps,
-                     struct trace_profile *profile)
+static void fit_describe(const struct trace_header *header, uint32_t steps,
+                         struct trace_profile *profile)
 {
     struct trace_source source;
     trace_source_read(header, &source);
@@ -251,7 +251,7 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
         .recent = header->recent,
         .first_octave = nearest_octave(header->recent),
     };
-    describe(header, fit.steps, profile);
+    fit_describe(header, fit.steps, profile);
     profile->heads =
         array_zeroed((size_t)header->layers * header->kv_heads, sizeof *profile->heads, why);
     if (profile->heads == NULL || !fit_all(&fit, threads, why)) {

@@ -20,31 +20,31 @@ enum { STEPS = 32, ROUNDS = 4 };
 #define LEAST 0.02
 
 /* Of a layer. */
-struct sums {
+struct locality_sums {
     double wanted;
     double near[PROFILE_WIDTHS];
     double pairs, alike; /* of a wanted unit and another head */
 };
 
-struct scratch {
+struct locality_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
     uint8_t *wanted; /* [KV heads][units] */
 };
 
-struct measurement {
+struct locality_measurement {
     const struct trace *trace;
     const struct trace_header *header;
     struct demand_shape shape;
     uint32_t every;          /* of the tiles, one in so many */
-    struct scratch *scratch; /* one per thread */
-    struct sums *sums;       /* [layers] */
+    struct locality_scratch *scratch; /* one per thread */
+    struct locality_sums *sums;       /* [layers] */
 };
 
 /* ---- one step of a layer ---- */
 
 /* The first unit outside the window of neighbourhood `index` of `blocks`, or of those beyond. */
-static uint32_t first_of(const struct measurement *all, uint64_t index, uint32_t blocks)
+static uint32_t first_of(const struct locality_measurement *all, uint64_t index, uint32_t blocks)
 {
     uint64_t unit = (index * all->header->units + blocks - 1) / blocks;
     unit = unit < all->shape.end_unit ? unit : all->shape.end_unit;
@@ -52,7 +52,8 @@ static uint32_t first_of(const struct measurement *all, uint64_t index, uint32_t
 }
 
 /* Of the other units in the neighbourhoods of each wanted unit, the wanted share; their sum. */
-static double near_sum(const struct measurement *all, const uint8_t *wanted, uint32_t blocks)
+static double near_sum(const struct locality_measurement *all, const uint8_t *wanted,
+                       uint32_t blocks)
 {
     double sum = 0;
     for (uint32_t b = 0; b < blocks; b++) {
@@ -66,8 +67,8 @@ static double near_sum(const struct measurement *all, const uint8_t *wanted, uin
     return sum;
 }
 
-static void add_head(const struct measurement *all, const uint8_t *wanted, uint32_t head,
-                     struct sums *sums)
+static void add_head(const struct locality_measurement *all, const uint8_t *wanted, uint32_t head,
+                     struct locality_sums *sums)
 {
     const struct trace_header *header = all->header;
     const uint8_t *own = wanted + (size_t)head * header->units;
@@ -90,8 +91,9 @@ static void add_head(const struct measurement *all, const uint8_t *wanted, uint3
     }
 }
 
-static bool add_step(const struct measurement *all, struct scratch *scratch, uint32_t step,
-                     struct sums *sums, struct error *why)
+static bool fit_locality_add_step(const struct locality_measurement *all,
+                                  struct locality_scratch *scratch, uint32_t step,
+                                  struct locality_sums *sums, struct error *why)
 {
     const struct trace_header *header = all->header;
     memset(scratch->wanted, 0, (size_t)header->kv_heads * header->units);
@@ -113,17 +115,18 @@ static bool add_step(const struct measurement *all, struct scratch *scratch, uin
 
 /* ---- a trace ---- */
 
-static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
+static bool fit_locality_measure_layer(uint32_t layer, uint32_t thread, void *context,
+                                       struct error *why)
 {
-    const struct measurement *all = context;
-    struct scratch *scratch = &all->scratch[thread];
+    const struct locality_measurement *all = context;
+    struct locality_scratch *scratch = &all->scratch[thread];
     const struct trace_frame *frame = &scratch->frame;
     for (uint32_t tile = 0; tile < trace_tiles(all->header); tile += all->every) {
         if (!trace_read(all->trace, 0, tile, layer, &scratch->frame, why)) {
             return false;
         }
         for (uint32_t s = 0; s < frame->steps; s++) {
-            if (!add_step(all, scratch, s, &all->sums[layer], why)) {
+            if (!fit_locality_add_step(all, scratch, s, &all->sums[layer], why)) {
                 return false;
             }
         }
@@ -131,11 +134,11 @@ static bool measure_layer(uint32_t layer, uint32_t thread, void *context, struct
     return true;
 }
 
-static void sum_up(const struct measurement *all, struct fit_locality *out)
+static void fit_locality_sum_up(const struct locality_measurement *all, struct fit_locality *out)
 {
-    struct sums sum = {0};
+    struct locality_sums sum = {0};
     for (uint32_t layer = 0; layer < all->header->layers; layer++) {
-        const struct sums *part = &all->sums[layer];
+        const struct locality_sums *part = &all->sums[layer];
         sum.wanted += part->wanted;
         sum.pairs += part->pairs;
         sum.alike += part->alike;
@@ -149,8 +152,8 @@ static void sum_up(const struct measurement *all, struct fit_locality *out)
     }
 }
 
-static bool scratch_init(struct scratch *scratch, const struct trace_header *header,
-                         struct error *why)
+static bool fit_locality_scratch_init(struct locality_scratch *scratch,
+                                      const struct trace_header *header, struct error *why)
 {
     trace_frame_init(&scratch->frame);
     demand_buffer_init(&scratch->buffer);
@@ -158,7 +161,7 @@ static bool scratch_init(struct scratch *scratch, const struct trace_header *hea
     return scratch->wanted != NULL;
 }
 
-static void scratch_release(struct scratch *scratch)
+static void fit_locality_scratch_release(struct locality_scratch *scratch)
 {
     trace_frame_release(&scratch->frame);
     demand_buffer_release(&scratch->buffer);
@@ -177,7 +180,7 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
                           struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct measurement all = {
+    struct locality_measurement all = {
         .trace = trace,
         .header = header,
         .shape = demand_shape(header, (uint32_t)lround(selection->share * header->units),
@@ -190,14 +193,14 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
     all.sums = all.scratch != NULL ? array_zeroed(header->layers, sizeof *all.sums, why) : NULL;
     bool ok = all.sums != NULL;
     for (uint32_t i = 0; ok && i < threads; i++) {
-        ok = scratch_init(&all.scratch[i], header, why);
+        ok = fit_locality_scratch_init(&all.scratch[i], header, why);
     }
-    ok = ok && parallel_for(header->layers, threads, measure_layer, &all, why);
+    ok = ok && parallel_for(header->layers, threads, fit_locality_measure_layer, &all, why);
     if (ok) {
-        sum_up(&all, out);
+        fit_locality_sum_up(&all, out);
     }
     for (uint32_t i = 0; all.scratch != NULL && i < threads; i++) {
-        scratch_release(&all.scratch[i]);
+        fit_locality_scratch_release(&all.scratch[i]);
     }
     free(all.scratch);
     free(all.sums);
@@ -206,7 +209,7 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
 
 /* ---- the parameters ---- */
 
-static double within(double value, double least, double most)
+static double fit_locality_within(double value, double least, double most)
 {
     return fmin(fmax(value, least), most);
 }
@@ -247,7 +250,8 @@ static struct profile_locality to_parameters(const struct same *same)
     struct profile_locality out = {.alike = same->alike < LEAST ? 0 : sqrt(same->alike)};
     double before = 1;
     for (int width = 0; width < PROFILE_WIDTHS && same->near[width] >= LEAST; width++) {
-        out.near[width] = before > 0 ? sqrt(within(same->near[width] / before, 0, 1)) : 0;
+        out.near[width] =
+            before > 0 ? sqrt(fit_locality_within(same->near[width] / before, 0, 1)) : 0;
         before = fmin(before, same->near[width]);
     }
     return out;
@@ -258,9 +262,9 @@ static void correct(const struct fit_locality *shown, const struct fit_locality 
 {
     for (int width = 0; width < PROFILE_WIDTHS; width++) {
         double missing = shown->near[width] - twin->near[width];
-        same->near[width] = within(same->near[width] + gain * missing, 0, 0.98);
+        same->near[width] = fit_locality_within(same->near[width] + gain * missing, 0, 0.98);
     }
-    same->alike = within(same->alike + gain * (shown->alike - twin->alike), 0, 0.98);
+    same->alike = fit_locality_within(same->alike + gain * (shown->alike - twin->alike), 0, 0.98);
 }
 
 bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,

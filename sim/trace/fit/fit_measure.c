@@ -18,7 +18,7 @@ struct moments {
     double count, mean, squares;
 };
 
-static void add(struct moments *moments, double value)
+static void fit_measure_add(struct moments *moments, double value)
 {
     double off = value - moments->mean;
     moments->count++;
@@ -77,7 +77,7 @@ static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
 
 /* ---- queries ---- */
 
-static int32_t dot(const int8_t *a, const int8_t *b, uint32_t count)
+static int32_t fit_measure_dot(const int8_t *a, const int8_t *b, uint32_t count)
 {
     int32_t sum = 0; /* at most 1024 * 128 * 128 */
     for (uint32_t i = 0; i < count; i++) {
@@ -86,12 +86,14 @@ static int32_t dot(const int8_t *a, const int8_t *b, uint32_t count)
     return sum;
 }
 
-static double cosine(const struct fit_sample *sample, uint32_t head, uint32_t step, uint32_t lag)
+static double fit_measure_cosine(const struct fit_sample *sample, uint32_t head, uint32_t step,
+                                 uint32_t lag)
 {
     const int8_t *a = sample->query + ((size_t)head * sample->steps + step) * sample->head_dim;
     const int8_t *b = a - (size_t)lag * sample->head_dim;
-    double squares = (double)dot(a, a, sample->head_dim) * dot(b, b, sample->head_dim);
-    return squares > 0 ? dot(a, b, sample->head_dim) / sqrt(squares) : 0;
+    double squares =
+        (double)fit_measure_dot(a, a, sample->head_dim) * fit_measure_dot(b, b, sample->head_dim);
+    return squares > 0 ? fit_measure_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
 }
 
 /* Mean correlation over steps between the cosines of two query heads. It follows from the variance
@@ -115,11 +117,11 @@ static void measure_cosines(const struct fit_sample *sample, struct fit_figures 
         for (uint32_t s = fit_lags[l]; s < sample->steps; s++) {
             double sum = 0;
             for (uint32_t q = 0; q < watched; q++) {
-                double value = cosine(sample, q, s, fit_lags[l]);
-                add(&one[q], value);
+                double value = fit_measure_cosine(sample, q, s, fit_lags[l]);
+                fit_measure_add(&one[q], value);
                 sum += value;
             }
-            add(&group, sum / watched);
+            fit_measure_add(&group, sum / watched);
         }
         for (uint32_t q = 0; q < watched; q++) {
             of_one += one[q].squares / one[q].count / watched;
@@ -193,7 +195,7 @@ static void measure_anchors(const struct fit_sample *sample, const struct moment
     double within = 0;
     for (uint32_t unit = sample->first_unit; unit < sample->end_unit; unit++) {
         if (anchors[unit].count > 0) {
-            add(&between, anchors[unit].mean);
+            fit_measure_add(&between, anchors[unit].mean);
             within += anchors[unit].squares / anchors[unit].count;
         }
     }
@@ -210,8 +212,9 @@ static double octaves_of_mass(uint8_t code)
     return -0.1 * code;
 }
 
-static void add_step(const struct fit_sample *sample, uint32_t step, const uint32_t *best,
-                     uint32_t ranks, struct moments *anchors, struct fit_levels *out)
+static void fit_measure_add_step(const struct fit_sample *sample, uint32_t step,
+                                 const uint32_t *best, uint32_t ranks, struct moments *anchors,
+                                 struct fit_levels *out)
 {
     const uint32_t *units = sample->units + (size_t)step * sample->keep;
     const uint8_t *codes = sample->codes + (size_t)step * sample->keep;
@@ -222,7 +225,7 @@ static void add_step(const struct fit_sample *sample, uint32_t step, const uint3
         for (; from < end; from++) {
             bool is_anchor = best[units[from]] >= ANCHOR_STEPS * sample->steps;
             if (is_anchor) {
-                add(&anchors[units[from]], octaves_of_mass(codes[from]));
+                fit_measure_add(&anchors[units[from]], octaves_of_mass(codes[from]));
             } else {
                 out->chosen[r][octave_of(sample, out, units[from], step)] += each;
             }
@@ -247,7 +250,7 @@ bool fit_measure_levels(const struct fit_sample *sample, uint32_t first_octave,
         best != NULL ? array_zeroed(sample->context, sizeof *anchors, why) : NULL;
     if (anchors != NULL) {
         for (uint32_t s = 0; s < sample->steps; s++) {
-            add_step(sample, s, best, ranks, anchors, out);
+            fit_measure_add_step(sample, s, best, ranks, anchors, out);
         }
         for (uint32_t r = 1; r < ranks; r++) { /* sum up each rank and all before it */
             for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {

@@ -73,8 +73,8 @@ bool frame_blame(const struct trace_frame *frame, const char *file, int line, ui
     return bare.expected[0] == '\0' ? false : error_expect(why, "%s", bare.expected);
 }
 
-static bool check_place(const struct trace_header *header, const struct trace_frame *frame,
-                        struct error *why)
+static bool frame_check_place(const struct trace_header *header, const struct trace_frame *frame,
+                              struct error *why)
 {
     if (frame->sequence >= header->sequences || frame->layer >= header->layers ||
         frame->tile >= trace_tiles(header)) {
@@ -122,8 +122,8 @@ static const char *row_fault(const struct trace_header *header, uint32_t first_u
     return NULL;
 }
 
-static bool check_rows(const struct trace_header *header, const struct trace_frame *frame,
-                       const struct trace_rows *rows, const char *kind, struct error *why)
+static bool frame_check_rows(const struct trace_header *header, const struct trace_frame *frame,
+                             const struct trace_rows *rows, const char *kind, struct error *why)
 {
     uint32_t first_unit, end_unit, row_most = trace_row_most(header);
     trace_window(header, header->sinks, header->recent, &first_unit, &end_unit);
@@ -171,10 +171,11 @@ bool trace_frame_check(const struct trace_header *header, const struct trace_fra
                        struct error *why)
 {
     uint32_t rows = header->kv_heads * frame->steps;
-    return check_place(header, frame, why) && check_rows(header, frame, &frame->rows, "", why) &&
+    return frame_check_place(header, frame, why) &&
+           frame_check_rows(header, frame, &frame->rows, "", why) &&
            check_mass(frame, frame->born, rows, "born", why) &&
            check_mass(frame, frame->tail, rows, "tail", why) &&
            (!header->has_queries || check_scale(frame, header->query_heads * frame->steps, why)) &&
            (!header->has_approximate ||
-            check_rows(header, frame, &frame->approximate, "approximate ", why));
+            frame_check_rows(header, frame, &frame->approximate, "approximate ", why));
 }

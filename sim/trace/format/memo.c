@@ -41,18 +41,18 @@ void memo_destroy(struct memo *memo)
 }
 
 /* A column of a frame: `size` bytes in all. */
-struct column {
+struct memo_column {
     void *at;
     size_t size;
 };
 enum { COLUMNS = 7 };
 
-static void list_columns(const struct trace_header *header, const struct trace_frame *frame,
-                         uint32_t units, struct column columns[COLUMNS])
+static void memo_list_columns(const struct trace_header *header, const struct trace_frame *frame,
+                              uint32_t units, struct memo_column columns[COLUMNS])
 {
     size_t rows = (size_t)header->kv_heads * frame->steps;
     size_t queries = header->has_queries ? (size_t)header->query_heads * frame->steps : 0;
-    const struct column all[COLUMNS] = {
+    const struct memo_column all[COLUMNS] = {
         {frame->rows.start, (rows + 1) * sizeof *frame->rows.start},
         {frame->rows.units, units * sizeof *frame->rows.units},
         {frame->rows.mass, units * sizeof *frame->rows.mass},
@@ -64,7 +64,7 @@ static void list_columns(const struct trace_header *header, const struct trace_f
     memcpy(columns, all, sizeof all);
 }
 
-static const char *find(struct memo *memo, uint64_t number)
+static const char *memo_find(struct memo *memo, uint64_t number)
 {
     pthread_mutex_lock(&memo->lock);
     const char *kept = memo->frames[number];
@@ -75,9 +75,9 @@ static const char *find(struct memo *memo, uint64_t number)
 bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t number,
               struct trace_frame *frame, bool *found, struct error *why)
 {
-    struct column columns[COLUMNS];
+    struct memo_column columns[COLUMNS];
     uint32_t units;
-    const char *kept = find(memo, number);
+    const char *kept = memo_find(memo, number);
     *found = kept != NULL;
     if (kept == NULL) {
         return true;
@@ -87,7 +87,7 @@ bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t num
     if (!trace_frame_reserve(header, frame, why) || !trace_rows_reserve(&frame->rows, units, why)) {
         return false;
     }
-    list_columns(header, frame, units, columns);
+    memo_list_columns(header, frame, units, columns);
     for (int i = 0; i < COLUMNS; i++) {
         memcpy(columns[i].at, kept, columns[i].size);
         kept += columns[i].size;
@@ -108,7 +108,7 @@ static bool take_room(struct memo *memo, size_t size)
 }
 
 /* Of two threads that made the same frame the first one keeps it; both copies are equal. */
-static void keep(struct memo *memo, uint64_t number, char *copy, size_t size)
+static void memo_keep(struct memo *memo, uint64_t number, char *copy, size_t size)
 {
     pthread_mutex_lock(&memo->lock);
     bool first = copy != NULL && memo->frames[number] == NULL;
@@ -126,14 +126,14 @@ static void keep(struct memo *memo, uint64_t number, char *copy, size_t size)
 void memo_put(struct memo *memo, const struct trace_header *header, uint64_t number,
               const struct trace_frame *frame)
 {
-    struct column columns[COLUMNS];
+    struct memo_column columns[COLUMNS];
     uint32_t units = frame->rows.start[(size_t)header->kv_heads * frame->steps];
     size_t size = sizeof units;
-    list_columns(header, frame, units, columns);
+    memo_list_columns(header, frame, units, columns);
     for (int i = 0; i < COLUMNS; i++) {
         size += columns[i].size;
     }
-    if (find(memo, number) != NULL || !take_room(memo, size)) {
+    if (memo_find(memo, number) != NULL || !take_room(memo, size)) {
         return;
     }
     char *copy = malloc(size), *at = copy;
@@ -145,5 +145,5 @@ void memo_put(struct memo *memo, const struct trace_header *header, uint64_t num
             at += columns[i].size;
         }
     }
-    keep(memo, number, copy, size);
+    memo_keep(memo, number, copy, size);
 }

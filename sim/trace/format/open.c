@@ -169,7 +169,7 @@ static bool check_index(const struct trace *trace, struct error *why)
 }
 
 /* Only regular files: a pipe has no positions, and opening one must not hang. */
-static bool open_file(struct trace *trace, struct error *why)
+static bool trace_open_file(struct trace *trace, struct error *why)
 {
     struct stat status;
     trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -196,7 +196,7 @@ struct trace *trace_open(const char *path, struct error *why)
         trace_close(trace);
         return NULL;
     }
-    if (!open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
+    if (!trace_open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
         !trace_layers_init(trace, why) || !read_footer(trace, why) || !check_index(trace, why)) {
         trace_close(trace);
         return NULL;

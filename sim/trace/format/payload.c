@@ -17,8 +17,8 @@ struct cursor {
 };
 
 /* The next `bytes` bytes, or NULL with an error that names the column when there are fewer. */
-static const uint8_t *take(struct cursor *cursor, uint64_t bytes, const char *column,
-                           struct error *why)
+static const uint8_t *payload_take(struct cursor *cursor, uint64_t bytes, const char *column,
+                                   struct error *why)
 {
     if (bytes > (uint64_t)(cursor->end - cursor->at)) {
         error_set(why, NULL, 0, "the payload ends within column '%s'", column);
@@ -33,7 +33,7 @@ static const uint8_t *take(struct cursor *cursor, uint64_t bytes, const char *co
  * which bounds the sum of counts. */
 static bool decode_counts(struct cursor *cursor, uint32_t rows, uint32_t *start, struct error *why)
 {
-    const uint8_t *counts = take(cursor, 4ull * rows, "count", why);
+    const uint8_t *counts = payload_take(cursor, 4ull * rows, "count", why);
     if (counts == NULL) {
         return false;
     }
@@ -88,9 +88,9 @@ static bool decode_units(struct cursor *cursor, uint32_t rows, struct trace_rows
 {
     uint32_t total = into->start[rows];
     const uint8_t *bytes, *gaps, *mass;
-    if ((bytes = take(cursor, 4, "gap_bytes", why)) == NULL ||
-        (gaps = take(cursor, load_u32(bytes), "gaps", why)) == NULL ||
-        (mass = take(cursor, total, "mass", why)) == NULL ||
+    if ((bytes = payload_take(cursor, 4, "gap_bytes", why)) == NULL ||
+        (gaps = payload_take(cursor, load_u32(bytes), "gaps", why)) == NULL ||
+        (mass = payload_take(cursor, total, "mass", why)) == NULL ||
         !trace_rows_reserve(into, total, why) ||
         !decode_gaps(gaps, gaps + load_u32(bytes), rows, into, why)) {
         return false;
@@ -104,7 +104,7 @@ static bool decode_units(struct cursor *cursor, uint32_t rows, struct trace_rows
 static bool decode_floats(struct cursor *cursor, uint32_t count, float *into, const char *column,
                           struct error *why)
 {
-    const uint8_t *bytes = take(cursor, 4ull * count, column, why);
+    const uint8_t *bytes = payload_take(cursor, 4ull * count, column, why);
     for (uint32_t i = 0; bytes != NULL && i < count; i++) {
         into[i] = load_f32(bytes + 4 * i);
     }
@@ -117,7 +117,7 @@ static bool decode_queries(struct cursor *cursor, uint32_t queries, uint32_t hea
     uint64_t size = (uint64_t)queries * head_dim;
     const uint8_t *bytes;
     if (!decode_floats(cursor, queries, frame->scale, "scale", why) ||
-        (bytes = take(cursor, size, "query", why)) == NULL) {
+        (bytes = payload_take(cursor, size, "query", why)) == NULL) {
         return false;
     }
     memcpy(frame->query, bytes, size);

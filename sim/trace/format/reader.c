@@ -133,8 +133,8 @@ static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *off
 }
 
 /* A frame of a generated trace: one that was made before, or a new one. */
-static bool make_frame(const struct trace *trace, uint64_t number, bool with_rows,
-                       struct trace_frame *frame, struct error *why)
+static bool trace_reader_make_frame(const struct trace *trace, uint64_t number, bool with_rows,
+                                    struct trace_frame *frame, struct error *why)
 {
     const struct trace_header *header = &trace->header;
     bool found = false;
@@ -188,8 +188,9 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     uint32_t stored = trace->chosen != NULL ? trace->chosen[layer] : layer;
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + stored;
     frame_place(header, number, frame);
-    bool ok = trace->generator != NULL ? make_frame(trace, number, with_rows, frame, why)
-                                       : read_stored(trace, number, frame, why);
+    bool ok = trace->generator != NULL
+                  ? trace_reader_make_frame(trace, number, with_rows, frame, why)
+                  : read_stored(trace, number, frame, why);
     frame->layer = layer;
     return ok;
 }

@@ -45,7 +45,8 @@ static bool write_all(struct trace_writer *writer, const uint8_t *bytes, size_t 
     return true;
 }
 
-static bool write_header(struct trace_writer *writer, const char *source, struct error *why)
+static bool trace_writer_write_header(struct trace_writer *writer, const char *source,
+                                      struct error *why)
 {
     uint32_t fields[HEADER_FIELDS];
     uint8_t bytes[HEADER_FIXED + SOURCE_MOST + HASH_BYTES];
@@ -81,7 +82,8 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
     header_pack(header, fields);
     if (!header_unpack(fields, path, 0, &writer->header, why) ||
         !header_check_source(header->source, strlen(header->source), path, 0, why) ||
-        !unfinished_open(path, &writer->file, why) || !write_header(writer, header->source, why)) {
+        !unfinished_open(path, &writer->file, why) ||
+        !trace_writer_write_header(writer, header->source, why)) {
         goto fail;
     }
     return writer;

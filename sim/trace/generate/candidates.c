@@ -10,7 +10,7 @@
 enum { BLOCK = SCORES_BLOCK, BUCKETS = SCORES_BUCKETS };
 
 /* The working memory of candidates_select(); the scores' own follows the buckets. */
-struct scratch {
+struct topk_scratch {
     uint32_t count[2][BUCKETS]; /* of one step */
     uint16_t bucket[];          /* of each unit, step by step; a step takes whole blocks */
 };
@@ -22,7 +22,7 @@ static size_t bucket_bytes(uint32_t units)
 
 size_t candidates_scratch(uint32_t units)
 {
-    return sizeof(struct scratch) + bucket_bytes(units) + scores_scratch();
+    return sizeof(struct topk_scratch) + bucket_bytes(units) + scores_scratch();
 }
 
 /* Two counts in turn: adding to the one that was just added to would wait for it. */
@@ -66,7 +66,7 @@ static int32_t find_zero(const struct candidates *asked, const uint32_t count[BU
     return (int32_t)first - (int32_t)lrint(10 * log2(sum / asked->mass));
 }
 
-static bool is_empty(const uint32_t count[16])
+static bool topk_candidates_is_empty(const uint32_t count[16])
 {
     uint32_t any = 0;
     for (uint32_t b = 0; b < 16; b++) {
@@ -79,7 +79,7 @@ static bool is_empty(const uint32_t count[16])
 static uint32_t first_bucket(const uint32_t count[BUCKETS])
 {
     uint32_t first = 0;
-    while (is_empty(count + first)) {
+    while (topk_candidates_is_empty(count + first)) {
         first += 16;
     }
     while (count[first] == 0) {
@@ -108,7 +108,7 @@ static struct cut find_cut(const struct candidates *asked, const uint32_t count[
     return cut;
 }
 
-static uint32_t count_ties(const uint16_t *block, uint16_t bucket)
+static uint32_t topk_candidates_count_ties(const uint16_t *block, uint16_t bucket)
 {
     uint16_t ties = 0;
     for (uint32_t u = 0; u < BLOCK; u++) {
@@ -121,7 +121,7 @@ static uint32_t count_ties(const uint16_t *block, uint16_t bucket)
 static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
 {
     uint32_t past = 0, ties = cut.ties, here;
-    while ((here = count_ties(bucket + past, (uint16_t)cut.bucket)) < ties) {
+    while ((here = topk_candidates_count_ties(bucket + past, (uint16_t)cut.bucket)) < ties) {
         ties -= here;
         past += BLOCK;
     }
@@ -132,9 +132,10 @@ static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
 }
 
 /* Copy the kept units. Up to the last kept tie, the bucket of the cut is included. */
-static void copy_kept(const struct candidates *asked, const struct scores_version *version,
-                      const uint16_t *restrict bucket, struct cut cut, uint32_t *restrict units,
-                      uint8_t *restrict codes)
+static void topk_candidates_copy_kept(const struct candidates *asked,
+                                      const struct scores_version *version,
+                                      const uint16_t *restrict bucket, struct cut cut,
+                                      uint32_t *restrict units, uint8_t *restrict codes)
 {
     uint32_t past = past_ties(bucket, cut);
     uint32_t kept = version->append(bucket, 0, past, cut.bucket + 1, 0, units);
@@ -149,7 +150,7 @@ static void copy_kept(const struct candidates *asked, const struct scores_versio
 void candidates_select(const struct candidates *asked, void *memory, size_t stride, uint32_t *units,
                        uint8_t *codes, float *tail)
 {
-    struct scratch *scratch = memory;
+    struct topk_scratch *scratch = memory;
     uint32_t all = asked->end_unit - asked->first_unit;
     size_t row = scores_row(all);
     const struct scores_version *version = scores_version_here();
@@ -158,6 +159,7 @@ void candidates_select(const struct candidates *asked, void *memory, size_t stri
     for (uint32_t s = 0; s < asked->steps; s++, bucket += row) {
         count_units(bucket, asked->end_unit - asked->first_unit, scratch->count);
         struct cut cut = find_cut(asked, scratch->count[0], &tail[s]);
-        copy_kept(asked, version, bucket, cut, units + s * stride, codes + s * stride);
+        topk_candidates_copy_kept(asked, version, bucket, cut, units + s * stride,
+                                  codes + s * stride);
     }
 }

@@ -301,28 +301,28 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 
 /* ---- writing to a file ---- */
 
-struct copy {
+struct generate_copy {
     const struct trace *trace;
     struct trace_frame *frames; /* one per item */
     uint32_t sequence, tile, layer;
 };
 
-static bool read_item(uint32_t item, uint32_t thread, void *context, struct error *why)
+static bool generate_read_item(uint32_t item, uint32_t thread, void *context, struct error *why)
 {
-    const struct copy *copy = context;
+    const struct generate_copy *copy = context;
     (void)thread;
     return trace_read(copy->trace, copy->sequence, copy->tile, copy->layer + item,
                       &copy->frames[item], why);
 }
 
 /* Copies as many layers at once as there are threads. */
-static bool copy_tile(struct copy *copy, struct trace_writer *writer, uint32_t threads,
-                      struct error *why)
+static bool generate_copy_tile(struct generate_copy *copy, struct trace_writer *writer,
+                               uint32_t threads, struct error *why)
 {
     uint32_t layers = copy->trace->header.layers;
     for (copy->layer = 0; copy->layer < layers; copy->layer += threads) {
         uint32_t count = layers - copy->layer < threads ? layers - copy->layer : threads;
-        if (!parallel_for(count, threads, read_item, copy, why)) {
+        if (!parallel_for(count, threads, generate_read_item, copy, why)) {
             return false;
         }
         for (uint32_t i = 0; i < count; i++) {
@@ -334,13 +334,13 @@ static bool copy_tile(struct copy *copy, struct trace_writer *writer, uint32_t t
     return true;
 }
 
-static bool copy_tiles(struct copy *copy, struct trace_writer *writer, uint32_t threads,
+static bool copy_tiles(struct generate_copy *copy, struct trace_writer *writer, uint32_t threads,
                        struct error *why)
 {
     const struct trace_header *header = &copy->trace->header;
     for (copy->sequence = 0; copy->sequence < header->sequences; copy->sequence++) {
         for (copy->tile = 0; copy->tile < trace_tiles(header); copy->tile++) {
-            if (!copy_tile(copy, writer, threads, why)) {
+            if (!generate_copy_tile(copy, writer, threads, why)) {
                 return false;
             }
         }
@@ -351,7 +351,7 @@ static bool copy_tiles(struct copy *copy, struct trace_writer *writer, uint32_t 
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why)
 {
     threads = parallel_threads(threads);
-    struct copy copy = {.trace = trace};
+    struct generate_copy copy = {.trace = trace};
     struct trace_writer *writer = trace_writer_open(path, &trace->header, why);
     if (writer == NULL) {
         return false;

@@ -55,8 +55,8 @@ static void set_novelty(struct latent *latent, double novelty)
 }
 
 /* Part k of direction i: a sign that lasts, starting from its own phase. */
-static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, uint64_t phases,
-                         uint64_t signs, struct latent_parts *out)
+static void latent_draw_lasting(const struct latent *latent, uint32_t k, uint32_t i,
+                                uint64_t phases, uint64_t signs, struct latent_parts *out)
 {
     uint32_t lasts = profile_lasts[k];
     uint64_t place = (uint64_t)k << 32 | i, key = hash_at(signs, place);
@@ -75,7 +75,7 @@ static void draw_lasting(const struct latent *latent, uint32_t k, uint32_t i, ui
 
 /* The key of direction i: the head's, or the layer's. What query heads do not share is the head's.
  */
-static uint64_t key_of(const struct latent *latent, uint32_t query_head, uint32_t i)
+static uint64_t latent_key_of(const struct latent *latent, uint32_t query_head, uint32_t i)
 {
     uint64_t chance = hash_at(stream(latent, ALIKE, SHARED), i) >> 32;
     bool is_alike = query_head == SHARED && (double)chance < latent->keys.alike * 0x1p32;
@@ -85,7 +85,7 @@ static uint64_t key_of(const struct latent *latent, uint32_t query_head, uint32_
 static void draw_parts(const struct latent *latent, uint32_t query_head, struct latent_parts *out)
 {
     for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
-        uint64_t key = key_of(latent, query_head, i);
+        uint64_t key = latent_key_of(latent, query_head, i);
         uint64_t phases = stream_of(key, PHASE, query_head);
         uint64_t signs = stream_of(key, SIGN, query_head);
         uint64_t normals = stream_of(key, NORMAL, query_head);
@@ -94,7 +94,7 @@ static void draw_parts(const struct latent *latent, uint32_t query_head, struct 
             out->value[s][0][i] = latent->novelty[s] * hash_normal(hash_at(normals, place));
         }
         for (uint32_t k = 1; k < LATENT_PARTS; k++) {
-            draw_lasting(latent, k, i, phases, signs, out);
+            latent_draw_lasting(latent, k, i, phases, signs, out);
         }
     }
 }
@@ -115,8 +115,8 @@ void latent_init(struct latent *latent, const struct trace_profile_head *head,
 }
 
 /* Add the parts at step `s`, each times its amplitude times `by`. */
-static void add_parts(const struct latent_parts *parts, uint32_t s, const double *amplitudes,
-                      double by, double out[PROFILE_LATENTS])
+static void latent_add_parts(const struct latent_parts *parts, uint32_t s, const double *amplitudes,
+                             double by, double out[PROFILE_LATENTS])
 {
     for (uint32_t k = 0; k < LATENT_PARTS; k++) {
         for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
@@ -130,7 +130,7 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
     for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
         out[i] = 0;
     }
-    add_parts(&latent->parts, s, latent->score, 1, out);
+    latent_add_parts(&latent->parts, s, latent->score, 1, out);
     for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
         out[i] *= latent->weight[i];
     }
@@ -178,9 +178,9 @@ void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_
     }
     for (uint32_t s = 0; s < latent->steps; s++, query += head_dim) {
         double moving[PROFILE_LATENTS] = {0};
-        add_parts(&latent->parts, s, latent->query, latent->shared, moving);
+        latent_add_parts(&latent->parts, s, latent->query, latent->shared, moving);
         if (latent->own > 0) {
-            add_parts(&own, s, latent->query, latent->own, moving);
+            latent_add_parts(&own, s, latent->query, latent->own, moving);
         }
         for (uint32_t i = 0; i < SHADES; i++) {
             values[i] = still[i] + turn[i] * moving[i / 4];

@@ -68,8 +68,8 @@ static double *field_values(struct trace_profile_head *head, const struct field 
 
 /* ---- reading ---- */
 
-static bool read_number(const struct node *node, const struct field *field, double *out,
-                        struct error *why)
+static bool trace_profile_read_number(const struct node *node, const struct field *field,
+                                      double *out, struct error *why)
 {
     char *end = NULL;
     double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
@@ -84,8 +84,8 @@ static bool read_number(const struct node *node, const struct field *field, doub
     return true;
 }
 
-static bool read_list(const struct node *list, const struct field *field, uint32_t count,
-                      double *out, struct error *why)
+static bool trace_profile_read_list(const struct node *list, const struct field *field,
+                                    uint32_t count, double *out, struct error *why)
 {
     double sum = 0;
     if (list->kind != NODE_LIST || list->count != count) {
@@ -93,7 +93,7 @@ static bool read_list(const struct node *list, const struct field *field, uint32
         return error_expect(why, "a list of %u numbers", count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!read_number(list->children[i], field, &out[i], why)) {
+        if (!trace_profile_read_number(list->children[i], field, &out[i], why)) {
             return false;
         }
         sum += out[i];
@@ -116,7 +116,8 @@ static bool read_knots(const struct node *node, struct trace_profile_head *head,
     return true;
 }
 
-static bool read_head(const struct node *node, struct trace_profile_head *head, struct error *why)
+static bool trace_profile_read_head(const struct node *node, struct trace_profile_head *head,
+                                    struct error *why)
 {
     const char *names[FIELDS + 1] = {NULL};
     for (int i = 0; i < FIELDS; i++) {
@@ -132,10 +133,10 @@ static bool read_head(const struct node *node, struct trace_profile_head *head, 
         if (child == NULL) {
             return node_error(node, why, "a head has no '%s'", field->name);
         }
-        if (!(field->count == 1
-                  ? read_number(child, field, values, why)
-                  : read_list(child, field, field->count > 0 ? field->count : head->knots, values,
-                              why))) {
+        if (!(field->count == 1 ? trace_profile_read_number(child, field, values, why)
+                                : trace_profile_read_list(
+                                      child, field, field->count > 0 ? field->count : head->knots,
+                                      values, why))) {
             return false;
         }
     }
@@ -146,8 +147,8 @@ static bool read_head(const struct node *node, struct trace_profile_head *head, 
                                     window);
 }
 
-static bool read_count(const struct node *root, const char *key, uint64_t least, uint64_t most,
-                       uint32_t *out, struct error *why)
+static bool trace_profile_read_count(const struct node *root, const char *key, uint64_t least,
+                                     uint64_t most, uint32_t *out, struct error *why)
 {
     uint64_t value = UINT64_MAX;
     if (!node_whole(root, key, UNIT_COUNT, most, &value, why)) {
@@ -161,8 +162,8 @@ static bool read_count(const struct node *root, const char *key, uint64_t least,
     return true;
 }
 
-static bool read_text(const struct node *root, const char *key, char *out, size_t size,
-                      struct error *why)
+static bool trace_profile_read_text(const struct node *root, const char *key, char *out,
+                                    size_t size, struct error *why)
 {
     const char *text = "";
     if (!node_text(root, key, &text, why)) {
@@ -176,7 +177,7 @@ static bool read_text(const struct node *root, const char *key, char *out, size_
     return true;
 }
 
-static bool read_basis(const struct node *root, enum basis *out, struct error *why)
+static bool trace_profile_read_basis(const struct node *root, enum basis *out, struct error *why)
 {
     const char *name = "";
     const struct node *node = node_get(root, "basis");
@@ -200,35 +201,36 @@ static bool read_locality(const struct node *root, struct profile_locality *out,
     if (near == NULL || alike == NULL) {
         return node_error(node, why, "'locality' has no '%s'", near == NULL ? "near" : "alike");
     }
-    return read_list(near, &near_field, PROFILE_WIDTHS, out->near, why) &&
-           read_number(alike, &alike_field, &out->alike, why);
+    return trace_profile_read_list(near, &near_field, PROFILE_WIDTHS, out->near, why) &&
+           trace_profile_read_number(alike, &alike_field, &out->alike, why);
 }
 
-static bool read_facts(const struct node *root, struct trace_profile *out, struct error *why)
+static bool trace_profile_read_facts(const struct node *root, struct trace_profile *out,
+                                     struct error *why)
 {
     uint32_t version;
     if (root->kind != NODE_MAP || node_get(root, "trace_profile") == NULL) {
         return node_error(root, why, "not a trace profile: it has no 'trace_profile: 1'");
     }
     return node_check_keys(root, profile_keys, "trace profile", why) &&
-           read_count(root, "trace_profile", 1, 1, &version, why) &&
-           read_text(root, "source", out->source, sizeof out->source, why) &&
-           read_basis(root, &out->basis, why) &&
-           read_text(root, "model", out->model, sizeof out->model, why) &&
-           read_count(root, "layers", 1, 1024, &out->layers, why) &&
-           read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
-           read_count(root, "query_heads", 1, 65536, &out->query_heads, why) &&
-           read_count(root, "head_dim", 1, 1024, &out->head_dim, why) &&
-           read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
-           read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
-           read_count(root, "recent", 0, 65536, &out->recent, why) &&
-           read_count(root, "first_octave", 0, 16, &out->first_octave, why) &&
+           trace_profile_read_count(root, "trace_profile", 1, 1, &version, why) &&
+           trace_profile_read_text(root, "source", out->source, sizeof out->source, why) &&
+           trace_profile_read_basis(root, &out->basis, why) &&
+           trace_profile_read_text(root, "model", out->model, sizeof out->model, why) &&
+           trace_profile_read_count(root, "layers", 1, 1024, &out->layers, why) &&
+           trace_profile_read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
+           trace_profile_read_count(root, "query_heads", 1, 65536, &out->query_heads, why) &&
+           trace_profile_read_count(root, "head_dim", 1, 1024, &out->head_dim, why) &&
+           trace_profile_read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
+           trace_profile_read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
+           trace_profile_read_count(root, "recent", 0, 65536, &out->recent, why) &&
+           trace_profile_read_count(root, "first_octave", 0, 16, &out->first_octave, why) &&
            read_locality(root, &out->locality, why);
 }
 
 static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
 {
-    if (!read_facts(root, out, why)) {
+    if (!trace_profile_read_facts(root, out, why)) {
         return false;
     }
     const struct node *heads = node_get(root, "heads");
@@ -240,14 +242,14 @@ static bool read_profile(const struct node *root, struct trace_profile *out, str
     }
     out->heads = array_zeroed(count, sizeof *out->heads, why);
     for (size_t i = 0; out->heads != NULL && i < count; i++) {
-        if (!read_head(heads->children[i], &out->heads[i], why)) {
+        if (!trace_profile_read_head(heads->children[i], &out->heads[i], why)) {
             return false;
         }
     }
     return out->heads != NULL;
 }
 
-static bool take_tree(struct node *root, struct trace_profile *out, struct error *why)
+static bool trace_profile_take_tree(struct node *root, struct trace_profile *out, struct error *why)
 {
     *out = (struct trace_profile){0};
     bool ok = root != NULL && read_profile(root, out, why);
@@ -261,13 +263,13 @@ static bool take_tree(struct node *root, struct trace_profile *out, struct error
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why)
 {
-    return take_tree(files_tree(files, path, why), out, why);
+    return trace_profile_take_tree(files_tree(files, path, why), out, why);
 }
 
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
                          struct error *why)
 {
-    return take_tree(node_parse(text, size, name, why), out, why);
+    return trace_profile_take_tree(node_parse(text, size, name, why), out, why);
 }
 
 void trace_profile_release(struct trace_profile *profile)
@@ -278,7 +280,7 @@ void trace_profile_release(struct trace_profile *profile)
 
 /* ---- writing ---- */
 
-static void write_text(const char *key, const char *text, FILE *out)
+static void trace_profile_write_text(const char *key, const char *text, FILE *out)
 {
     fprintf(out, "%s: \"", key);
     while (*text != '\0') {
@@ -290,7 +292,7 @@ static void write_text(const char *key, const char *text, FILE *out)
 }
 
 /* With five digits; `exact`: with as many as it takes to read the same number back. */
-static void write_number(double number, bool exact, FILE *out)
+static void trace_profile_write_number(double number, bool exact, FILE *out)
 {
     char text[32];
     snprintf(text, sizeof text, "%.5g", number);
@@ -300,7 +302,7 @@ static void write_number(double number, bool exact, FILE *out)
     fputs(text, out);
 }
 
-static void write_head(const struct trace_profile_head *head, bool exact, FILE *out)
+static void trace_profile_write_head(const struct trace_profile_head *head, bool exact, FILE *out)
 {
     struct trace_profile_head copy = *head;
     for (int i = 0; i < FIELDS; i++) {
@@ -311,7 +313,7 @@ static void write_head(const struct trace_profile_head *head, bool exact, FILE *
                 field->count != 1 ? "[" : "");
         for (uint32_t j = 0; j < count; j++) {
             fputs(j == 0 ? "" : ", ", out);
-            write_number(values[j], exact, out);
+            trace_profile_write_number(values[j], exact, out);
         }
         fputs(field->count != 1 ? "]" : "", out);
     }
@@ -330,19 +332,19 @@ static void write_locality(const struct profile_locality *locality, bool exact, 
     fputs("locality: {near: [", out);
     for (int i = 0; i < PROFILE_WIDTHS; i++) {
         fputs(i == 0 ? "" : ", ", out);
-        write_number(locality->near[i], exact, out);
+        trace_profile_write_number(locality->near[i], exact, out);
     }
     fputs("], alike: ", out);
-    write_number(locality->alike, exact, out);
+    trace_profile_write_number(locality->alike, exact, out);
     fputs("}\n", out);
 }
 
-static void write_profile(const struct trace_profile *profile, bool exact, FILE *out)
+static void trace_profile_write_file(const struct trace_profile *profile, bool exact, FILE *out)
 {
     fputs("trace_profile: 1\n", out);
-    write_text("source", profile->source, out);
-    write_text("basis", basis_name(profile->basis), out);
-    write_text("model", profile->model, out);
+    trace_profile_write_text("source", profile->source, out);
+    trace_profile_write_text("basis", basis_name(profile->basis), out);
+    trace_profile_write_text("model", profile->model, out);
     fprintf(out, "layers: %u\nkv_heads: %u\nquery_heads: %u\nhead_dim: %u\n", profile->layers,
             profile->kv_heads, profile->query_heads, profile->head_dim);
     fprintf(out, "context: %u\nsinks: %u\nrecent: %u\nfirst_octave: %u\n", profile->context,
@@ -350,18 +352,18 @@ static void write_profile(const struct trace_profile *profile, bool exact, FILE 
     write_locality(&profile->locality, exact, out);
     fputs("heads:\n", out);
     for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
-        write_head(&profile->heads[i], exact, out);
+        trace_profile_write_head(&profile->heads[i], exact, out);
     }
 }
 
 void trace_profile_write(const struct trace_profile *profile, FILE *out)
 {
-    write_profile(profile, false, out);
+    trace_profile_write_file(profile, false, out);
 }
 
 void trace_profile_write_exact(const struct trace_profile *profile, FILE *out)
 {
-    write_profile(profile, true, out);
+    trace_profile_write_file(profile, true, out);
 }
 
 /* ---- heads of a target model ---- */

@@ -27,13 +27,13 @@ enum {
 
 /* Level, amplitude of the own part and amplitude of the moving part, for one kind of unit. The own
  * part is scaled to be multiplied by a sum of bytes and shifted by 8. */
-struct kind {
+struct scores_kind {
     int32_t level, own, move;
 };
 
 /* Where the own part and two halves of directions are drawn: by a head, or for all heads of its
  * layer. */
-struct keys {
+struct scores_keys {
     uint64_t own, first, second;
 };
 
@@ -43,11 +43,11 @@ struct neighbours {
     uint64_t number; /* of it, or of the wider one that it takes after */
 };
 
-struct drawing {
-    struct kind octaves[OCTAVES]; /* at the middle of each, from the octave below 1 on */
-    struct kind anchor;
+struct scores_drawing {
+    struct scores_kind octaves[OCTAVES]; /* at the middle of each, from the octave below 1 on */
+    struct scores_kind anchor;
     uint32_t anchors; /* out of 2^16 units */
-    struct keys keys, layer_keys;
+    struct scores_keys keys, layer_keys;
     uint64_t near_key, alike_key;
     uint64_t near[PROFILE_WIDTHS], alike; /* probabilities, out of 2^32 */
     uint32_t widths;                      /* with neighbours; 0: each unit is drawn alone */
@@ -57,7 +57,7 @@ struct drawing {
 };
 
 /* Of the units that are scored together. The columns of properties serve while these are drawn. */
-struct block {
+struct scores_block {
     uint64_t number[BLOCK], alike[BLOCK]; /* what is drawn; 1: for all heads of the layer */
     uint64_t hash[BLOCK], low[BLOCK], high[BLOCK]; /* the own part, and two halves of directions */
     int32_t level[BLOCK], own[BLOCK], move[BLOCK];
@@ -67,8 +67,8 @@ struct block {
 
 struct scores {
     int32_t weight[CANDIDATES_MOST_STEPS][PROFILE_LATENTS];
-    struct drawing drawing;
-    struct block block;
+    struct scores_drawing drawing;
+    struct scores_block block;
 };
 
 size_t scores_scratch(void)
@@ -76,17 +76,17 @@ size_t scores_scratch(void)
     return sizeof(struct scores);
 }
 
-static struct kind make_kind(double level, double own, double move)
+static struct scores_kind make_kind(double level, double own, double move)
 {
     level = fmin(fmax(level * OCTAVE, -LEVEL_MOST), LEVEL_MOST);
-    return (struct kind){(int32_t)lrint(level),
-                         (int32_t)lrint(own * OCTAVE * 256 / HASH_BYTES_DEVIATION),
-                         (int32_t)lrint(move * OCTAVE)};
+    return (struct scores_kind){(int32_t)lrint(level),
+                                (int32_t)lrint(own * OCTAVE * 256 / HASH_BYTES_DEVIATION),
+                                (int32_t)lrint(move * OCTAVE)};
 }
 
-static struct keys make_keys(uint64_t key)
+static struct scores_keys make_keys(uint64_t key)
 {
-    return (struct keys){hash_at(key, 1), hash_at(key, 2), hash_at(key, 3)};
+    return (struct scores_keys){hash_at(key, 1), hash_at(key, 2), hash_at(key, 3)};
 }
 
 static uint64_t of_32_bits(double probability)
@@ -94,7 +94,7 @@ static uint64_t of_32_bits(double probability)
     return (uint64_t)llrint(probability * 0x1p32);
 }
 
-static void set_locality(struct drawing *drawing, const struct candidates *asked)
+static void scores_set_locality(struct scores_drawing *drawing, const struct candidates *asked)
 {
     drawing->context = asked->context;
     drawing->keys = make_keys(asked->key);
@@ -111,7 +111,7 @@ static void set_locality(struct drawing *drawing, const struct candidates *asked
 }
 
 /* Levels are shifted so that the highest is 0. */
-static void drawing_init(struct drawing *drawing, const struct candidates *asked)
+static void drawing_init(struct scores_drawing *drawing, const struct candidates *asked)
 {
     const struct trace_profile_head *head = asked->head;
     double own = sqrt(head->score[PROFILE_PARTS - 1]);
@@ -129,7 +129,7 @@ static void drawing_init(struct drawing *drawing, const struct candidates *asked
     }
     drawing->anchor = make_kind(head->anchor_level - most, head->anchor_spread, head->anchor_drift);
     drawing->anchors = (uint32_t)lrint(head->anchor_share * 65536);
-    set_locality(drawing, asked);
+    scores_set_locality(drawing, asked);
     drawing->now = asked->context + asked->first_step;
 }
 
@@ -140,7 +140,7 @@ static int16_t clamped(int32_t level)
 
 /* The number under which the neighbourhood of a unit is drawn: its own, or that of the wider one
  * which it takes after. Units come in ascending order. */
-static uint64_t number_of(struct drawing *drawing, uint32_t unit, uint32_t width)
+static uint64_t scores_number_of(struct scores_drawing *drawing, uint32_t unit, uint32_t width)
 {
     struct neighbours *neighbours = &drawing->neighbours[width];
     if (unit >= neighbours->end) {
@@ -149,7 +149,7 @@ static uint64_t number_of(struct drawing *drawing, uint32_t unit, uint32_t width
         bool takes_after = width + 1 < drawing->widths &&
                            hash_at(drawing->near_key, own) >> 32 < drawing->near[width + 1];
         neighbours->end = (uint32_t)(((index + 1) * drawing->context + blocks - 1) / blocks);
-        neighbours->number = takes_after ? number_of(drawing, unit, width + 1) : own;
+        neighbours->number = takes_after ? scores_number_of(drawing, unit, width + 1) : own;
     }
     return neighbours->number;
 }
@@ -158,14 +158,14 @@ static uint64_t number_of(struct drawing *drawing, uint32_t unit, uint32_t width
 #define PART_OF_VERSION static inline __attribute__((always_inline))
 
 /* A unit is drawn under its own number, or under that of its neighbourhood. */
-PART_OF_VERSION void number_units(struct drawing *drawing, uint32_t first, uint32_t count,
-                                  struct block *block)
+PART_OF_VERSION void number_units(struct scores_drawing *drawing, uint32_t first, uint32_t count,
+                                  struct scores_block *block)
 {
     for (uint32_t u = 0; u < BLOCK; u++) {
         block->number[u] = first + u;
     }
     for (uint32_t from = 0, to; drawing->widths > 0 && from < count; from = to) {
-        uint64_t number = number_of(drawing, first + from, 0);
+        uint64_t number = scores_number_of(drawing, first + from, 0);
         uint32_t end = drawing->neighbours[0].end - first;
         to = end < count ? end : count;
         for (uint32_t u = from; u < to; u++) {
@@ -175,14 +175,14 @@ PART_OF_VERSION void number_units(struct drawing *drawing, uint32_t first, uint3
     }
 }
 
-PART_OF_VERSION void choose_alike(const struct drawing *drawing, struct block *block)
+PART_OF_VERSION void choose_alike(const struct scores_drawing *drawing, struct scores_block *block)
 {
     for (uint32_t u = 0; u < BLOCK; u++) {
         block->alike[u] = hash_at(drawing->alike_key, block->number[u]) >> 32 < drawing->alike;
     }
 }
 
-PART_OF_VERSION void hash_units(uint64_t key, uint64_t layer_key, const struct block *block,
+PART_OF_VERSION void hash_units(uint64_t key, uint64_t layer_key, const struct scores_block *block,
                                 uint64_t out[BLOCK])
 {
     for (uint32_t u = 0; u < BLOCK; u++) {
@@ -192,10 +192,11 @@ PART_OF_VERSION void hash_units(uint64_t key, uint64_t layer_key, const struct b
 
 /* Units [from, to), whose distances lie in one octave: interpolated linearly between its middle and
  * the next one's. `far` is the distance of unit 0. */
-PART_OF_VERSION void fill_octave(const struct drawing *drawing, uint64_t far, uint32_t octave,
-                                 uint32_t from, uint32_t to, struct block *block)
+PART_OF_VERSION void fill_octave(const struct scores_drawing *drawing, uint64_t far,
+                                 uint32_t octave, uint32_t from, uint32_t to,
+                                 struct scores_block *block)
 {
-    const struct kind low = drawing->octaves[octave], high = drawing->octaves[octave + 1];
+    const struct scores_kind low = drawing->octaves[octave], high = drawing->octaves[octave + 1];
     const int32_t level = high.level - low.level, own = high.own - low.own;
     const int32_t move = high.move - low.move;
     for (uint32_t u = from; u < to; u++) {
@@ -209,8 +210,8 @@ PART_OF_VERSION void fill_octave(const struct drawing *drawing, uint64_t far, ui
 /* The kinds of `count` units by their distances in tokens, of which `far` is the first: octave by
  * octave, each reaching from the square root of 2 times a power of 2 to the next. Units beyond
  * `count` keep what they have. */
-PART_OF_VERSION void fill_kinds(const struct drawing *drawing, uint64_t far, uint32_t count,
-                                struct block *block)
+PART_OF_VERSION void fill_kinds(const struct scores_drawing *drawing, uint64_t far, uint32_t count,
+                                struct scores_block *block)
 {
     for (uint32_t from = 0, to; from < count; from = to) {
         uint64_t scaled = (far - from) * 181 >> 7;
@@ -223,9 +224,9 @@ PART_OF_VERSION void fill_kinds(const struct drawing *drawing, uint64_t far, uin
 }
 
 /* Anchors are of another kind, whatever their distance. */
-PART_OF_VERSION void fill_bases(const struct drawing *drawing, struct block *block)
+PART_OF_VERSION void fill_bases(const struct scores_drawing *drawing, struct scores_block *block)
 {
-    const struct kind anchor = drawing->anchor;
+    const struct scores_kind anchor = drawing->anchor;
     const uint32_t anchors = drawing->anchors;
     for (uint32_t u = 0; u < BLOCK; u++) {
         bool is_anchor = (uint32_t)(block->hash[u] * 0x9E3779B97F4A7C15u >> 48) < anchors;
@@ -248,10 +249,10 @@ PART_OF_VERSION void fill_directions(const uint64_t bytes[BLOCK], const int32_t 
 }
 
 /* Draw the properties of the `count` units from `first` on. */
-PART_OF_VERSION void draw_block(struct drawing *drawing, uint32_t first, uint32_t count,
-                                struct block *block)
+PART_OF_VERSION void draw_block(struct scores_drawing *drawing, uint32_t first, uint32_t count,
+                                struct scores_block *block)
 {
-    const struct keys *keys = &drawing->keys, *layer = &drawing->layer_keys;
+    const struct scores_keys *keys = &drawing->keys, *layer = &drawing->layer_keys;
     number_units(drawing, first, count, block);
     if (drawing->alike > 0) { /* else all stay 0 */
         choose_alike(drawing, block);
@@ -300,7 +301,7 @@ PART_OF_VERSION void add_directions(const int16_t *restrict from,
 #undef PART
 }
 
-PART_OF_VERSION void score_block(struct block *block, const int32_t weight[PROFILE_LATENTS],
+PART_OF_VERSION void score_block(struct scores_block *block, const int32_t weight[PROFILE_LATENTS],
                                  uint16_t *restrict bucket)
 {
     add_directions(block->base, &block->direction[0], weight, block->half);
@@ -359,7 +360,7 @@ AVX2 static void score_avx2(const struct candidates *asked, struct scores *score
     score_all(asked, scores, bucket);
 }
 
-static bool has_avx2(void)
+static bool scores_has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
@@ -387,18 +388,19 @@ AVX512 static uint32_t append_avx512(const uint16_t *restrict bucket, uint32_t f
     return append_plain(bucket, u, to, end, kept, units);
 }
 
-static bool has_avx512(void)
+static bool scores_has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return scores_has_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 
 #endif
 
 const struct scores_version scores_versions[] = {
 #ifdef __x86_64__
-    {"avx512", has_avx512, score_avx512, append_avx512},
-    {"avx2", has_avx2, score_avx2, append_plain},
+    {"avx512", scores_has_avx512, score_avx512, append_avx512},
+    {"avx2", scores_has_avx2, score_avx2, append_plain},
 #endif
     {"plain", always, score_plain, append_plain},
     {NULL, NULL, NULL, NULL},

@@ -16,7 +16,7 @@ void dense_ids_release(struct dense_ids *dense)
 }
 
 /* The slot of `id`, or where it would be. */
-static uint64_t find_place(const struct dense_ids *dense, uint64_t id)
+static uint64_t dense_ids_find_place(const struct dense_ids *dense, uint64_t id)
 {
     uint64_t place = XXH64(&id, sizeof id, 0) & (dense->places - 1);
     while (dense->numbers[place] != 0 && dense->ids[place] != id) {
@@ -37,7 +37,7 @@ static bool grow(struct dense_ids *dense, struct error *why)
     }
     for (uint64_t i = 0; i < dense->places; i++) {
         if (dense->numbers[i] != 0) {
-            uint64_t place = find_place(&larger, dense->ids[i]);
+            uint64_t place = dense_ids_find_place(&larger, dense->ids[i]);
             larger.ids[place] = dense->ids[i];
             larger.numbers[place] = dense->numbers[i];
         }
@@ -52,7 +52,7 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
     if (2ull * dense->count >= dense->places && !grow(dense, why)) {
         return false;
     }
-    uint64_t place = find_place(dense, id);
+    uint64_t place = dense_ids_find_place(dense, id);
     if (dense->numbers[place] == 0) {
         if (dense->count == UINT32_MAX - 1) {
             return error_set(why, NULL, 0, "more than %u ids", dense->count);
@@ -66,7 +66,7 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
 
 bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number)
 {
-    uint64_t place = dense->count > 0 ? find_place(dense, id) : 0;
+    uint64_t place = dense->count > 0 ? dense_ids_find_place(dense, id) : 0;
     if (dense->count == 0 || dense->numbers[place] == 0) {
         return false;
     }

@@ -35,7 +35,7 @@ void ids_release(struct ids *ids)
 
 /* ---- the file ---- */
 
-static bool open_file(const char *path, struct ids *ids, struct error *why)
+static bool import_ids_open_file(const char *path, struct ids *ids, struct error *why)
 {
     struct stat status;
     ids->path = text_duplicate(path, why);
@@ -155,7 +155,7 @@ static void drop_source(struct ids *ids)
 bool ids_read(const char *path, uint32_t kept, struct ids *ids, struct error *why)
 {
     ids_init(ids);
-    if (!open_file(path, ids, why) || !choose_table(ids, why) ||
+    if (!import_ids_open_file(path, ids, why) || !choose_table(ids, why) ||
         (ids->count <= kept && !(ids->block = array_zeroed(ids->count, sizeof *ids->block, why))) ||
         !number_all(ids, why)) {
         ids_release(ids);

@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum column { STEP, LAYER, HEAD, UNIT, MASS, COLUMNS };
+enum import_column { STEP, LAYER, HEAD, UNIT, MASS, COLUMNS };
 static const char *const names[COLUMNS + 1] = {"step", "layer", "head", "unit", "mass", NULL};
 
 enum { MAPPING_MOST = 1024 };
 #define OPTION "--columns"
 
-struct table {
+struct import_table {
     struct csv_reader in;
     char mapping[MAPPING_MOST]; /* `given` points into it */
     const char *given[COLUMNS]; /* name or number; NULL: the file has none */
@@ -36,12 +36,12 @@ struct table {
 
 /* ---- the mapping ---------------------------------------------------------------------- */
 
-static const char *column_name(size_t index)
+static const char *import_columns_column_name(size_t index)
 {
     return names[index];
 }
 
-static bool parse_pair(struct table *table, char *pair, struct error *why)
+static bool parse_pair(struct import_table *table, char *pair, struct error *why)
 {
     char *value = strchr(pair, '=');
     if (value == NULL || value[1] == '\0') {
@@ -49,7 +49,7 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
         return error_expect(why, "for example step=1,unit=2 or step=time,unit=page");
     }
     *value++ = '\0';
-    int column = name_find(pair, column_name, "column", OPTION, 0, why);
+    int column = name_find(pair, import_columns_column_name, "column", OPTION, 0, why);
     if (column < 0) {
         return false;
     }
@@ -61,7 +61,7 @@ static bool parse_pair(struct table *table, char *pair, struct error *why)
 }
 
 /* Columns are given either all by name or all by number; a number is a place in the line. */
-static bool number_columns(struct table *table, struct error *why)
+static bool number_columns(struct import_table *table, struct error *why)
 {
     int numbers = 0, all = 0;
     for (int c = 0; c < COLUMNS; c++) {
@@ -84,7 +84,7 @@ static bool number_columns(struct table *table, struct error *why)
            error_usage(why, NULL, 0, OPTION " mixes names and numbers");
 }
 
-static bool parse_mapping(struct table *table, const struct import_options *options,
+static bool parse_mapping(struct import_table *table, const struct import_options *options,
                           struct error *why)
 {
     if (strlen(options->columns) >= MAPPING_MOST) {
@@ -154,7 +154,7 @@ static bool ask_for_columns(struct csv_reader *reader, struct error *why)
 
 /* Note the columns that are called as those of the mapping, but are not in it: without them the file
  * has one layer, or one head, or as many steps as lines. */
-static void note_unread(const struct table *table, const char *const *fields,
+static void note_unread(const struct import_table *table, const char *const *fields,
                         struct import_sink *sink)
 {
     for (int c = 0; c < COLUMNS; c++) {
@@ -173,7 +173,8 @@ static void note_unread(const struct table *table, const char *const *fields,
 }
 
 /* The first line names the columns. */
-static bool read_names(struct table *table, struct import_sink *sink, struct error *why)
+static bool import_columns_read_names(struct import_table *table, struct import_sink *sink,
+                                      struct error *why)
 {
     bool more;
     const char *fields[CSV_FIELDS_MOST + 1] = {NULL};
@@ -211,7 +212,7 @@ static bool read_names(struct table *table, struct import_sink *sink, struct err
 }
 
 /* Split the line. It must have as many fields as the first one, and all requested columns. */
-static bool split_line(struct table *table, struct error *why)
+static bool split_line(struct import_table *table, struct error *why)
 {
     if (table->fields > 0) {
         return csv_reader_split(&table->in, table->fields, why);
@@ -231,8 +232,8 @@ static bool split_line(struct table *table, struct error *why)
 }
 
 /* Read a column of whole numbers; 0 if the file does not have it. */
-static bool read_whole(const struct table *table, enum column column, uint32_t *value,
-                       struct error *why)
+static bool import_columns_read_whole(const struct import_table *table, enum import_column column,
+                                      uint32_t *value, struct error *why)
 {
     *value = 0;
     if (table->given[column] == NULL) {
@@ -244,7 +245,7 @@ static bool read_whole(const struct table *table, enum column column, uint32_t *
                      names[column], text);
 }
 
-static bool read_mass(const struct table *table, float *mass, struct error *why)
+static bool read_mass(const struct import_table *table, float *mass, struct error *why)
 {
     *mass = NAN;
     if (table->given[MASS] == NULL) {
@@ -262,13 +263,14 @@ static bool read_mass(const struct table *table, float *mass, struct error *why)
     return true;
 }
 
-static bool parse_line(struct table *table, uint32_t *step, struct import_item *item,
+static bool parse_line(struct import_table *table, uint32_t *step, struct import_item *item,
                        struct error *why)
 {
     item->line = table->in.line;
-    return split_line(table, why) && read_whole(table, STEP, step, why) &&
-           read_whole(table, LAYER, &item->layer, why) &&
-           read_whole(table, HEAD, &item->head, why) && read_whole(table, UNIT, &item->unit, why) &&
+    return split_line(table, why) && import_columns_read_whole(table, STEP, step, why) &&
+           import_columns_read_whole(table, LAYER, &item->layer, why) &&
+           import_columns_read_whole(table, HEAD, &item->head, why) &&
+           import_columns_read_whole(table, UNIT, &item->unit, why) &&
            read_mass(table, &item->mass, why);
 }
 
@@ -276,7 +278,7 @@ static bool parse_line(struct table *table, uint32_t *step, struct import_item *
 
 /* Does this line, which states its step, begin a new step? A jump is a fault; reading goes on from
  * there. */
-static bool begins_step(struct import_sink *sink, struct table *table, uint32_t step)
+static bool begins_step(struct import_sink *sink, struct import_table *table, uint32_t step)
 {
     uint32_t per_step = sink->options->per_step > 0 ? sink->options->per_step : 1;
     if (table->given[STEP] == NULL) {
@@ -291,7 +293,8 @@ static bool begins_step(struct import_sink *sink, struct table *table, uint32_t 
     return is_first || step != before;
 }
 
-static bool take_line(struct import_sink *sink, struct table *table, struct error *why)
+static bool import_columns_take_line(struct import_sink *sink, struct import_table *table,
+                                     struct error *why)
 {
     struct error fault;
     struct import_item item;
@@ -305,26 +308,26 @@ static bool take_line(struct import_sink *sink, struct table *table, struct erro
     return (!begins || import_next_step(sink, why)) && import_unit(sink, &item, why);
 }
 
-static bool take_lines(struct import_sink *sink, struct table *table, struct error *why)
+static bool take_lines(struct import_sink *sink, struct import_table *table, struct error *why)
 {
     bool more = true;
-    if (!table->is_numbered && !read_names(table, sink, why)) {
+    if (!table->is_numbered && !import_columns_read_names(table, sink, why)) {
         return false;
     }
     while (csv_reader_next(&table->in, &more, why)) {
         if (!more) {
             return true;
         }
-        if (!take_line(sink, table, why)) {
+        if (!import_columns_take_line(sink, table, why)) {
             return false;
         }
     }
     return false;
 }
 
-static bool walk(struct import_sink *sink, struct error *why)
+static bool import_columns_walk(struct import_sink *sink, struct error *why)
 {
-    struct table *table = array_zeroed(1, sizeof *table, why);
+    struct import_table *table = array_zeroed(1, sizeof *table, why);
     bool named = sink->options->columns != NULL;
     bool ok = table != NULL && (!named || parse_mapping(table, sink->options, why)) &&
               csv_reader_open(&table->in, sink->path, why);
@@ -342,5 +345,5 @@ const struct import_format import_csv = {
     .suffix = ".csv",
     .reads = IMPORT_COLUMNS | IMPORT_CONTEXT | IMPORT_UNIT_TOKENS | IMPORT_PER_STEP | IMPORT_SHARE |
              IMPORT_MASS,
-    .walk = walk,
+    .walk = import_columns_walk,
 };

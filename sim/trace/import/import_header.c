@@ -12,7 +12,7 @@ enum {
 };
 
 /* Make the trace's source. The name of a file need not be UTF-8. */
-static char *describe(const struct import_sink *sink)
+static char *import_header_describe(const struct import_sink *sink)
 {
     const char *slash = strrchr(sink->path, '/');
     json_t *name = json_string(slash != NULL ? slash + 1 : sink->path);
@@ -57,7 +57,7 @@ bool import_header_make(struct import_sink *sink, struct error *why)
         .steps_per_tile = (uint32_t)(tile_steps > TILE_STEPS_MOST ? TILE_STEPS_MOST
                                      : tile_steps > 0             ? tile_steps
                                                                   : 1),
-        .source = describe(sink),
+        .source = import_header_describe(sink),
     };
     return sink->header.source != NULL || error_set(why, sink->path, 0, "out of memory");
 }

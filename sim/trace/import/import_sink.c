@@ -237,7 +237,7 @@ bool import_unit(struct import_sink *sink, const struct import_item *item, struc
 /* ---- between and after the readings --------------------------------------------------- */
 
 /* If a head has no line in the whole file, heads were numbered from 1 or one is missing. */
-static bool check_rows(const struct import_sink *sink, struct error *why)
+static bool import_sink_check_rows(const struct import_sink *sink, struct error *why)
 {
     for (uint32_t layer = 0; layer < sink->layers; layer++) {
         for (uint32_t head = 0; head < sink->heads; head++) {
@@ -262,7 +262,7 @@ bool import_sink_rewind(struct import_sink *sink, const char *out_path, struct e
     if (sink->layers == 0) {
         return error_set(why, sink->path, 0, "the file has no accesses");
     }
-    if (!check_rows(sink, why) || !import_header_make(sink, why) ||
+    if (!import_sink_check_rows(sink, why) || !import_header_make(sink, why) ||
         (sink->piles = array_zeroed(sink->layers, sizeof *sink->piles, why)) == NULL) {
         return false;
     }

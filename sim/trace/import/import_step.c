@@ -25,7 +25,7 @@ bool import_step_add(struct import_step *step, const struct import_item *item, s
     return true;
 }
 
-static int compare(uint32_t a, uint32_t b)
+static int import_step_compare(uint32_t a, uint32_t b)
 {
     return (a > b) - (a < b);
 }
@@ -33,16 +33,16 @@ static int compare(uint32_t a, uint32_t b)
 static int by_row(const void *left, const void *right)
 {
     const struct import_item *a = left, *b = right;
-    int order = compare(a->layer, b->layer);
-    order = order != 0 ? order : compare(a->head, b->head);
-    return order != 0 ? order : compare(a->number, b->number);
+    int order = import_step_compare(a->layer, b->layer);
+    order = order != 0 ? order : import_step_compare(a->head, b->head);
+    return order != 0 ? order : import_step_compare(a->number, b->number);
 }
 
 static int by_unit(const void *left, const void *right)
 {
     const struct import_item *a = left, *b = right;
-    int order = compare(a->unit, b->unit);
-    return order != 0 ? order : compare(a->number, b->number);
+    int order = import_step_compare(a->unit, b->unit);
+    return order != 0 ? order : import_step_compare(a->number, b->number);
 }
 
 /* Most files are already in order. */
@@ -85,7 +85,7 @@ static double sum_masses(const struct import_item *items, uint32_t count)
 
 /* Merge neighbours with the same unit. Returns NULL, or the second of a pair that is not
  * allowed. */
-static const struct import_item *fold(struct import_row *row, bool repeats)
+static const struct import_item *import_step_fold(struct import_row *row, bool repeats)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < row->count; i++) {
@@ -124,7 +124,7 @@ bool import_step_row(struct import_step *step, uint32_t *from, const struct impo
                  "are logits)");
     }
     sort(row->items, row->count, by_unit);
-    const struct import_item *second = fold(row, rule->repeats);
+    const struct import_item *second = import_step_fold(row, rule->repeats);
     if (second != NULL) {
         return error_set(why, NULL, second->line, "layer %u, head %u wants unit %u twice",
                          second->layer, second->head, second->unit);

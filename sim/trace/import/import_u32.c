@@ -40,7 +40,7 @@ static bool take_ids(struct import_sink *sink, FILE *file, struct error *why)
     return !ferror(file) || error_set(why, sink->path, 0, "cannot read: %s", strerror(errno));
 }
 
-static bool walk(struct import_sink *sink, struct error *why)
+static bool import_u32_walk(struct import_sink *sink, struct error *why)
 {
     FILE *file = regular_open(sink->path, why);
     bool ok = file != NULL && take_ids(sink, file, why);
@@ -56,5 +56,5 @@ const struct import_format import_u32 = {
     .suffix = ".u32",
     .reads = IMPORT_UNIT_TOKENS | IMPORT_PER_STEP,
     .repeats = true,
-    .walk = walk,
+    .walk = import_u32_walk,
 };

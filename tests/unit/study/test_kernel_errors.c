@@ -60,7 +60,7 @@ static void errors_are_predicted_over_measured_less_one(void **state)
                                                            "product,bf16,,,,,,1,64,64,10\n"
                                                            "product,fp8,,,,,,1,64,64,20\n"
                                                            "product,int4,,,,,,128,64,64,40\n");
-    const struct class_errors *few = &errors.classes[CLASS_FEW];
+    const struct kernel_class_errors *few = &errors.classes[CLASS_FEW];
     assert_int_equal(few->count, 4);
     same(few->median, -0.25);
     same(few->median_abs, 0.375);
