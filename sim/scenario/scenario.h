@@ -3,6 +3,11 @@
  * A scenario is a YAML map of the keys in scenario_keys[]. Several files and --set overrides are
  * laid over each other in order. `sweep:` maps keys to lists; the points are their product, the
  * last key fastest. Each point is resolved into a `struct point`, the input of a run.
+ *
+ * To add a key, add its row to scenario_keys[] (scenario.c). resolve.c, or for a server
+ * resolve_workload.c, reads it into decode/setup.h or serve/workload.h and writes it into the
+ * canonical text. A word from elsewhere that means a key is a row of scenario_meant.c. The hash that
+ * names a run and seals a prediction is made in identity.c.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H

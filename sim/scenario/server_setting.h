@@ -1,4 +1,8 @@
-/* The settings of vLLM and SGLang by their names, and what their values mean for a scenario. */
+/* The settings of vLLM and SGLang by their names, and what their values mean for a scenario.
+ *
+ * What `--from` reads: a setting is a row of server_setting.c, the mark of a log's line one of
+ * server_text.c. server_command.c reads a command, server_complete.c says what settings mean
+ * together, and server_option.c lists the options that change nothing. */
 #ifndef SCENARIO_SERVER_SETTING_H
 #define SCENARIO_SERVER_SETTING_H
 

@@ -5,7 +5,8 @@
 # repository's root, and the lines below it must be its output. A command may go on behind a "\". In a
 # pipe, both outputs of the program must go through it, and to its end: otherwise their order is chance.
 # UPDATE=1 rewrites the output; review the diff. The pages are also easy to read (no long lines,
-# paragraphs or wide tables; a system is told in 60 lines), and no link of any page leads nowhere.
+# paragraphs or wide tables; a system is told in 60 lines), and no link of any page leads nowhere. The
+# guides to the code name no file that does not exist.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -15,7 +16,8 @@ mkdir "$scratch/cache"
 export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take longer
 pages=(README.md docs/*.md hwprofiles/README.md traces/*.md scenarios/guides/*.md)
 generated=(scenarios/papers/README.md tests/bench/RESULTS.md)
-linked=("${pages[@]}" "${generated[@]}" ARCHITECTURE.md CONTRIBUTING.md)
+guides=(ARCHITECTURE.md sim/*/README.md)
+linked=("${pages[@]}" "${generated[@]}" "${guides[@]}" CONTRIBUTING.md)
 
 # The program under the name that pages call it by, and a place for what it writes.
 ln -s "$program" "$scratch/spillway"
@@ -90,6 +92,16 @@ dead_links() {
     done
 }
 
+# Name each source file that a guide names as `PATH`, a full path or the end of one, and that is nowhere.
+missing_files() {
+    find sim calibrate tests tools traces plots -type f | sed 's#^#/#' >"$scratch/files"
+    awk '/^```/ { fence = !fence } !fence' "$1" | grep -oE '`[a-z0-9_./-]+[.](c|h|cu|cuh|def|sh|py)`' | tr -d '`' |
+        sort -u | while read -r name; do
+        awk -v end="/$name" 'substr($0, length - length(end) + 1) == end { found = 1; exit }
+            END { exit !found }' "$scratch/files" || echo "$1: there is no $name"
+    done
+}
+
 number=0
 failed=0
 report() { # NAME: what the file `difference` holds speaks against it
@@ -100,15 +112,17 @@ report() { # NAME: what the file `difference` holds speaks against it
     failed=1
 }
 
-echo "1..$((${#pages[@]} + 2))"
+echo "1..$((${#pages[@]} + 3))"
 for page in "${pages[@]}"; do
     redo_page "$page" >"$scratch/page"
     [ "${UPDATE:-0}" = 0 ] || cp "$scratch/page" "$page"
     diff -u "$page" "$scratch/page" >"$scratch/difference" || true
     report "$page shows what the program prints"
 done
-for page in "${pages[@]}" "${generated[@]}"; do hard_to_read "$page"; done >"$scratch/difference"
+for page in "${pages[@]}" "${generated[@]}" sim/*/README.md; do hard_to_read "$page"; done >"$scratch/difference"
 report "pages are easy to read"
 for page in "${linked[@]}"; do dead_links "$page"; done >"$scratch/difference"
 report "links lead somewhere"
+for page in "${guides[@]}"; do missing_files "$page"; done >"$scratch/difference"
+report "guides name files that exist"
 exit $failed
