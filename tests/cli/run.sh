@@ -5,19 +5,25 @@
 #   UPDATE=1 tests/cli/run.sh [NAME...]   rewrite the expected files; review the diff
 #
 # tests/cli/NAME/cmd is a bash script. It runs in a fresh folder that holds copies of the other
-# files of tests/cli/NAME, for half an hour at most, with the program on PATH, the repository in
-# $SOURCE, and a cache that is empty at first. Its standard output, standard error and exit status
-# must equal the files stdout and stderr (empty when they are absent) and exit (0 when it is absent).
+# files of tests/cli/NAME, for half an hour at most, with the program on PATH, its file in $PROGRAM,
+# the repository in $SOURCE, and a cache of replays that is empty before the first case of its family.
+# Its standard output and standard error must equal the files stdout and stderr (empty when they are
+# absent). It must end with 0: a command that should fail is followed by `|| echo "=> $?"`, so that no
+# error in the midst of a case hides its other commands.
 #
 # Cases may be one level deeper: 'plan/targets' is one, and 'plan' then names all of tests/cli/plan.
 #
-# PROGRAM=FILE runs another program, which must be called spillway.
+# A case runs the program at most five times, so that a person can review it. tests/cli/longer names
+# those that may do so more often.
+#
+# PROGRAM=FILE runs another program.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=$(cd "$here/../.." && pwd)
-program=$(realpath -m "${PROGRAM:-$SOURCE/build/spillway}")
-export SOURCE LC_ALL=C.UTF-8 TZ=UTC PATH="${program%/*}:$PATH"
+PROGRAM=$(realpath -m "${PROGRAM:-$SOURCE/build/spillway}")
+export SOURCE PROGRAM COMMANDS LC_ALL=C.UTF-8 TZ=UTC
 unset SPILLWAY_DATA COLUMNS
+MOST=5 # commands of a case
 
 cd "$here" || exit 1
 [ $# -gt 0 ] || set -- */
@@ -35,60 +41,66 @@ echo "1..${#cases[@]}"
 scratch=$(mktemp -d)
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
+# What cases call: the program, with a letter in the file $COMMANDS for each call.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\nprintf . >>"$COMMANDS"\nexec "$PROGRAM" "$@"\n' >"$scratch/bin/spillway"
+chmod +x "$scratch/bin/spillway"
+PATH=$scratch/bin:$PATH
+
 # Copy what a case has besides its command, what is expected, and cases of its own.
 copy_files() {
     local file
     for file in "$here/$1"/* "$here/$1"/.[!.]*; do
         case ${file##*/} in
-        cmd | stdout | stderr | exit | '*' | '.[!.]*') ;;
+        cmd | stdout | stderr | '*' | '.[!.]*') ;;
         *) [ -e "$file/cmd" ] || cp -R "$file" "$2" ;;
         esac
     done
 }
 
-# Run the case $1 and leave stdout, stderr and exit in $got.
+# Run the case $1 and leave stdout, stderr and wrong in $got.
 run_case() {
+    local status=0
     got=$scratch/$number.got
-    mkdir "$got" "$scratch/$number" "$scratch/$number.cache"
-    export XDG_CACHE_HOME=$scratch/$number.cache
+    mkdir -p "$got" "$scratch/$number" "$scratch/${1%%/*}.cache"
+    COMMANDS=$got/commands
+    export XDG_CACHE_HOME=$scratch/${1%%/*}.cache
     copy_files "$1" "$scratch/$number"
+    : >"$COMMANDS"
     (cd "$scratch/$number" && exec timeout 1800 bash -eu "$here/$1/cmd") \
-        >"$got/stdout" 2>"$got/stderr" </dev/null
-    echo $? >"$got/exit"
+        >"$got/stdout" 2>"$got/stderr" </dev/null || status=$?
+    wrong_in "$1" $status >"$got/wrong"
 }
 
-# The contents that an absent expected file stands for.
-default() {
-    [ "$1" != exit ] || echo 0
+# Name what no expected file can make right: the case, its exit status.
+wrong_in() {
+    local count most
+    count=$(wc -c <"$COMMANDS")
+    most=$(awk -v name="$1" '$1 == name { print $2 }' longer)
+    [ "$2" -eq 0 ] || echo "# $1: ended with $2, after $count commands"
+    [ "$count" -le "${most:-$MOST}" ] || echo "# $1: runs the program $count times, at most ${most:-$MOST}"
 }
 
-# Rewrite the expected files; one that equals its default is removed.
+# Rewrite the expected files; one that would be empty is removed.
 update_case() {
-    for file in stdout stderr exit; do
+    for file in stdout stderr; do
         rm -f "$here/$1/$file"
-        is_expected "$1" $file || cp "$got/$file" "$here/$1/$file"
+        [ ! -s "$got/$file" ] || cp "$got/$file" "$here/$1/$file"
     done
-}
-
-is_expected() { # CASE FILE
-    if [ -e "$here/$1/$2" ]; then
-        cmp -s "$here/$1/$2" "$got/$2"
-    else
-        default "$2" | cmp -s - "$got/$2"
-    fi
 }
 
 # Print the differences as TAP comments; succeed when there are none.
 compare_case() {
-    local same=0
-    for file in stdout stderr exit; do
-        ! is_expected "$1" $file || continue
-        if [ -e "$here/$1/$file" ]; then cat "$here/$1/$file"; else default $file; fi |
-            diff -u --label "$1/$file expected" --label "$1/$file" - "$got/$file" |
-            sed 's/^/# /'
-        [ "${PIPESTATUS[1]}" -eq 0 ] || same=1
+    local same=0 expected
+    for file in stdout stderr; do
+        expected=$here/$1/$file
+        [ -e "$expected" ] || expected=/dev/null
+        ! cmp -s "$expected" "$got/$file" || continue
+        diff -u --label "$1/$file expected" --label "$1/$file" "$expected" "$got/$file" | sed 's/^/# /'
+        same=1
     done
-    return $same
+    cat "$got/wrong"
+    [ ! -s "$got/wrong" ] && [ $same -eq 0 ]
 }
 
 number=0

@@ -1,0 +1,22 @@
+scenario=(--set model=smollm2-135m --set hardware=a40 --set context=3840)
+exec 2>&1
+# Two reports, which are the same bytes.
+both() {
+    spillway report $1.db -o $1.html
+    spillway report $1.db -o again.html
+    cmp $1.html again.html
+    echo "== $1: $(grep -c '<svg' $1.html) pictures"
+    text $1.html | sed '/^Words/,$d; /^$/d'
+}
+# The answer, and how far it differs.
+head_of() {
+    spillway report $1.db -o $1.html
+    echo "== $1: $(grep -c '<svg' $1.html) pictures"
+    text $1.html | sed '/^$/d' | sed -n '1,/^Figures/p; /^|.*alone/p; /^How far answers/,/^|retro/p'
+}
+# The text that a reader sees: without tags, entities as characters.
+text() {
+    sed -n '/<header>/,$p' "$1" | sed '/<svg/,/<\/svg>/d; s/<t[dh][^>]*>/|/g; s/<[^>]*>//g' |
+        sed "s/&lt;/</g; s/&gt;/>/g; s/&quot;/\"/g; s/&#39;/'/g; s/&nbsp;/ /g; s/&amp;/\&/g" |
+        sed '/^{/s/, .*/, .../; s/0\.1\.[0-9]*/VERSION/; s/[0-9a-f]\{16\}/HASH/'
+}
