@@ -23,7 +23,11 @@ SOURCE=$(cd "$here/../.." && pwd)
 PROGRAM=$(realpath -m "${PROGRAM:-$SOURCE/build/spillway}")
 export SOURCE PROGRAM COMMANDS LC_ALL=C.UTF-8 TZ=UTC
 unset SPILLWAY_DATA COLUMNS
-MOST=5 # commands of a case
+MOST=5 # commands of a case, if `longer` names none
+declare -A longer
+while read -r name most; do
+    [[ $name == '#'* ]] || longer[$name]=$most
+done <"$here/longer"
 
 cd "$here" || exit 1
 [ $# -gt 0 ] || set -- */
@@ -74,11 +78,10 @@ run_case() {
 
 # Name what no expected file can make right: the case, its exit status.
 wrong_in() {
-    local count most
-    count=$(wc -c <"$COMMANDS")
-    most=$(awk -v name="$1" '$1 == name { print $2 }' longer)
-    [ "$2" -eq 0 ] || echo "# $1: ended with $2, after $count commands"
-    [ "$count" -le "${most:-$MOST}" ] || echo "# $1: runs the program $count times, at most ${most:-$MOST}"
+    local calls most=${longer[$1]:-$MOST}
+    calls=$(<"$COMMANDS")
+    [ "$2" -eq 0 ] || echo "# $1: ended with $2, after ${#calls} commands"
+    [ "${#calls}" -le "$most" ] || echo "# $1: runs the program ${#calls} times, at most $most"
 }
 
 # Rewrite the expected files; one that would be empty is removed.

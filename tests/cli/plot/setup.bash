@@ -1,4 +1,4 @@
-scenario=(--set model=smollm2-135m --set hardware=a40 --set context=3840)
+scenario=(--set model=smollm2-135m --set hardware=a40 --set context=3840 --set steps=4)
 exec 2>&1
 kinds() { # of these files
     for picture in "$@"; do

@@ -1,0 +1,13 @@
+exec 2>&1
+mkdir -p data/scenarios
+ln -s "$SOURCE"/{models,hwprofiles,traces} data
+ln -s "$SOURCE"/scenarios/* data/scenarios
+rm data/scenarios/error-bands.yaml
+export SPILLWAY_DATA=$PWD/data
+bands=data/scenarios/error-bands.yaml
+cp "$SOURCE"/tests/cli/bands/*.yaml .
+common=(--set model=llama-3-8b --set context=8192 --set trace=llama-3-8b-like)
+show() {
+    echo "$ $*"
+    spillway simulate "${common[@]}" "$@" | grep -A 1 '^sure' || true
+}

@@ -1,0 +1,10 @@
+exec 2>&1
+export XDG_CACHE_HOME=$PWD/cache
+question=(--set model=smollm2-135m --set context=3840 --set trace=smollm2-135m --csv
+    --set 'sweep.system=[retroinfer, clo]' --set steps=8)
+ask() {
+    spillway simulate "${question[@]}" "$@"
+}
+kept() {
+    find cache -type f 2>/dev/null | wc -l
+}

@@ -1,0 +1,2 @@
+scenario=(--set model=smollm2-135m --set hardware=a40 --set context=3840 --set system=retroinfer)
+exec 2>&1

@@ -1,0 +1,1 @@
+texts() { grep -o '<text>[^<]*' "$1" | sed 's/<text>//'; }
