@@ -122,7 +122,8 @@ struct gpu_arena {
     /* Allocate at least `largest` bytes and at least four times the L2, with random bits. Fails if
      * that is more than half of the free memory. */
     bool create(size_t largest, uint64_t seed, struct error *why);
-    /* The next `size` bytes, aligned to 512. size <= memory.bytes, which the caller made sure of. */
+    /* The next `size` bytes, aligned to 512. size <= memory.bytes, which the caller made sure
+     * of. */
     char *turn(size_t size);
 };
 
@@ -132,8 +133,8 @@ bool gpu_fill(void *data, size_t bytes, uint64_t seed, struct error *why);
 /* Fill with bfloat16 values, uniform in [-1, 1) without zeros. `bytes` is a multiple of 4. */
 bool gpu_fill_bf16(void *data, size_t bytes, uint64_t seed, struct error *why);
 
-/* The room for a buffer: `wanted` bytes, halved until they are at most half of the free memory. Fails
- * if that is less than `least`. */
+/* The room for a buffer: `wanted` bytes, halved until they are at most half of the free memory.
+ * Fails if that is less than `least`. */
 bool gpu_room(size_t wanted, size_t least, struct room *room, struct error *why);
 
 /* An attribute of the current device. */

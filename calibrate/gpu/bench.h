@@ -15,7 +15,8 @@ struct kernel_bench {
     struct room room; /* of the arena */
     double peak;      /* of the memory, bytes/s; 0: the driver states none */
 
-    /* Create it with an arena of `wanted` bytes, or less if the GPU lacks room; at least `least`. */
+    /* Create it with an arena of `wanted` bytes, or less if the GPU lacks room; at least
+     * `least`. */
     bool create(size_t wanted, size_t least, uint64_t seed, struct error *why);
 };
 

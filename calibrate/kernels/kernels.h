@@ -59,8 +59,8 @@ size_t kernel_attention_scratch(const struct kernel_attention *attention);
 bool kernel_attend(const struct kernel_attention *attention, void *stream, struct error *why);
 
 /* Merge out[parts][rows][dim] and lse[parts][rows] into whole[rows][dim] and whole_lse[rows], and,
- * unless it is NULL, into whole_bf16[rows][dim]. There are at most 128 parts; `dim` is a multiple of
- * 4, at most 128; `whole` may be the first part. */
+ * unless it is NULL, into whole_bf16[rows][dim]. There are at most 128 parts; `dim` is a multiple
+ * of 4, at most 128; `whole` may be the first part. */
 bool kernel_merge(const float *out, const float *lse, uint32_t parts, uint32_t rows, uint32_t dim,
                   float *whole, float *whole_lse, uint16_t *whole_bf16, void *stream,
                   struct error *why);

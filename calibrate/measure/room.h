@@ -23,8 +23,8 @@ struct room {
 };
 
 /* Find the room in all `memories`, count > 0: `wanted`, halved until it is at most one of `parts`
- * parts of what is free, but not below `least`. Fails if `least`, or the halved buffer, is more than
- * half of what is free. */
+ * parts of what is free, but not below `least`. Fails if `least`, or the halved buffer, is more
+ * than half of what is free. */
 bool room_find(size_t wanted, size_t least, size_t parts, const struct room_memory *memories,
                uint32_t count, struct room *out, struct error *why);
 

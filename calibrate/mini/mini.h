@@ -6,8 +6,8 @@
  * of the caches after the warm-up.
  *
  * Before each layer, while the clock stands, the CPUs' caches are filled with other data. In a full
- * model the layers that a miniature leaves out would do that. On a GPU, its L2 is filled, too, before
- * each step, because the layers of a step are queued together (gpu_cold.h).
+ * model the layers that a miniature leaves out would do that. On a GPU, its L2 is filled, too,
+ * before each step, because the layers of a step are queued together (gpu_cold.h).
  *
  * Every sample is checked. Before it, each row that it will want is made NaN in the cache unless
  * the policy holds it, so that a token that is attended to but was not fetched shows. After it,

@@ -1,6 +1,6 @@
-/* What a study found, as data: columns, and rows of typed cells. A study's command fills a frame once;
- * a renderer for each form writes it (text: frame_print(), or frame_print_fields() of one row; JSON:
- * frame_print_json(); a database: store/store_frame.h).
+/* What a study found, as data: columns, and rows of typed cells. A study's command fills a frame
+ * once; a renderer for each form writes it (text: frame_print(), or frame_print_fields() of one
+ * row; JSON: frame_print_json(); a database: store/store_frame.h).
  *
  *   static const struct frame_column columns[] = {
  *       {.key = "place", .unit = ANSWER_INTEGER, .what = "position of the row"},
@@ -126,19 +126,21 @@ bool frame_view_check(const struct table_view *view, const struct frame_column *
 void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
                          FILE *out);
 
-/* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the usual. */
+/* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the
+ * usual. */
 bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
                  struct error *why);
 
 /* Print the first row as a line for each column with a title: title, value, and what it is; without
- * the last, the value takes the rest of the line. Of a column of ANSWER_JSON, a line for each key. */
+ * the last, the value takes the rest of the line. Of a column of ANSWER_JSON, a line for each
+ * key. */
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 
 /* ---- for programs ---- */
 
 /* Print one JSON object a row, each on its own line: the columns with a key, in order; null where a
- * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure has.
- * Fails on text that is not UTF-8. */
+ * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure
+ * has. Fails on text that is not UTF-8. */
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why);
 
 #endif

@@ -1,5 +1,5 @@
-/* How the values of a column read: the one place where a number becomes text for a person. Data (JSON,
- * CSV, databases) have the number in the unit of its column's name, as the comment says. */
+/* How the values of a column read: the one place where a number becomes text for a person. Data
+ * (JSON, CSV, databases) have the number in the unit of its column's name, as the comment says. */
 #ifndef ANSWER_UNITS_H
 #define ANSWER_UNITS_H
 
@@ -30,9 +30,9 @@ bool answer_is_whole(enum answer_unit unit);
 
 enum { ANSWER_SIZE = 96 };
 
-/* Write a value with its range, "94 (85–96)"; `low` and `high` NaN: without. `decimals`: digits after
- * the point of a time, so that a column's figures add up; 0: three digits in all. Returns `text`, or
- * NULL if there is nothing to show, as of NaN. */
+/* Write a value with its range, "94 (85–96)"; `low` and `high` NaN: without. `decimals`: digits
+ * after the point of a time, so that a column's figures add up; 0: three digits in all. Returns
+ * `text`, or NULL if there is nothing to show, as of NaN. */
 const char *answer_format(enum answer_unit unit, int decimals, double value, double low,
                           double high, char text[ANSWER_SIZE]);
 

@@ -32,8 +32,8 @@ struct disk_cache;
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most);
 void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
 
-/* The value of this key, in memory that the caller frees; NULL if there is none. `cache` NULL: there
- * is none. A damaged file counts as absent, and the next put replaces it. */
+/* The value of this key, in memory that the caller frees; NULL if there is none. `cache` NULL:
+ * there is none. A damaged file counts as absent, and the next put replaces it. */
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size);
 
 /* Keep a value, if that is possible. `cache` NULL is fine. A value that would fill a quarter of a

@@ -15,8 +15,8 @@ typedef const char *(*name_row)(size_t index);
  * '_', ':' and blanks, but for whether two digits are separated. RTX4090 is rtx-4090. */
 bool name_same(const char *a, const char *b);
 
-/* Does `given` hold all parts of `name`, in order? "Qwen2.5-32B-Instruct-AWQ" holds qwen2.5-32b-awq;
- * "Llama-3.3-70B" does not hold llama-3.1-70b. Case does not count. */
+/* Does `given` hold all parts of `name`, in order? "Qwen2.5-32B-Instruct-AWQ" holds
+ * qwen2.5-32b-awq; "Llama-3.3-70B" does not hold llama-3.1-70b. Case does not count. */
 bool name_holds(const char *given, const char *name);
 
 /* Index of the name that `given` spells, in an array that ends with NULL: the same text, else the

@@ -33,12 +33,14 @@ void text_escape(const char **at, char out[TEXT_ESCAPED]);
 /* "s" unless there is one, for the end of a noun. */
 const char *text_plural(uint64_t count);
 
-/* Append "a batch of 4", "an output of 128"; of a word in the plural, such as replicas, "4 replicas" or
- * "1 replica". A name of several words is never plural: "a kv_pool_tokens of 4096 tok". */
+/* Append "a batch of 4", "an output of 128"; of a word in the plural, such as replicas, "4
+ * replicas" or "1 replica". A name of several words is never plural: "a kv_pool_tokens of 4096
+ * tok". */
 void text_append_value(char *text, size_t size, const char *noun, const char *value);
 
 /* The next item of a comma-separated list, without the blanks around it: where it begins, and its
- * length in bytes. Commas within brackets, braces or quotes do not separate. `*rest` starts as the whole list and moves on. Returns false after the last. */
+ * length in bytes. Commas within brackets, braces or quotes do not separate. `*rest` starts as the
+ * whole list and moves on. Returns false after the last. */
 bool text_item(const char **rest, const char **item, size_t *length);
 
 #endif

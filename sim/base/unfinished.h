@@ -1,9 +1,9 @@
 /* A file while it is being written: PATH.spillway-tmp, beside the PATH that it becomes.
  *
- * PATH appears, or is replaced, only when the new file is whole. A command that is killed leaves its
- * unfinished file; the next one that writes PATH takes it over, so at most one is ever left. Two
- * commands cannot write the same PATH at once: the unfinished file is locked (flock(2)) until it is
- * published or discarded. A file system without locks is trusted.
+ * PATH appears, or is replaced, only when the new file is whole. A command that is killed leaves
+ * its unfinished file; the next one that writes PATH takes it over, so at most one is ever left.
+ * Two commands cannot write the same PATH at once: the unfinished file is locked (flock(2)) until
+ * it is published or discarded. A file system without locks is trusted.
  *
  * Whatever else has the unfinished file's name (a link, a second name of another file, a FIFO, a
  * folder) is not ours: it is refused, left as it is, and nothing waits for it.
@@ -49,8 +49,8 @@ bool unfinished_open(const char *path, struct unfinished *out, struct error *why
  * discarded. A link of that name is replaced, not followed. */
 bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why);
 
-/* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as before
- * and the unfinished file is gone. */
+/* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as
+ * before and the unfinished file is gone. */
 bool unfinished_publish(struct unfinished *file, bool durable, struct error *why);
 
 /* Remove it. After a publish, and of a zeroed struct, this does nothing. */

@@ -48,8 +48,8 @@ json_t *schema_list(json_t *item);
 /* `schema` with a description and an example (NULL: none). */
 json_t *schema_described(json_t *schema, const char *summary, const char *example);
 
-/* Add a key to a map of keys. If memory is short, or `schema` (stolen) is NULL, the map is freed and
- * NULL from then on. */
+/* Add a key to a map of keys. If memory is short, or `schema` (stolen) is NULL, the map is freed
+ * and NULL from then on. */
 void schema_put(json_t **properties, const char *key, json_t *schema);
 
 #endif

@@ -26,8 +26,8 @@
  * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
  * (takeover.h). A GPU that states none counts as one of the same architecture.
  *
- * `also: [a100]` beside the parts lists further names by which a file of hwprofiles/ or of its links/
- * is found (base/named.h).
+ * `also: [a100]` beside the parts lists further names by which a file of hwprofiles/ or of its
+ * links/ is found (base/named.h).
  *
  * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more.
  * `fabric: pcie4-host` says what joins them; without a fabric it is what gpu.collective*,

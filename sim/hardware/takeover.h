@@ -25,12 +25,12 @@ bool takeover_check(const struct node *gpu, const struct node *stated, struct er
 /* After `stated` was laid over `gpu`: remove the figures of fp8 that it must not take over. */
 void takeover_drop_fp8(struct node *gpu, const struct node *stated);
 
-/* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a figure that
- * was not measured, another bandwidth, peak, number of multiprocessors or L2? */
+/* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a
+ * figure that was not measured, another bandwidth, peak, number of multiprocessors or L2? */
 bool takeover_of_another(const struct node *gpu, const struct node *stated);
 
-/* After `stated` was laid over such a GPU: what was measured of the other GPU counts as assumed, within
- * its range, and its sources say whose it is. Figures of nvidia.yaml hold for every GPU. */
+/* After `stated` was laid over such a GPU: what was measured of the other GPU counts as assumed,
+ * within its range, and its sources say whose it is. Figures of nvidia.yaml hold for every GPU. */
 bool takeover_assume(struct node *gpu, const struct node *stated, struct error *why);
 
 /* Count the figures of `gpu` that the file `own` did not state. `own` (NULL: none) is the user's

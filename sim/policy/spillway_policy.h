@@ -82,8 +82,8 @@ struct spillway_env {
 /* The blocks that the head wants at one step.
  *
  * Where a scenario names a `retrieval`, [0, wanted) are the blocks that it found, in its own order,
- * and `mass` is nevertheless the true mass of each. No real system knows that mass for the blocks in
- * [wanted, recorded), which it did not fetch: a policy that reads it there is an upper bound. */
+ * and `mass` is nevertheless the true mass of each. No real system knows that mass for the blocks
+ * in [wanted, recorded), which it did not fetch: a policy that reads it there is an upper bound. */
 struct spillway_demand {
     const uint32_t *blocks; /* best first: [0, wanted) is asked for, [wanted, recorded) is not */
     const float *mass;      /* [recorded] share of attention of each; NULL: unknown (plain ids) */

@@ -19,9 +19,9 @@
 /* The text of a cell, in `buffer` or the result's own; NULL when the cell is null. */
 const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE]);
 
-/* Read the text of a PARTS, SHARES, BAND or NOTES cell back. Returns false for any other text, which only
- * a damaged database can hold. `names` has room for RESULT_MOST_ITEMS and holds the items'
- * names. */
+/* Read the text of a PARTS, SHARES, BAND or NOTES cell back. Returns false for any other text,
+ * which only a damaged database can hold. `names` has room for RESULT_MOST_ITEMS and holds the
+ * items' names. */
 bool cell_parse(struct result *result, enum column column, const char *text,
                 char (*names)[RESULT_NAME]);
 

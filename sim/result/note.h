@@ -5,7 +5,8 @@
  *
  *   result_note(result, note_trained_context(model->name, model->trained_context));
  *
- * The words of a run and of several are written here alone; nothing reads numbers back from them. */
+ * The words of a run and of several are written here alone; nothing reads numbers back from
+ * them. */
 #ifndef RESULT_NOTE_H
 #define RESULT_NOTE_H
 
@@ -76,8 +77,8 @@ struct notes {
  * out. */
 void notes_add(struct notes *notes, const struct note *note);
 
-/* Let the first of `notes` that differs from this one in whole numbers only stand for both, with their
- * ranges. Returns its index; the count if there is none. */
+/* Let the first of `notes` that differs from this one in whole numbers only stand for both, with
+ * their ranges. Returns its index; the count if there is none. */
 uint32_t notes_merge(struct notes *notes, const struct note *note);
 
 /* The note at an index below `count`; its texts are those of `notes`. */
@@ -85,12 +86,13 @@ struct note notes_at(const struct notes *notes, uint32_t index);
 
 /* ---- as JSON: the one form in which notes leave the program and are read back ---- */
 
-/* Write [{"note":"trained_context","model":"x","tokens":4096,"text":"x was trained on ..."},...] as far
- * as whole notes have room in `size` bytes. A note with a name that is not UTF-8 is left out. */
+/* Write [{"note":"trained_context","model":"x","tokens":4096,"text":"x was trained on ..."},...] as
+ * far as whole notes have room in `size` bytes. A note with a name that is not UTF-8 is left
+ * out. */
 void notes_write_json(const struct notes *notes, char *text, size_t size);
 
-/* Read notes that notes_write_json() wrote, without "text", which is for readers. False for anything
- * else, with some of them in `notes`. */
+/* Read notes that notes_write_json() wrote, without "text", which is for readers. False for
+ * anything else, with some of them in `notes`. */
 struct json_t; /* jansson's */
 bool notes_read_json(const struct json_t *array, struct notes *notes);
 

@@ -14,7 +14,8 @@ enum { RANGE_TEXT = 96 };
 const char *range_format(double value, double low, double high, char text[RANGE_TEXT]);
 
 /* The text of a figure without a range: three digits and no exponent, because predictions that were
- * checked are off by percents. A number that they would show as 0 has four places after the point. */
+ * checked are off by percents. A number that they would show as 0 has four places after the
+ * point. */
 const char *range_single(double value, char *text, size_t size);
 
 #endif

@@ -185,7 +185,8 @@ bool result_ok(const struct result *result);
 bool result_out_of_memory(const struct result *result);
 
 /* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
- * the cell tells an empty list from a null one. Notes always have one, an empty list if there are none. */
+ * the cell tells an empty list from a null one. Notes always have one, an empty list if there are
+ * none. */
 bool result_has(const struct result *result, enum column column);
 
 /* A number in the unit of its column's name: microseconds, milliseconds or as it is; NaN for null.
@@ -202,8 +203,8 @@ const struct result_item *result_largest(const struct result *result, enum colum
 /* Add a note, and its words to the message; of a run that did not fail. */
 void result_note(struct result *result, struct note note);
 
-/* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB", without what would fit. Returns
- * `text`. */
+/* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB", without what would fit.
+ * Returns `text`. */
 const char *result_reason(const struct result *result, char *text, size_t size);
 
 /* Drop all notes, and the message. */

@@ -26,8 +26,8 @@
 
 enum tie { TIE_NONE, TIE_NEAR, TIE_BANDS, TIE_FAMILIES };
 
-/* A figure of a run and what is unknown about it: all that a comparison needs of its result, so that
- * tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
+/* A figure of a run and what is unknown about it: all that a comparison needs of its result, so
+ * that tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
 struct tie_figure {
     double value;
     double least, most; /* by its band, or else over families */

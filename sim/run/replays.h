@@ -2,9 +2,9 @@
  *
  * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
  * replays it expects before its runs start. They form families: plans that differ only in policy,
- * capacity, batch and heads want the same of the trace. The first run that needs a ledger makes all those of
- * its group in one reading of the trace (replay_run_all()); a group is as much of a family as is
- * worth doing together. A ledger is the same however it is made.
+ * capacity, batch and heads want the same of the trace. The first run that needs a ledger makes all
+ * those of its group in one reading of the trace (replay_run_all()); a group is as much of a family
+ * as is worth doing together. A ledger is the same however it is made.
  */
 #ifndef RUN_REPLAYS_H
 #define RUN_REPLAYS_H

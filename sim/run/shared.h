@@ -30,8 +30,8 @@ void shared_destroy(struct shared *shared); /* all values have been released; NU
  * the calls. Must not be called while a thread makes a value. */
 void shared_watch(struct shared *shared, void (*made)(void *context), void *context);
 
-/* Threads that wait for a value give back one of these cores meanwhile. NULL, as at first: they hold
- * none. Must not be called while a thread makes a value. */
+/* Threads that wait for a value give back one of these cores meanwhile. NULL, as at first: they
+ * hold none. Must not be called while a thread makes a value. */
 void shared_cores(struct shared *shared, struct cores *cores);
 
 /* The number of values made so far: the only measure of a long run's progress. */

@@ -6,8 +6,8 @@
  *
  * To add a key, add its row to scenario_keys[] (scenario.c). resolve.c, or for a server
  * resolve_workload.c, reads it into decode/setup.h or serve/workload.h and writes it into the
- * canonical text. A word from elsewhere that means a key is a row of scenario_meant.c. The hash that
- * names a run and seals a prediction is made in identity.c.
+ * canonical text. A word from elsewhere that means a key is a row of scenario_meant.c. The hash
+ * that names a run and seals a prediction is made in identity.c.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
@@ -77,8 +77,8 @@ void scenario_release(struct scenario *scenario);
  * `out` can be released like any other. */
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
 
-/* A hash of the program and of the whole scenario, with the sweep and its order: 16 hex digits. Names of files
- * are part of the hash, their contents are not. */
+/* A hash of the program and of the whole scenario, with the sweep and its order: 16 hex digits.
+ * Names of files are part of the hash, their contents are not. */
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
 
 /* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files

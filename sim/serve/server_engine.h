@@ -48,8 +48,8 @@ bool server_engine_canonical(const char *text, char *out, size_t size);
 bool server_engine_find(const char *text, const char *file, int line,
                         struct server_engine_version *out, struct error *why);
 
-/* Which of the known versions a version without a row of its own is computed as: "earliest", "latest"
- * or "nearest earlier"; NULL for one that has a row. */
+/* Which of the known versions a version without a row of its own is computed as: "earliest",
+ * "latest" or "nearest earlier"; NULL for one that has a row. */
 const char *server_engine_stand_in(const struct server_engine_version *version);
 
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */

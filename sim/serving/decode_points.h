@@ -1,6 +1,6 @@
 /* Steps of the decode pipeline that were computed for a surface (decode_surface.h), kept for the
- * surfaces of other runs. Servers of one question that differ in their requests, in the arrival rate
- * or in the memory for prefixes read the same surface.
+ * surfaces of other runs. Servers of one question that differ in their requests, in the arrival
+ * rate or in the memory for prefixes read the same surface.
  *
  * A point is a pure function of the table's key and of its place, so it does not matter which
  * thread computes it. Points are computed one at a time: another thread may want the same one.

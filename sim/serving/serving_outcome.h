@@ -49,8 +49,8 @@ bool serving_saturated(const struct result *result);
  * server sustains. */
 uint64_t serving_lasting(double rate, double taken_s);
 
-/* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients, who set the rate
- * themselves. */
+/* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients,
+ * who set the rate themselves. */
 uint64_t serving_requests_wanted(const struct result *result);
 
 #endif

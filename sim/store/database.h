@@ -34,7 +34,8 @@ bool database_put_each(struct store *store, const char *sql,
                        void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
                        const void *rows, uint32_t count, struct error *why);
 
-/* End a transaction: keep what was put if all went well, else undo it. Returns whether it is kept. */
+/* End a transaction: keep what was put if all went well, else undo it. Returns whether it is
+ * kept. */
 bool database_end(struct store *store, bool good, struct error *why);
 
 #endif

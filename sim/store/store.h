@@ -7,10 +7,10 @@
  * ranges drawn from, number, the figures of drawn.def), curve_points (curve, size, misses), shards,
  * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
- * A run's identity is its hash, in which the program has a part: a run that is already stored is not
- * stored twice, and a changed program stores a run of its own (store_program.h). A killed process
- * leaves only whole runs. No column holds the wall clock, so an interrupted and resumed sweep gives
- * the rows of an uninterrupted one.
+ * A run's identity is its hash, in which the program has a part: a run that is already stored is
+ * not stored twice, and a changed program stores a run of its own (store_program.h). A killed
+ * process leaves only whole runs. No column holds the wall clock, so an interrupted and resumed
+ * sweep gives the rows of an uninterrupted one.
  *
  * A file that is no database, belongs to another program, has another schema version, or holds
  * something that could run (guard.h) is refused and left as it is. A reader also refuses a file in

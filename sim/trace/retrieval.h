@@ -52,13 +52,14 @@ struct retrieval_buffer {
 void retrieval_buffer_init(struct retrieval_buffer *buffer);
 void retrieval_buffer_release(struct retrieval_buffer *buffer);
 
-/* The shape of demands in pages of so many units, from one in single units: as many pages are wanted
- * as come nearest, at least one. */
+/* The shape of demands in pages of so many units, from one in single units: as many pages are
+ * wanted as come nearest, at least one. */
 struct demand_shape retrieval_shape(const struct demand_shape *shape, uint32_t page);
 
 /* The demand of (head, step within the frame) as the retrieval asks for it: its best units in its
- * own order with their true masses, 255 for those that the row does not record; then the row's other
- * units. `shape` is retrieval_shape()'s. Valid until frame or buffer change. Linear in the units. */
+ * own order with their true masses, 255 for those that the row does not record; then the row's
+ * other units. `shape` is retrieval_shape()'s. Valid until frame or buffer change. Linear in the
+ * units. */
 bool demand_from_retrieval(const struct trace_header *header, const struct trace_frame *frame,
                            uint32_t head, uint32_t step, const struct demand_shape *shape,
                            const struct retrieval_error *error, struct retrieval_buffer *buffer,

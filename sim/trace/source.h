@@ -15,7 +15,7 @@ struct trace_source {
     uint64_t fitted_context; /* of a twin: the tokens of that recording */
     enum basis basis;        /* measured for a recording; the profile's basis for a twin */
     bool masses;             /* the masses of rows were recorded, not assumed on import */
-    char retrieval[16];      /* whose approximate rows are there: page, cluster, code; "" if of none,
+    char retrieval[16];      /* whose approximate rows are there: page, cluster, code; "": of none,
                                 as where only the query is that of a layer ahead */
     uint32_t model_layers;   /* of the model; more than the trace has if only some were recorded */
 };

@@ -14,7 +14,8 @@ const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[ANS
 /* Their number. */
 int ablate_decimals(const struct ablation *ablation);
 
-/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under overrides. */
+/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under
+ * overrides. */
 const char *ablate_system(const struct ablation *ablation, char text[ABLATE_NAMES]);
 
 /* What the table calls a row: "  + merge=no". */

@@ -5,8 +5,8 @@
 #include "cli/advise/advise_verdict.h"
 #include "study/advise/hire.h"
 
-/* The verdict, and a table of the machines. `model` as it was typed. Of an interrupted search what it
- * found so far, as such; nothing if that is nothing. */
+/* The verdict, and a table of the machines. `model` as it was typed. Of an interrupted search what
+ * it found so far, as such; nothing if that is nothing. */
 bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, struct error *why);
 
 /* JSON objects, each on its own line: the verdict (answer/hire_verdicts.def), then a row for each

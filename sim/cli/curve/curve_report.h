@@ -40,8 +40,8 @@ void curve_report_place(const struct curve_report *report, uint32_t group, int64
 uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
                            uint32_t group);
 
-/* What the report calls a policy: a plug-in by the name that it gives itself, unless another policy of
- * the report has that name. */
+/* What the report calls a policy: a plug-in by the name that it gives itself, unless another policy
+ * of the report has that name. */
 const char *curve_report_title(const struct curve_report *report,
                                const struct policy_curves *curves);
 

@@ -27,8 +27,8 @@ struct view_options {
     int columns, wide, why, json;
 };
 
-/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude JSON and
- * CSV, which have everything. */
+/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude JSON
+ * and CSV, which have everything. */
 bool view_read(const struct arguments *arguments, const struct view_options *options,
                struct table_view *out, struct error *why);
 

@@ -22,7 +22,7 @@ struct command_option {
     char value_end;            /* a character after which the command reads more; 0: none */
     bool repeats;              /* may be given several times, a value each */
     bool
-        list; /* takes several values: between commas, given several times, or both; has no `values` */
+        list; /* takes several values, between commas or given several times; has no `values` */
     bool required;
 };
 

@@ -23,8 +23,8 @@ bool question_begin(struct run_context *runs, const struct scenario *scenario, u
     }
 
 /* Between question_begin() and question_end(): from now on replays are kept on disk, up to 1 GiB in
- * the folder that disk_cache_folder() names, unless option number `no_cache` was given or the folder
- * cannot be used. Always true. */
+ * the folder that disk_cache_folder() names, unless option number `no_cache` was given or the
+ * folder cannot be used. Always true. */
 bool question_cache(struct run_context *runs, const struct arguments *arguments, int no_cache);
 
 /* The flag that Ctrl-C and SIGTERM raise during a question. */

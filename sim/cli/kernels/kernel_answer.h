@@ -6,8 +6,8 @@
 #include "study/kernels/kernel_errors.h"
 #include "study/kernels/kernel_shape.h"
 
-/* Print the kernel's time, what bounds it, its basis, and the figures on which it rests; or the same
- * as one JSON object. */
+/* Print the kernel's time, what bounds it, its basis, and the figures on which it rests; or the
+ * same as one JSON object. */
 bool kernel_answer_print(const struct profile *profile, const struct kernel_shape *shape, bool json,
                          struct error *why);
 

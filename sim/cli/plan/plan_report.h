@@ -13,7 +13,8 @@
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
 
-/* The columns that a reader can choose in any plan, and in a front of decode steps or of servers. */
+/* The columns that a reader can choose in any plan, and in a front of decode steps or of
+ * servers. */
 const struct frame_column *plan_columns(uint32_t *count);
 const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
 

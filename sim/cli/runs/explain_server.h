@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /* Write the memory of a GPU of `point`'s servers line by line, what limits the requests that run
- * together, and where the time goes. `point` has a workload; `name` is what the paragraph on time calls
- * the run, "" for nothing. `*shown` is the memory that the run before wrote, or NULL: the same is not
- * written again. It is replaced, and the caller frees it. */
+ * together, and where the time goes. `point` has a workload; `name` is what the paragraph on time
+ * calls the run, "" for nothing. `*shown` is the memory that the run before wrote, or NULL: the
+ * same is not written again. It is replaced, and the caller frees it. */
 bool explain_server_write(const struct point *point, const char *name,
                           const struct run_context *runs, char **shown, FILE *out,
                           struct error *why);

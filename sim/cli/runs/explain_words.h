@@ -20,8 +20,8 @@ void explain_percent(double share, FILE *out);
 void explain_helps(const struct explanation *explanation, const struct explain_time *time,
                    const char *of, FILE *out);
 
-/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the time
- * that it changes most. */
+/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the
+ * time that it changes most. */
 struct explain_guess {
     enum curve_id curve;
     enum basis basis;

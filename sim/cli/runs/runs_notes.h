@@ -15,9 +15,9 @@ void runs_notes_destroy(struct runs_notes *notes);
 /* Add a run; only texts of the result are kept. */
 void runs_notes_add(struct runs_notes *notes, const struct result *result);
 
-/* The lines above a table: what hit ratios rest on, and what all runs have in common. The first alone
- * is left out if no run has a trace. `asked` is the root of the scenario, or of one of several: if it
- * names the model as other weights of the same shape, that name stands first. */
+/* The lines above a table: what hit ratios rest on, and what all runs have in common. The first
+ * alone is left out if no run has a trace. `asked` is the root of the scenario, or of one of
+ * several: if it names the model as other weights of the same shape, that name stands first. */
 void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out);
 

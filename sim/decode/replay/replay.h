@@ -116,8 +116,8 @@ static inline uint64_t replay_all_sequences(const struct replay_plan *plan)
 /* Write the rows of the plan's whole layers (ledger_load_whole()). */
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger);
 
-/* How much work a replay of this plan is, in units of a meter (decode/replay/meter.h); the same for all plans
- * that replay together, and once for all of them. */
+/* How much work a replay of this plan is, in units of a meter (decode/replay/meter.h); the same for
+ * all plans that replay together, and once for all of them. */
 uint64_t replay_work(const struct trace_header *header, const struct replay_plan *plan);
 
 /* Refuse a plan with a count of 0 or a share out of range. */

@@ -3,8 +3,8 @@
  * The key of a ledger is all that its replay reads: the trace's hash (trace_hash()), every field of
  * the plan, and a hash of the sources that replay, so that an older program's ledgers are not used.
  * So a ledger does not depend on whether it was kept. Of a recording the trace's hash is that of
- * its frames' checksums, and the frames themselves are not read again: one that was damaged since is
- * answered as it was recorded. `spillway trace stats` reads all frames.
+ * its frames' checksums, and the frames themselves are not read again: one that was damaged since
+ * is answered as it was recorded. `spillway trace stats` reads all frames.
  */
 #ifndef DECODE_REPLAY_REPLAY_KEPT_H
 #define DECODE_REPLAY_REPLAY_KEPT_H

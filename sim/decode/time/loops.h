@@ -8,9 +8,9 @@
  *   lag    from the end of the resource's last task to the end of the loop; 0 if none of its tasks
  *          belongs to the last two micro-batches
  *
- * Where the schedule repeats with each micro-batch, a longer run has the same lags. The launch thread
- * alone may run ahead further with each micro-batch, because its tasks share no channel with others:
- * its lag stands among the idle times. */
+ * Where the schedule repeats with each micro-batch, a longer run has the same lags. The launch
+ * thread alone may run ahead further with each micro-batch, because its tasks share no channel with
+ * others: its lag stands among the idle times. */
 #ifndef DECODE_TIME_LOOPS_H
 #define DECODE_TIME_LOOPS_H
 

@@ -3,8 +3,8 @@
  *
  * A look-up has a job for each (sequence, head), but no more jobs than threads. The launch thread
  * queues the jobs, wakes every thread of the pool one after the other, and only then waits, for the
- * jobs. It does not wait for threads that find no job left. If it sleeps by then, the last job wakes
- * it:
+ * jobs. It does not wait for threads that find no job left. If it sleeps by then, the last job
+ * wakes it:
  *
  *     launch  |..wake all: threads x wake..|......|    |  max(threads x wake, 2 x wake + job)
  *     pool    |wake|............jobs..............|wake|
@@ -16,8 +16,8 @@
  *     pool         |..wake others: (threads-1) x wake..|
  *                  |wake|............jobs..........|wake|
  *
- * RetroInfer's public code does this (wave_buffer_cpu.cpp, thread_pool.hpp). If the GPU synchronises
- * (`sync: gpu`), a thread of its own does the launch thread's part.
+ * RetroInfer's public code does this (wave_buffer_cpu.cpp, thread_pool.hpp). If the GPU
+ * synchronises (`sync: gpu`), a thread of its own does the launch thread's part.
  */
 #ifndef DECODE_TIME_MANAGER_H
 #define DECODE_TIME_MANAGER_H

@@ -170,8 +170,8 @@ struct trust pipe_trust(const struct pipe *pipe);
 void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
                       int64_t end_ns, int64_t *basis_ns);
 
-/* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before; for
- * the first layer, with its first kernel. */
+/* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before;
+ * for the first layer, with its first kernel. */
 int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer);
 
 /* The resource that the engine knows by this id. */

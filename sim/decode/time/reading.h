@@ -1,8 +1,8 @@
 /* A reading: the figures of a schedule while they are still sums.
  *
  * A timing is read from a schedule in integers that add up, so that steady.h and shortened.h can
- * extrapolate them: times and bytes of steps, times by layer, part, stall, basis and assumed figure,
- * and the figures of loops. */
+ * extrapolate them: times and bytes of steps, times by layer, part, stall, basis and assumed
+ * figure, and the figures of loops. */
 #ifndef DECODE_TIME_READING_H
 #define DECODE_TIME_READING_H
 

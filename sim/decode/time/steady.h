@@ -12,8 +12,8 @@
  *
  *   - They repeat: the d micro-batches before the n-th add as much, too. If several runs are long,
  *     what each adds alone adds up to what all add together.
- *   - Resources keep step: none drifts against the kernels, which would meet it in another way later
- *     (lag, loops.h).
+ *   - Resources keep step: none drifts against the kernels, which would meet it in another way
+ *     later (lag, loops.h).
  *   - Idle time lasts: where a long transfer hides the micro-batches beside it, each one takes idle
  *     time from the kernels' stream until none is left, and only then adds to the step. So the idle
  *     time of each resource in each loop, extrapolated, may fall, but not below 0.
@@ -22,8 +22,8 @@
  * repeat, because transfers drift against kernels with which they share a channel. It is left at
  * STEADY_MOST micro-batches, and its figures are not `exact`: they grow by the mean of the last d
  * micro-batches. So is one that repeats, but whose idle time would end, at STEADY_MOST_IDLE: each
- * micro-batch takes memory. d has many divisors and so covers many periods; usual are 1 and 2, as there are two
- * buffers.
+ * micro-batch takes memory. d has many divisors and so covers many periods; usual are 1 and 2, as
+ * there are two buffers.
  */
 #ifndef DECODE_TIME_STEADY_H
 #define DECODE_TIME_STEADY_H

@@ -1,5 +1,5 @@
-/* Where a mechanism that costs time begins to save some: the two runs of the ablation that differ by
- * it alone are repeated at other batches and contexts. */
+/* Where a mechanism that costs time begins to save some: the two runs of the ablation that differ
+ * by it alone are repeated at other batches and contexts. */
 #ifndef STUDY_ABLATE_PAYOFF_H
 #define STUDY_ABLATE_PAYOFF_H
 

@@ -7,8 +7,8 @@
  * twice the GPUs, half the context; and, if nothing fits, weights in fp8.
  *
  * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
- * those too close to call (result/tie.h) plain vLLM before the simplest. Released code and systems on
- * paper are compared with it and never win.
+ * those too close to call (result/tie.h) plain vLLM before the simplest. Released code and systems
+ * on paper are compared with it and never win.
  */
 #ifndef STUDY_ADVISE_ADVICE_H
 #define STUDY_ADVISE_ADVICE_H
@@ -76,7 +76,8 @@ enum { ADVICE_OUTPUT = 256 };
 bool advice_lay_requests(struct scenario *scenario, struct error *why);
 
 /* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. After an
- * interruption `out` has what was found so far: its forms, and `best` among the systems. The caller releases `out`, also after a failure. */
+ * interruption `out` has what was found so far: its forms, and `best` among the systems. The caller
+ * releases `out`, also after a failure. */
 bool advice_run(const struct scenario *scenario, const struct advice_options *options,
                 struct advice *out, bool *interrupted, struct error *why);
 void advice_release(struct advice *advice);

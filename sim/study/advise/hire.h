@@ -6,12 +6,12 @@
  * form as many servers are taken as hold the rate within the limits, the next larger number at a
  * time. The cheapest form wins; of equal ones the simplest, then the one with the fewest servers.
  *
- * Cheap runs only say where to begin. Of each form a few hundred requests at once show what a server
- * answers at most, and a few far apart what one alone takes; of the form that is probably the cheapest
- * on a machine, one server with its share of the rate says how many servers it takes. Then the whole
- * hire serves the whole workload, with that number and with one server less. Every other form does so,
- * too, with as many servers as cost no more: it is left out only if it then misses a limit, or if one
- * server already costs more.
+ * Cheap runs only say where to begin. Of each form a few hundred requests at once show what a
+ * server answers at most, and a few far apart what one alone takes; of the form that is probably
+ * the cheapest on a machine, one server with its share of the rate says how many servers it takes.
+ * Then the whole hire serves the whole workload, with that number and with one server less. Every
+ * other form does so, too, with as many servers as cost no more: it is left out only if it then
+ * misses a limit, or if one server already costs more.
  */
 #ifndef STUDY_ADVISE_HIRE_H
 #define STUDY_ADVISE_HIRE_H
@@ -84,8 +84,8 @@ struct hire {
     uint64_t lengthened; /* requests that the workload was given; 0: as stated */
 };
 
-/* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption it
- * has what was found so far. */
+/* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption
+ * it has what was found so far. */
 bool hire_run(const struct scenario *scenario, const struct hire_options *options, struct hire *out,
               bool *interrupted, struct error *why);
 void hire_release(struct hire *hire);
@@ -97,8 +97,8 @@ double hire_cost(const struct hire_form *form, uint32_t servers);
 bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
                    struct scenario *out, struct error *why);
 
-/* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a limit:
- * with the most servers, or with requests that have a server alone. NULL if none does. */
+/* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a
+ * limit: with the most servers, or with requests that have a server alone. NULL if none does. */
 const struct result *hire_holds(const struct hire_form *form);
 const struct result *hire_misses(const struct hire_form *form);
 
@@ -107,8 +107,8 @@ bool hire_on_one_machine(const struct hire_form *a, const struct hire_form *b);
 /* Is form `index` the first of its machine's row? */
 bool hire_is_first(const struct hire *hire, uint32_t index);
 
-/* The cheapest form on the machine of this candidate that holds the rate; without one, the form that
- * came nearest. HIRE_NONE if none can be. */
+/* The cheapest form on the machine of this candidate that holds the rate; without one, the form
+ * that came nearest. HIRE_NONE if none can be. */
 uint32_t hire_best_on(const struct hire *hire, const char *machine);
 
 /* Are the costs of two forms that hold the rate too close to call (result/tie.h)? */

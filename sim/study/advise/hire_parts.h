@@ -55,8 +55,8 @@ bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t 
 /* What one server of each form answers at most, and whether a request alone meets the limits. */
 bool hire_survey(struct sizing *sizing, struct error *why);
 
-/* On each machine without an answer, search the servers of the form that is probably the cheapest by
- * cheap runs, until such a form was searched. */
+/* On each machine without an answer, search the servers of the form that is probably the cheapest
+ * by cheap runs, until such a form was searched. */
 bool hire_weigh(struct sizing *sizing, struct error *why);
 
 /* Search the servers of these forms, 1 to `most` of each (NULL: as many as may be), by cheap runs:

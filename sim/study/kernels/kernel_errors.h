@@ -33,8 +33,8 @@ struct kernel_errors {
     struct kernel_class_errors classes[KERNEL_CLASSES]; /* count 0: the file has no such row */
 };
 
-/* Judge the profile by the file at `path` (study/kernels/measured_kernels.h). On failure `out` holds
- * nothing. */
+/* Judge the profile by the file at `path` (study/kernels/measured_kernels.h). On failure `out`
+ * holds nothing. */
 bool kernel_errors_judge(const struct profile *profile, const char *path, struct kernel_errors *out,
                          struct error *why);
 void kernel_errors_release(struct kernel_errors *errors);

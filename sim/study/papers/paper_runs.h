@@ -11,8 +11,8 @@ struct paper_overlay {
 };
 
 /* Fill the formulas, cases, runs and assumed ranges of `row` from its `node`; `swept` is the value
- * of its sweep. A row that is not comparable may have none. After a failure paper_release() releases
- * what was built. */
+ * of its sweep. A row that is not comparable may have none. After a failure paper_release()
+ * releases what was built. */
 bool paper_runs_build(const struct paper *paper, const struct node *node,
                       struct paper_overlay swept, struct paper_row *row, struct error *why);
 

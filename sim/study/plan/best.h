@@ -1,5 +1,5 @@
-/* The figure by which runs are compared when the best one is wanted, such as the batch with the most
- * tokens per second. result/tie.h says when two are too close to call. */
+/* The figure by which runs are compared when the best one is wanted, such as the batch with the
+ * most tokens per second. result/tie.h says when two are too close to call. */
 #ifndef STUDY_PLAN_BEST_H
 #define STUDY_PLAN_BEST_H
 

@@ -20,8 +20,8 @@ struct rough {
 /* Read a run whose requests all come at once. */
 void rough_read(const struct result *at_once, struct rough *out);
 
-/* Requests of a cheap run at a rate of one server: they arrive for three times as long as one takes.
- * At least `least`, at most `there`. */
+/* Requests of a cheap run at a rate of one server: they arrive for three times as long as one
+ * takes. At least `least`, at most `there`. */
 uint64_t rough_requests(const struct rough *rough, double rate, uint64_t least, uint64_t there);
 
 #endif

@@ -15,12 +15,12 @@
  * A search for a peak looks for the value with the most merit among those that pass, such as the
  * batch with the most tokens per second. It assumes that the merit rises up to the best value and
  * falls after it, and closes in on the best value tried from both sides. At the end, both
- * neighbours of the value found have been tried and are no better, or the tried values on both sides
- * are as good but for SEARCH_AS_GOOD of the merit. If no value passes, the rounds close in on the
- * least shortfall.
+ * neighbours of the value found have been tried and are no better, or the tried values on both
+ * sides are as good but for SEARCH_AS_GOOD of the merit. If no value passes, the rounds close in on
+ * the least shortfall.
  *
- * A search for a load may begin near a guess (search_near.h): then two or three rounds suffice, if the
- * guess is good. At the end the next tried value before the one found does not pass.
+ * A search for a load may begin near a guess (search_near.h): then two or three rounds suffice, if
+ * the guess is good. At the end the next tried value before the one found does not pass.
  *
  * For loads, the answer is the highest load below which every tried load passes: a load that passes
  * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to

@@ -2,8 +2,8 @@
  *
  * It brackets the answer between a value that passes and a better one that does not: outwards from
  * the guess in strides that double, then by cutting the gap. It ends when the bracket is at most
- * `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried before
- * the search finds nothing. If the first round is impossible, no load changes that. */
+ * `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried
+ * before the search finds nothing. If the first round is impossible, no load changes that. */
 #ifndef STUDY_PLAN_SEARCH_NEAR_H
 #define STUDY_PLAN_SEARCH_NEAR_H
 

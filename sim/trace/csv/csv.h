@@ -1,5 +1,5 @@
-/* Decode traces as CSV text, for other tools (traces/FORMAT.md, section CSV). traces/convert/text.py
- * reads it. */
+/* Decode traces as CSV text, for other tools (traces/FORMAT.md, section CSV).
+ * traces/convert/text.py reads it. */
 #ifndef TRACE_CSV_CSV_H
 #define TRACE_CSV_CSV_H
 

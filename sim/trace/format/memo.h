@@ -1,5 +1,5 @@
-/* Frames of a generated trace that were made before, so that reading one again costs a copy. Internal
- * to this folder.
+/* Frames of a generated trace that were made before, so that reading one again costs a copy.
+ * Internal to this folder.
  *
  * Frames are kept in the order in which they are made until the room is full; none is evicted,
  * because a replay reads all frames in turn, and evicting would lose each just before it is wanted.

@@ -1,5 +1,5 @@
-/* Room for the frames that generated traces remember (trace_remember()). Not for C++, which does not
- * know the atomics of C. */
+/* Room for the frames that generated traces remember (trace_remember()). Not for C++, which does
+ * not know the atomics of C. */
 #ifndef TRACE_FORMAT_ROOM_H
 #define TRACE_FORMAT_ROOM_H
 

@@ -1,8 +1,8 @@
 /* Scores of all units of a generated head, at each step of a tile (candidates.h).
  *
  * A score becomes a bucket: the lower, the better; 4096 of them cover all 16-bit scores. The loops
- * are compiled for several levels of processor, and the highest that this one has is used. Scores are
- * integers, and all versions give the same ones. Internal to this folder.
+ * are compiled for several levels of processor, and the highest that this one has is used. Scores
+ * are integers, and all versions give the same ones. Internal to this folder.
  */
 #ifndef TRACE_GENERATE_SCORES_H
 #define TRACE_GENERATE_SCORES_H

@@ -18,7 +18,8 @@
  * clock again and again and calls nothing else.
  *
  * Time is modelled (clock.cu): kernels, copies and products take a time that follows from the work
- * alone, so that measured figures are plausible, mean nothing, and are the same everywhere. The GPU is small (device.cu).
+ * alone, so that measured figures are plausible, mean nothing, and are the same everywhere. The GPU
+ * is small (device.cu).
  */
 #ifndef EMULATOR_CUDA_RUNTIME_H
 #define EMULATOR_CUDA_RUNTIME_H

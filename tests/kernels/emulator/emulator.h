@@ -61,8 +61,8 @@ void emulator_end(emulator_kernel *kernel);
 
 /* ---- streams (streams.cu) ---- */
 
-/* Queue work that takes `ns`; on the default stream, do it now. `key` is the same for equal work; 0:
- * unlike all other work. */
+/* Queue work that takes `ns`; on the default stream, do it now. `key` is the same for equal work;
+ * 0: unlike all other work. */
 void emulator_put(cudaStream_t stream, std::function<void()> act, uint64_t ns, uint64_t key);
 
 /* The host polls: let each stream do one work. */
