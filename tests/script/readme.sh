@@ -17,7 +17,7 @@ export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take
 pages=(README.md docs/*.md hwprofiles/README.md traces/*.md scenarios/guides/*.md)
 generated=(scenarios/papers/README.md tests/bench/RESULTS.md)
 guides=(ARCHITECTURE.md sim/*/README.md)
-linked=("${pages[@]}" "${generated[@]}" "${guides[@]}" CONTRIBUTING.md)
+linked=("${pages[@]}" "${generated[@]}" "${guides[@]}" CONTRIBUTING.md calibrate/*.md)
 
 # The program under the name that pages call it by, and a place for what it writes.
 ln -s "$program" "$scratch/spillway"
@@ -119,7 +119,7 @@ for page in "${pages[@]}"; do
     diff -u "$page" "$scratch/page" >"$scratch/difference" || true
     report "$page shows what the program prints"
 done
-for page in "${pages[@]}" "${generated[@]}" sim/*/README.md; do hard_to_read "$page"; done >"$scratch/difference"
+for page in "${pages[@]}" "${generated[@]}" sim/*/README.md calibrate/*.md; do hard_to_read "$page"; done >"$scratch/difference"
 report "pages are easy to read"
 for page in "${linked[@]}"; do dead_links "$page"; done >"$scratch/difference"
 report "links lead somewhere"
