@@ -27,7 +27,8 @@ leaf(id, system, path, key, value) AS (
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (
   SELECT path FROM (SELECT path, system, COUNT(DISTINCT value) AS count FROM leaf
-                    WHERE path IN ('$.engine', '$.compile') GROUP BY path, system)
+                    WHERE replace(path, '"', '') IN ('$.engine', '$.compile', '$.batched_tokens', '$.hbm_usable', '$.max_sequences')
+                    GROUP BY path, system)
   GROUP BY path HAVING MAX(count) = 1
 ),
 told(path) AS (

@@ -2,7 +2,7 @@
  *
  * Redis does this in place of LRU (its `maxmemory-samples`, 5). It keeps no list, only a stamp per
  * block, which suits a manager that runs on the GPU. One sample is random replacement; many samples
- * approach LRU.
+ * approach Spillway's `lru`, because blocks are touched in the same order.
  *
  * Invariants: slot[0, held) are the held blocks; place[block] is a held block's slot, else NONE.
  */
@@ -19,6 +19,7 @@ struct sampled {
     uint32_t *slot;  /* [capacity] */
     uint32_t *place; /* [blocks] */
     uint64_t *stamp; /* [blocks] time of the block's last touch */
+    bool *was_held;  /* [wanted] before this step */
 };
 
 static void sampled_destroy(void *instance)
@@ -27,6 +28,7 @@ static void sampled_destroy(void *instance)
     free(cache->slot);
     free(cache->place);
     free(cache->stamp);
+    free(cache->was_held);
     free(cache);
 }
 
@@ -43,7 +45,9 @@ static void *sampled_create(const struct spillway_env *env, char reason[SPILLWAY
     cache->slot = calloc(env->capacity, sizeof *cache->slot);
     cache->place = calloc(env->blocks, sizeof *cache->place);
     cache->stamp = calloc(env->blocks, sizeof *cache->stamp);
-    if (cache->slot == NULL || cache->place == NULL || cache->stamp == NULL) {
+    cache->was_held = calloc(env->wanted, sizeof *cache->was_held);
+    if (cache->slot == NULL || cache->place == NULL || cache->stamp == NULL ||
+        cache->was_held == NULL) {
         sampled_destroy(cache);
         return NULL;
     }
@@ -63,8 +67,8 @@ static uint32_t draw(struct sampled *cache, uint32_t end)
     return (uint32_t)(((mixed >> 32) * end) >> 32);
 }
 
-/* Evict a block; returns the slot that it leaves free. */
-static uint32_t evict_one(struct sampled *cache, struct spillway_answer *answer)
+/* Of a few blocks drawn, the slot of the one touched longest ago. */
+static uint32_t find_old(struct sampled *cache)
 {
     uint32_t oldest = draw(cache, cache->held);
     for (uint32_t i = 1; i < cache->samples; i++) {
@@ -73,37 +77,44 @@ static uint32_t evict_one(struct sampled *cache, struct spillway_answer *answer)
             oldest = other;
         }
     }
-    answer->evict(answer->cache, cache->slot[oldest]);
-    cache->place[cache->slot[oldest]] = NONE;
     return oldest;
 }
 
+/* Admit a block that is touched already, unless the block to evict for it is younger. */
 static void admit(struct sampled *cache, uint32_t block, struct spillway_answer *answer)
 {
-    bool full = cache->held == cache->capacity;
-    uint32_t slot = full ? evict_one(cache, answer) : cache->held++;
+    uint32_t slot = cache->held;
+    if (cache->held == cache->capacity) {
+        slot = find_old(cache);
+        if (cache->stamp[cache->slot[slot]] > cache->stamp[block]) {
+            return;
+        }
+        answer->evict(answer->cache, cache->slot[slot]);
+        cache->place[cache->slot[slot]] = NONE;
+    } else {
+        cache->held++;
+    }
     answer->admit(answer->cache, block);
     cache->slot[slot] = block;
     cache->place[block] = slot;
-    cache->stamp[block] = ++cache->now;
 }
 
-/* Hits are touched worst first. Then misses, which this step has not stamped yet, are admitted
- * worst first. A hit that is evicted on the way still counts as a hit. */
+/* As in Spillway's `lru`, hits and misses are touched in one order, worst first. Hits are marked
+ * before anything is evicted, because an evicted hit still counts. */
 static void sampled_access(void *instance, const struct spillway_demand *demand,
                            struct spillway_answer *answer)
 {
     struct sampled *cache = instance;
-    uint64_t before = cache->now;
     for (uint32_t i = demand->wanted; i-- > 0;) {
         uint32_t block = demand->blocks[i];
-        if (cache->place[block] != NONE) {
-            cache->stamp[block] = ++cache->now;
+        cache->was_held[i] = cache->place[block] != NONE;
+        cache->stamp[block] = ++cache->now;
+        if (cache->was_held[i]) {
             answer->hit++;
         }
     }
     for (uint32_t i = demand->wanted; i-- > 0;) {
-        if (cache->stamp[demand->blocks[i]] <= before) {
+        if (!cache->was_held[i]) {
             admit(cache, demand->blocks[i], answer);
         }
     }

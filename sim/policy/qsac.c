@@ -99,9 +99,14 @@ static const aggregate_function aggregates[] = {
     aggregate_mean,
 };
 
+bool qsac_weighs_heads(const double *values)
+{
+    return values[ADAPTIVE] != 0;
+}
+
 double qsac_threshold(const double *values, double importance)
 {
-    if (values[ADAPTIVE] == 0) {
+    if (!qsac_weighs_heads(values)) {
         return values[ETA];
     }
     if (importance == 0) {

@@ -10,6 +10,9 @@
  * does. `values` are the policy's parameters. */
 double qsac_threshold(const double *values, double importance);
 
+/* Does the threshold depend on the importance of the head? */
+bool qsac_weighs_heads(const double *values);
+
 /* The parameters eta and reuse among `values`. Queries of one model turn faster than those of
  * another, so the same eta reuses other shares of the sets. With `reuse` above 0, eta follows from
  * the demands instead: whoever has the trace chooses it (qsac_choose_eta()) before caches are

@@ -65,6 +65,7 @@ void result_release(struct result *result)
     free(result->requests);
     free(result->waits);
     free(result->bins);
+    free(result->masses);
     free(result->draws.values);
     free(result->names);
     result_init(result);

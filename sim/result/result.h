@@ -144,6 +144,12 @@ struct result_family {
 };
 enum { RESULT_MOST_FAMILIES = 8 };
 
+/* The attention mass at a step of a family, which may have more steps or fewer than the run shown. */
+struct result_mass {
+    uint32_t family, step;
+    double mass_recall; /* as in result_step, but never NaN */
+};
+
 struct result {
     struct cell cells[COLUMN_COUNT];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
@@ -161,7 +167,9 @@ struct result {
     uint32_t request_count, wait_count, bin_count;
     struct result_draws draws;
     struct result_family families[RESULT_MOST_FAMILIES];
-    uint32_t family_count; /* 0: there is one trace, or hits need none */
+    uint32_t family_count;      /* 0: there is one trace, or hits need none */
+    struct result_mass *masses; /* owned; of all families, in order; none when it was read back */
+    uint32_t mass_count;
     /* Hashes of the inputs, as 16 hex digits; "" if there is no such input. Stored with the run. */
     char scenario_hash[17], trace_hash[17], profile_hash[17], plan_hash[17];
     char model_hash[17], requests_hash[17]; /* not stored: answer_seal() writes them again */

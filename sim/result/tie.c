@@ -101,6 +101,21 @@ static bool order_changes(const struct tie_figure *a, const struct tie_figure *b
     return changes;
 }
 
+static bool tie_holds(const struct tie_figure *band, const struct tie_figure *other)
+{
+    return band->has_band && band->least <= other->value && other->value <= band->most;
+}
+
+/* At least one has a band. */
+static enum tie tie_by_bands(const struct tie_figure *a, const struct tie_figure *b)
+{
+    if (!tie_overlap(a, b)) {
+        return TIE_NONE;
+    }
+    bool both = a->has_band && b->has_band;
+    return both ? TIE_BANDS : tie_holds(a, b) || tie_holds(b, a) ? TIE_IN_BAND : TIE_BAND_RANGE;
+}
+
 enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
 {
     if (isnan(a->value) || isnan(b->value)) {
@@ -111,7 +126,7 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     }
     bool shared = a->subject != 0 && a->subject == b->subject;
     if ((a->has_band || b->has_band) && !shared) {
-        return tie_overlap(a, b) ? TIE_BANDS : TIE_NONE;
+        return tie_by_bands(a, b);
     }
     uint32_t families = pair_families(a, b);
     bool ranged = a->family_count > 0 || b->family_count > 0;
@@ -138,6 +153,8 @@ const char *tie_reason(enum tie tie)
         [TIE_NONE] = "",
         [TIE_NEAR] = "at most " WORD(TIE_PERCENT) " % apart",
         [TIE_BANDS] = "their error bands overlap",
+        [TIE_IN_BAND] = "one lies in the other's error band",
+        [TIE_BAND_RANGE] = "the error band of one reaches the other's range over recordings",
         [TIE_FAMILIES] = "their order changes between recordings",
     };
     return reasons[tie];

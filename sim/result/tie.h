@@ -24,7 +24,14 @@
 
 #define TIE_PERCENT 2
 
-enum tie { TIE_NONE, TIE_NEAR, TIE_BANDS, TIE_FAMILIES };
+enum tie {
+    TIE_NONE,
+    TIE_NEAR,
+    TIE_BANDS,      /* both have one */
+    TIE_IN_BAND,    /* only one has a band, and the other figure lies in it */
+    TIE_BAND_RANGE, /* only one has a band, and it reaches the other's range over families */
+    TIE_FAMILIES,
+};
 
 /* A figure of a run and what is unknown about it: all that a comparison needs of its result, so
  * that tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
@@ -54,7 +61,7 @@ enum tie result_tie(const struct result *a, const struct result *b, enum column 
 double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 
 /* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
- * "their order changes between recordings"; "" for TIE_NONE. */
+ * "one lies in the other's error band", "their order changes between recordings"; "" for TIE_NONE. */
 const char *tie_reason(enum tie tie);
 
 #endif

@@ -8,6 +8,8 @@
 #include "decode/time/pipeline.h"
 #include "model/exchange.h"
 #include "model/parallel.h"
+#include "policy/kinds.h"
+#include "policy/qsac.h"
 #include "run/outcome.h"
 
 #include <string.h>
@@ -119,6 +121,10 @@ static void note_policy(const struct setup *setup, struct result *result)
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (policy->content != 0) {
         result_note(result, note_plugin(policy->name, policy_title(policy), policy->summary));
+    }
+    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
+        setup->model.importance == NULL) {
+        result_note(result, note_heads_alike(setup->model.name));
     }
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
         result_note(result, note_difficulty_unknown());

@@ -238,11 +238,13 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
     answer->chosen = families_middle(results, answer->count);
     *out = results[answer->chosen];
     result_init(&answer->members[answer->chosen].result);
+    bool ok = true;
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
+        ok = families_write_masses(results, answer->count, out, why);
     }
     note_threshold(point, results, answer->count, out);
-    if (point->family_count > 0 && !describe_ensemble(point, out, why)) {
+    if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
         result_release(out);
         return false;
     }

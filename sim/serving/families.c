@@ -1,5 +1,6 @@
 #include "serving/families.h"
 
+#include "base/array.h"
 #include "base/name.h"
 
 #include <math.h>
@@ -117,4 +118,30 @@ void families_write(const struct result *results, const char *const *names, uint
         families_write_range(results, count, &column_ranges[i], out);
     }
     note_unfit(results, names, count, out);
+}
+
+/* ---- the mass by step ---- */
+
+static void append_masses(const struct result *result, uint32_t family, struct result *out)
+{
+    for (uint32_t s = 0; s < result->step_count; s++) {
+        double mass = result->steps[s].mass_recall;
+        if (!isnan(mass)) {
+            out->masses[out->mass_count++] = (struct result_mass){family, s, mass};
+        }
+    }
+}
+
+bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
+                           struct error *why)
+{
+    size_t most = 0;
+    for (uint32_t f = 0; f < count; f++) {
+        most += results[f].step_count;
+    }
+    out->masses = array_zeroed(most, sizeof *out->masses, why);
+    for (uint32_t f = 0; out->masses != NULL && f < count; f++) {
+        append_masses(&results[f], f, out);
+    }
+    return out->masses != NULL;
 }

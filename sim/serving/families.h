@@ -23,4 +23,8 @@ uint32_t families_middle(const struct result *results, uint32_t count);
 void families_write(const struct result *results, const char *const *names, uint32_t count,
                     struct result *out);
 
+/* Write the attention mass of each family by step into `out`. Steps whose mass is not known have none. */
+bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
+                           struct error *why);
+
 #endif

@@ -14,8 +14,9 @@ enum { SQL = 256 };
 
 /* The tables of a run, a miss curve, a validation, an ablation, a plan; the first table of each has
  * the keys. */
-static const char *const run_tables[] = {"runs",     "parts", "stalls", "layers",   "steps",
-                                         "requests", "waits", "series", "families", NULL};
+static const char *const run_tables[] = {"runs",     "parts",    "stalls", "layers",
+                                         "steps",    "requests", "waits",  "series",
+                                         "families", "masses",   NULL};
 static const char *const curve_tables[] = {"curves", "curve_points", NULL};
 static const char *const validation_tables[] = {"validations", NULL};
 static const char *const ablation_tables[] = {"ablations", NULL};

@@ -180,6 +180,14 @@ static void bind_family(sqlite3_stmt *statement, const struct result *result, ui
     }
 }
 
+static void bind_mass(sqlite3_stmt *statement, const struct result *result, uint32_t index)
+{
+    const struct result_mass *mass = &result->masses[index];
+    sqlite3_bind_int64(statement, 2, mass->family);
+    sqlite3_bind_int64(statement, 3, mass->step);
+    store_put_bind_number(statement, 4, mass->mass_recall);
+}
+
 /* Columns with INTEGER affinity store whole numbers as integers. */
 #define COLUMN(name, type, what) ",?"
 static const char series_sql[] = "INSERT INTO series VALUES (?,?,?,?"
@@ -208,6 +216,7 @@ static const struct {
     {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
     {series_sql, COUNT(bin), bind_bin},
     {families_sql, COUNT(family), bind_family},
+    {"INSERT INTO masses VALUES (?,?,?,?)", COUNT(mass), bind_mass},
 #undef COUNT
 };
 

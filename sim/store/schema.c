@@ -64,6 +64,8 @@ const char schema_tables[] =
 #include "result/columns.def"
 #undef COLUMN
     "  PRIMARY KEY (run, place)) WITHOUT ROWID;\n"
+    "CREATE TABLE masses (run TEXT, place INTEGER, step INTEGER, mass_recall REAL,\n"
+    "  PRIMARY KEY (run, place, step)) WITHOUT ROWID;\n"
     "CREATE TABLE curves (\n"
 #define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
 #include "answer/curves.def"

@@ -3,7 +3,8 @@
  * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
  * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
  * h2d_bytes), requests (run, request, its fate), waits (run, request, name, ms: the parts of its
- * time from arrival to end), series (series.def: servers over time), replications (run, hash of the
+ * time from arrival to end), series (series.def: servers over time), families and masses
+ * (run, place, the figures of each family; its attention mass by step), replications (run, hash of the
  * ranges drawn from, number, the figures of drawn.def), curve_points (curve, size, misses), shards,
  * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
@@ -46,7 +47,7 @@ bool store_is_database(const char *path);
 /* Is there a finished run of this identity? */
 bool store_has(struct store *store, const char *run, bool *found, struct error *why);
 
-/* Read a run back: all columns and detail except requests, waits, series and replications. Texts
+/* Read a run back: all columns and detail except requests, waits, series, masses and replications. Texts
  * belong to the result. */
 bool store_get(struct store *store, const char *run, struct result *result, struct error *why);
 

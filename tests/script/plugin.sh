@@ -42,6 +42,13 @@ awk 'BEGIN { x = 1; for (i = 0; i < 4000; i++) { x = x * 16807 % 2147483647
 [ "$(misses ids.u32 plugin:./sampled_lru.so 1)" = "$(misses ids.u32 lru 1)" ] && s=0 || s=1
 check a_plugin_of_one_block_is_lru_of_one_block $s
 
+# Of four blocks, 64 draws miss the oldest once in 1e8.
+step() { # POLICY: misses of batches that a cache of four nearly fills
+    spillway curve smollm2-135m --layers 0 --selection 0.08% --sizes 4 --json --policy "$1" | sed 's/.*"misses":\([0-9]*\)}/\1/'
+}
+[ "$(step '{name: plugin:./sampled_lru.so, samples: 64}')" = "$(step lru)" ] && s=0 || s=1
+check many_samples_are_lru_in_batches $s
+
 some=$(misses ids.u32 plugin:./sampled_lru.so 20)
 [ "$some" -ge "$(misses ids.u32 opt:bypass 20)" ] && [ "$some" = "$(misses ids.u32 plugin:sampled_lru.so 20)" ] &&
     [ "$some" -lt "$(misses ids.u32 plugin:./sampled_lru.so 10)" ] && s=0 || s=1
@@ -57,7 +64,7 @@ grep -q '"policy":"plugin:./sampled_lru.so"' many.json &&
     simulate plugin:./sampled_lru.so | grep -q 'plugin:./sampled_lru.so is sampled-lru: of a few' && s=0 || s=1
 check a_result_names_its_plugin $s
 
-spillway curve ids.u32 --policy lru,plugin:./sampled_lru.so --sizes 10,20 --db own.db | grep -q '^sampled-lru ' &&
+spillway curve ids.u32 --policy lru,plugin:./sampled_lru.so --sizes 10,20 --db own.db | grep -q '^sampled-lru, samples 5 ' &&
     spillway plot curves own.db -o curves.svg && grep -q '<text>sampled-lru' curves.svg && ! grep -q 'plugin:' curves.svg &&
     simulate '{name: plugin:./sampled_lru.so, samples: 1}' --db own.db >table &&
     simulate lru --db own.db >table && spillway plot hits own.db -o hits.svg &&

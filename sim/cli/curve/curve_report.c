@@ -37,7 +37,7 @@ void curve_report_parameters(const struct policy_curves *curves,
     const char *comma = "";
     snprintf(text, CURVE_PARAMETERS, "%s", style->begin);
     for (size_t i = 0; param != NULL && param[i].name != NULL; i++) {
-        if (curves->values[i] != param[i].value) {
+        if (i == 0 || curves->values[i] != param[i].value) {
             text_append(text, CURVE_PARAMETERS, "%s%s%s%s%.15g", comma, style->quote, param[i].name,
                         style->equals, curves->values[i]);
             comma = style->comma;
@@ -50,8 +50,12 @@ uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_cu
                            uint32_t group)
 {
     uint32_t at;
-    return knee_find(sizes->size, miss_curve_group(curve, group), curve->count,
-                     curve->accesses[group], &at)
+    const uint64_t *misses = miss_curve_group(curve, group);
+    bool flat = curve->count > 0;
+    for (uint32_t i = 1; i < curve->count; i++) {
+        flat = flat && misses[i] == misses[0];
+    }
+    return !flat && knee_find(sizes->size, misses, curve->count, curve->accesses[group], &at)
                ? sizes->size[at]
                : 0;
 }

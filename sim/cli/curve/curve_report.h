@@ -36,7 +36,7 @@ struct curve_report {
 void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
                         int64_t *head);
 
-/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none. */
+/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none, as a flat one. */
 uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
                            uint32_t group);
 
@@ -53,7 +53,7 @@ struct parameter_style {
 extern const struct parameter_style parameter_words; /* eta 0.9, power 1 */
 extern const struct parameter_style parameter_json;  /* {"eta":0.9,"power":1} */
 
-/* Write the parameters that differ from their defaults. */
+/* Write the parameters: the first, as QSAC's eta, and others that differ from their defaults. */
 #define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
 void curve_report_parameters(const struct policy_curves *curves,
                              const struct parameter_style *style, char text[CURVE_PARAMETERS]);
@@ -64,6 +64,9 @@ bool curve_report_json(const struct curve_report *report, struct error *why);
 /* Print one table for all heads, with a column per policy; or a table per policy, with a row per
  * layer or head. */
 bool curve_report_tables(const struct curve_report *report, struct error *why);
+
+/* Print what a reader should know about these curves, a line each. */
+void curve_report_notes(const struct curve_report *report, FILE *out);
 
 /* Store the curves in tables `curves` and `curve_points`. */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why);

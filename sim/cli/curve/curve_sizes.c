@@ -36,6 +36,7 @@ static bool curve_sizes_add_text(struct curve_sizes *sizes, const char *text, ui
     }
     if (known && quantity.unit == UNIT_SHARE && quantity.value <= 1) {
         double share = quantity.value;
+        sizes->in_blocks = false;
         return sizes_add(sizes, share > 0 ? fmax(1, floor(share * blocks + 0.5)) : 0, why);
     }
     if (known && quantity.unit == UNIT_COUNT && quantity.value <= UINT32_MAX &&
@@ -63,6 +64,7 @@ bool curve_sizes_read(const char *list, uint32_t blocks, struct curve_sizes *siz
 {
     char *copy = strdup(list != NULL ? list : default_list), *rest = copy, *text;
     bool ok = copy != NULL || error_set(why, NULL, 0, "out of memory");
+    sizes->in_blocks = true;
     while (ok && (text = strsep(&rest, ",")) != NULL) {
         ok = curve_sizes_add_text(sizes, text, blocks, why);
     }

@@ -10,6 +10,7 @@
 struct curve_sizes {
     uint32_t *size; /* owned */
     size_t count, capacity;
+    bool in_blocks; /* the list has blocks only, and not shares */
 };
 
 void curve_sizes_release(struct curve_sizes *sizes);

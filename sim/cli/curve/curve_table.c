@@ -246,7 +246,9 @@ static struct frame *matrix_frame(const struct curve_report *report,
         return NULL;
     }
     for (size_t i = 0; i < sizes->count; i++) {
-        snprintf(titles[i], sizeof titles[i], "%.1f%%", 100.0 * sizes->size[i] / report->blocks);
+        double share = 100.0 * sizes->size[i] / report->blocks;
+        snprintf(titles[i], sizeof titles[i], sizes->in_blocks ? "%.0f" : "%.1f%%",
+                 sizes->in_blocks ? sizes->size[i] : share);
         names[NAMES + i] = (struct frame_column){.title = titles[i], .unit = ANSWER_SHARE};
     }
     return frame_create(names, NAMES + (uint32_t)sizes->count, why);
@@ -258,6 +260,9 @@ static void curve_table_print_title(const struct curve_report *report)
 {
     uint64_t accesses = report->policies[0].whole.accesses[0];
     char label[LABEL] = "hit ratio in %";
+    if (report->policies[0].sizes.in_blocks) {
+        text_append(label, LABEL, " by blocks");
+    }
     if (report->count == 1) {
         write_label(report, &report->policies[0], label);
     }
@@ -284,6 +289,7 @@ bool curve_report_tables(const struct curve_report *report, struct error *why)
         curve_table_print_title(report);
         ok = frame_print(matrix.frame, NULL, stdout, why);
         printf("\n%s", knee_note);
+        curve_report_notes(report, stdout);
     }
     frame_destroy(matrix.frame);
     return ok;

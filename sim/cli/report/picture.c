@@ -2,7 +2,7 @@
 
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
-#include "cli/report/plot_statement.h"
+#include "cli/report/plot_only.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ bool picture_read(struct store *store, const struct picture_kind *kind, const ch
     const struct plot_statement statement = {
         .begin = kind->begin, .end = kind->name, .only = only, .only_count = only_count};
     *out = (struct picture){.kind = kind, .rows = drawing_rows(why)};
-    char *text = out->rows != NULL && plot_statement_check(&statement, store, why)
+    char *text = out->rows != NULL && plot_only_check(&statement, store, why)
                      ? plot_statement_text(&statement, why)
                      : NULL;
     bool ok = text != NULL && store_query(store, text, write_row, out, why) &&

@@ -1,8 +1,6 @@
 #include "cli/report/plot_statement.h"
 
-#include "base/array.h"
 #include "base/find.h"
-#include "base/name.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -69,12 +67,12 @@ static void append_spellings(const char *key, size_t length, const char *value, 
     }
 }
 
-static void append_values(const char *key, size_t length, const char *list, FILE *out)
+static void append_values(const char *key, size_t length, const char *list, bool split, FILE *out)
 {
     const char *rest = list, *item;
     size_t size;
     append_spellings(key, length, list, out);
-    while (strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
+    while (split && strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
         char value[VALUE];
         if (size < sizeof value) {
             snprintf(value, sizeof value, "%.*s", (int)size, item);
@@ -91,7 +89,7 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
         size_t length = strcspn(text, "=");
-        append_values(text, length, text + length + 1, out);
+        append_values(text, length, text + length + 1, !statement->only_whole, out);
     }
     fputs(")\n", out);
 }
@@ -199,7 +197,8 @@ static char *read_files(const struct plot_statement *statement, const char *end,
     return text;
 }
 
-static char *make_text(const struct plot_statement *statement, const char *end, struct error *why)
+char *plot_statement_ending(const struct plot_statement *statement, const char *end,
+                            struct error *why)
 {
     char *files = read_files(statement, end, why), *text = NULL;
     size_t size = 0;
@@ -220,74 +219,5 @@ static char *make_text(const struct plot_statement *statement, const char *end, 
 
 char *plot_statement_text(const struct plot_statement *statement, struct error *why)
 {
-    return make_text(statement, NULL, why);
-}
-
-/* ---- keys ---- */
-
-/* The keys of the database, with room for the final NULL. */
-struct plot_keys {
-    char **names;
-    size_t count, capacity;
-};
-
-static void keys_release(struct plot_keys *keys)
-{
-    for (size_t i = 0; i < keys->count; i++) {
-        free(keys->names[i]);
-    }
-    free(keys->names);
-}
-
-static bool add_key(uint32_t count, const char *const *names, const char *const *values,
-                    void *context, struct error *why)
-{
-    struct plot_keys *keys = context;
-    (void)count;
-    (void)names;
-    if (!array_reserve(&keys->names, &keys->capacity, keys->count + 2, sizeof *keys->names, why)) {
-        return false;
-    }
-    char *copy = strdup(values[0]);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a key");
-    }
-    keys->names[keys->count++] = copy;
-    keys->names[keys->count] = NULL;
-    return true;
-}
-
-static bool check_key(const char *text, const struct plot_keys *keys, struct error *why)
-{
-    char given[64] = "";
-    size_t length = strcspn(text, "=");
-    strncat(given, text, length < sizeof given ? length : sizeof given - 1);
-    if (text[length] == '\0') {
-        error_usage(why, NULL, 0, "--only: '%s' has no '='", text);
-        return error_expect(why, "KEY=VALUE");
-    }
-    for (size_t i = 0; i < keys->count; i++) {
-        if (strlen(keys->names[i]) == length && memcmp(keys->names[i], text, length) == 0) {
-            return true;
-        }
-    }
-    error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", given);
-    return keys->count > 0 && name_expect(given, (const char *const *)keys->names, why);
-}
-
-bool plot_statement_check(const struct plot_statement *statement, struct store *store,
-                          struct error *why)
-{
-    struct plot_keys keys = {.names = NULL};
-    if (statement->only_count == 0) {
-        return true;
-    }
-    char *text = make_text(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", why);
-    bool ok = text != NULL && store_query(store, text, add_key, &keys, why);
-    for (uint32_t i = 0; ok && i < statement->only_count; i++) {
-        ok = check_key(statement->only[i], &keys, why);
-    }
-    keys_release(&keys);
-    free(text);
-    return ok;
+    return plot_statement_ending(statement, NULL, why);
 }

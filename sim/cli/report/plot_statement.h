@@ -18,13 +18,14 @@ struct plot_statement {
     const char *end;          /* the last file */
     const char *const *only;  /* [only_count] */
     uint32_t only_count;
+    bool only_whole; /* a comma does not part values */
 };
-
-/* Refuse a text that is not KEY=VALUE, and a key that the database does not have. */
-bool plot_statement_check(const struct plot_statement *statement, struct store *store,
-                          struct error *why);
 
 /* Returns the text, which the caller frees; NULL on failure. */
 char *plot_statement_text(const struct plot_statement *statement, struct error *why);
+
+/* The same with this SELECT in place of the last file. */
+char *plot_statement_ending(const struct plot_statement *statement, const char *end,
+                            struct error *why);
 
 #endif

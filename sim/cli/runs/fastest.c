@@ -92,6 +92,14 @@ static uint32_t list_ahead(const struct race *race, size_t before, size_t place,
     return count;
 }
 
+/* "a lies in b's error band" for the first run and the one at `place`. */
+static void append_in_band(const struct race *race, size_t place, char text[ROOM])
+{
+    bool first = fastest_figure_of(race, 0)->has_band;
+    text_append(text, ROOM, ", %s (%s lies in %s's error band)", race->runs[place].name,
+                race->runs[first ? place : 0].name, race->runs[first ? 0 : place].name);
+}
+
 /* ", clo (at most 2 % apart), h2o (ahead for 1 of 3 families: gemma-3-270m)" */
 static void fastest_append_ties(const struct race *race, char text[ROOM])
 {
@@ -102,6 +110,8 @@ static void fastest_append_ties(const struct race *race, char text[ROOM])
         if (ahead > 0) {
             text_append(text, ROOM, ", %s (ahead for %" PRIu32 " of %" PRIu32 " families: %.200s)",
                         race->runs[i].name, ahead, race->model->family_count, names);
+        } else if (tie == TIE_IN_BAND) {
+            append_in_band(race, i, text);
         } else if (tie != TIE_NONE) {
             text_append(text, ROOM, ", %s (%s)", race->runs[i].name, tie_reason(tie));
         }

@@ -67,7 +67,7 @@ static const struct {
     {"a band holds a figure without one",
      {"vllm", "a40", 125, -0.2, 0, {0}},
      {"clo", "a40", 110, 0, 0, {0}},
-     TIE_BANDS},
+     TIE_IN_BAND},
     {"a band, and a range over families beyond it",
      {"vllm", "a40", 125, -0.2, 0, {0}},
      {"clo", "a40", 90, 0, 0, {80, 90, 99}},
@@ -75,7 +75,7 @@ static const struct {
     {"a band, and a range over families that touches it",
      {"vllm", "a40", 125, -0.2, 0, {0}},
      {"clo", "a40", 90, 0, 0, {80, 90, 101}},
-     TIE_BANDS},
+     TIE_BAND_RANGE},
     {"one system on one machine shares its errors",
      {"clo", "a40", 125, -0.2, 0, {0}},
      {"clo", "a40", 110, -0.2, 0, {0}},
@@ -135,6 +135,7 @@ static void bytes_and_shares_tie_if_they_are_equal(void **state)
     assert_int_equal(result_tie(&a, &b, COLUMN_HBM_BYTES), TIE_NONE);
     assert_int_equal(result_tie(&a, &a, COLUMN_HBM_BYTES), TIE_NEAR);
     assert_string_equal(tie_reason(TIE_NEAR), "at most 2 % apart");
+    assert_string_equal(tie_reason(TIE_IN_BAND), "one lies in the other's error band");
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include "serving/families.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4, OOM = -1 };
@@ -128,10 +129,36 @@ static void what_fits_with_no_family_has_no_range(void **state)
     result_release(&all);
 }
 
+static void masses_are_those_of_each_family_by_step(void **state)
+{
+    (void)state;
+    struct result_step one[] = {{.mass_recall = 0.9}, {.mass_recall = 0.8}};
+    struct result_step three[] = {{.mass_recall = NAN}, {.mass_recall = 0.5}};
+    struct result results[3] = {run_of(10, 50), run_of(20, 50), run_of(30, 50)}, out = results[0];
+    results[0].steps = one;
+    results[2].steps = three;
+    results[0].step_count = results[2].step_count = 2;
+    struct error why;
+    assert_true(families_write_masses(results, 3, &out, &why));
+    const struct result_mass expected[] = {{0, 0, 0.9}, {0, 1, 0.8}, {2, 1, 0.5}};
+    assert_int_equal(out.mass_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(out.masses[i].family, expected[i].family);
+        assert_int_equal(out.masses[i].step, expected[i].step);
+        assert_true(out.masses[i].mass_recall == expected[i].mass_recall);
+    }
+    free(out.masses);
+    for (int i = 0; i < 3; i++) {
+        results[i].steps = NULL;
+        result_release(&results[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_middle_is_by_time),
+        cmocka_unit_test(masses_are_those_of_each_family_by_step),
         cmocka_unit_test(a_server_is_ranked_by_time_per_token),
         cmocka_unit_test(ranges_are_least_and_most_over_families),
         cmocka_unit_test(a_family_that_does_not_fit_is_named),
