@@ -180,34 +180,34 @@ static bool server_run_step(struct server *server, const struct step_load *load,
 }
 
 /* Time until a current copy, in or out, ends; INFINITY if there is none, or nobody waits. */
-static double next_copy_ns(const struct server *server, const double rate[LINK_FLOWS])
+static double next_copy_ns(const struct server *server, const double rate[SERVER_FLOWS])
 {
     bool awaited = server->loading_count + server->running_count + schedule_waiting(server) > 0;
     double ns = INFINITY;
     if (awaited && copies_last(&server->in) > server->in.done) {
-        ns = copies_time(&server->in, server->in.done + 1, rate[LINK_LOADED]);
+        ns = copies_time(&server->in, server->in.done + 1, rate[FLOW_LOADED]);
     }
     if (awaited && copies_last(&server->out) > server->out.done) {
-        ns = fmin(ns, copies_time(&server->out, server->out.done + 1, rate[LINK_SAVED]));
+        ns = fmin(ns, copies_time(&server->out, server->out.done + 1, rate[FLOW_SAVED]));
     }
     return ceil(ns);
 }
 
 /* The rates of copies while nothing computes. */
-static void idle_rates(const struct server *server, double rate[LINK_FLOWS])
+static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
 {
-    const double most[LINK_FLOWS] = {
-        [LINK_LOADED] = copies_last(&server->in) > server->in.done ? INFINITY : 0,
-        [LINK_SAVED] = copies_last(&server->out) > server->out.done ? INFINITY : 0,
+    const double most[SERVER_FLOWS] = {
+        [FLOW_LOADED] = copies_last(&server->in) > server->in.done ? INFINITY : 0,
+        [FLOW_SAVED] = copies_last(&server->out) > server->out.done ? INFINITY : 0,
     };
-    link_share(&server->clock.link, most, rate);
+    way_shares_find(server->clock.shares, most, rate);
 }
 
 /* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
  * next arrival. */
 static int64_t idle_until(const struct server *server)
 {
-    double rate[LINK_FLOWS];
+    double rate[SERVER_FLOWS];
     idle_rates(server, rate);
     double copy_ns = next_copy_ns(server, rate);
     int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
@@ -218,9 +218,9 @@ static int64_t idle_until(const struct server *server)
 /* Nothing computes until the turn is due. */
 static void pass_idle(struct server *server)
 {
-    double rate[LINK_FLOWS];
+    double rate[SERVER_FLOWS];
     idle_rates(server, rate);
-    pass(server, server->due_ns - server->now_ns, rate[LINK_LOADED], rate[LINK_SAVED], 0);
+    pass(server, server->due_ns - server->now_ns, rate[FLOW_LOADED], rate[FLOW_SAVED], 0);
 }
 
 /* ---- turns ---------------------------------------------------------------------------- */

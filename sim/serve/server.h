@@ -22,7 +22,7 @@
  * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
  *
  * Copies in each direction are made one after the other (copies.h), at rates that are constant
- * within a step (link_share.h). A sequence that takes blocks which are still being copied out waits
+ * within a step (place/way_shares.h). A sequence that takes blocks which are still being copied out waits
  * until they are.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
@@ -34,7 +34,7 @@
 #define SERVE_SERVER_H
 
 #include "serve/prefix/prefix_cache.h"
-#include "serve/link_share.h"
+#include "place/way_shares.h"
 #include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/server_path.h"
@@ -66,12 +66,20 @@ struct step_time {
     int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
 };
 
+/* The flows that share a server's ways. */
+enum server_flow {
+    FLOW_LOADED,  /* prefixes and swapped sequences, to the GPU */
+    FLOW_FETCHED, /* what decode fetches */
+    FLOW_SAVED,   /* blocks to the host */
+    SERVER_FLOWS
+};
+
 struct step_clock {
     bool (*step)(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why);
     void *context;
-    struct link link;     /* while no step runs */
-    double copy_start_ns; /* fixed time of one transfer, before its bytes */
+    struct way_shares *shares; /* of SERVER_FLOWS; borrowed */
+    double copy_start_ns;  /* fixed time of one transfer, before its bytes */
 };
 
 struct server_options {
@@ -95,7 +103,7 @@ struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct waits waits;
     struct prefix_match match; /* of its prompt, when it first began */
-    uint32_t server; /* which one got it */
+    uint32_t server;           /* which one got it */
     uint32_t preemptions;
     uint32_t swaps; /* preemptions that swapped its KV to the host */
     bool too_long;  /* it needs more blocks than the GPU has, and never ran */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "unit/fixture/make_shares.h"
 #include "serve/fleet.h"
 
 #include <gsl/gsl_randist.h>
@@ -68,7 +69,8 @@ static void serve(struct run *run)
     struct server *servers[SERVERS] = {NULL};
     struct prefix_cache *caches[SERVERS] = {NULL};
     struct server_totals totals[SERVERS];
-    const struct step_clock clock = {.step = step, .link = {1e9, 1e9, 2e9}};
+    struct way_shares shares = make_shares(1e9, 1e9, 2e9);
+    const struct step_clock clock = {.step = step, .shares = &shares};
     uint32_t count = (uint32_t)run->workload.replicas;
     run->requests.all = run->all;
     assert_true(series_init(&run->series, &why));
@@ -98,6 +100,7 @@ static void serve(struct run *run)
         server_destroy(servers[i]);
         prefix_cache_destroy(caches[i]);
     }
+    way_shares_release(&shares);
 }
 
 static void check(const struct run *run, uint32_t index, uint32_t server, int64_t arrived_ms,

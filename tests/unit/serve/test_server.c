@@ -641,8 +641,8 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amou
         struct server_options options = {
             .sequences = 4, .batched_tokens = 1000, .unit_tokens = 256, .unit_transfers = 1};
         struct saboteur saboteur = {.clock = {.fixed_ns = MS, .load_rate = 1e9}, .act = act};
-        struct step_clock clock = {
-            .step = sabotaged_step, .context = &saboteur, .link = {1e9, 1e9, 2e9}};
+        struct way_shares shares = make_shares(1e9, 1e9, 2e9);
+        struct step_clock clock = {.step = sabotaged_step, .context = &saboteur, .shares = &shares};
         struct server_totals totals;
         saboteur.cache = prefix_cache_create(&prefix, &requests, &why);
         dup2(fileno(said), STDERR_FILENO);
