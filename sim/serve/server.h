@@ -40,6 +40,20 @@
 #include "serve/server_path.h"
 #include "serve/waits.h"
 
+/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that are
+ * loaded from tier k of the prefix cache; blocks that are saved to it. */
+enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
+
+static inline uint32_t flow_loaded(uint32_t tier)
+{
+    return 2 * tier - 1;
+}
+
+static inline uint32_t flow_saved(uint32_t tier)
+{
+    return 2 * tier;
+}
+
 /* Tokens of a prompt that a step computes: `tokens` after the first `start`. */
 struct step_chunk {
     uint64_t start;
@@ -52,26 +66,18 @@ struct step_load {
     uint64_t decode_tokens; /* tokens that they attend to, summed */
     const struct step_chunk *chunks;
     uint32_t chunk_count;
-    bool loads, saves;    /* copies of KV to the GPU, and to the host, are pending */
-    double written_bytes; /* KV of the chunks that is written to the host */
+    bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */
+    double written_bytes;       /* KV of the chunks that is written to the host */
 };
 
 /* The time of a step. */
 struct step_time {
     int64_t ns;
-    double load_rate, save_rate; /* bytes a second that decode leaves for copies to the GPU, and to
-                                    the host (saved and written) */
+    double rate[SERVER_FLOWS]; /* bytes a second that decode leaves for copies: loaded and saved,
+                                  and written to tier 1 beside what is saved */
     double fetched_bytes;
     int64_t others_ns;            /* part of `ns` that chunks add to a step that decodes */
     int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
-};
-
-/* The flows that share a server's ways. */
-enum server_flow {
-    FLOW_LOADED,  /* prefixes and swapped sequences, to the GPU */
-    FLOW_FETCHED, /* what decode fetches */
-    FLOW_SAVED,   /* blocks to the host */
-    SERVER_FLOWS
 };
 
 struct step_clock {
@@ -79,7 +85,7 @@ struct step_clock {
                  struct error *why);
     void *context;
     struct way_shares *shares; /* of SERVER_FLOWS; borrowed */
-    double copy_start_ns;  /* fixed time of one transfer, before its bytes */
+    double copy_start_ns;      /* fixed time of one transfer, before its bytes */
 };
 
 struct server_options {
@@ -88,7 +94,7 @@ struct server_options {
     uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
     uint64_t token_bytes;                 /* of a token's KV on the link */
     uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
-    bool saves_cross;                     /* saved blocks cross the link: the cache's saves_wait */
+    bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
     uint32_t layers; /* a prefix loads layer by layer, in this many; 0: before its request */

@@ -181,7 +181,7 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
         return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
-    if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
+    if ((prefix->lower_count == 0 && !swaps) || prefix->lower[0].blocks > 0) {
         return true;
     }
     if (!offloads) {
@@ -215,24 +215,24 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
-        .has_host = has_host,
         .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
-        .host_blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
+        .lower[0] = {.blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
+                     .write = (enum prefix_write)m->prefix_write},
+        .lower_count = has_host,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_asked = (uint32_t)m->prefix_asked,
         /* The KV of a system that offloads is on the host already. */
         .saves_wait = point->workload.timed && has_host && !offloads,
         .pins = m->prefix_pins,
-        .write = (enum prefix_write)m->prefix_write,
         .seed = setup->seed,
     };
-    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.host_blocks : 0;
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.lower[0].blocks : 0;
     if (!check_room(setup, &room, &out->prefix, why)) {
         return false;
     }
     bool evicts = m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = prefix_evictions[m->prefix_eviction];
-    out->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
-    return !evicts || out->prefix.host_policy != NULL;
+    out->prefix.lower[0].policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
+    return !evicts || out->prefix.lower[0].policy != NULL;
 }

@@ -43,8 +43,9 @@ static bool join_host(struct step_cost *cost, struct error *why)
     places_join(&places, host, gpu, &cost->link);
     struct engine_route in = places_route(&places, host, gpu, false),
                         out = places_route(&places, gpu, host, false);
-    const struct engine_route routes[SERVER_FLOWS] = {
-        [FLOW_LOADED] = in, [FLOW_FETCHED] = in, [FLOW_SAVED] = out};
+    struct engine_route routes[SERVER_FLOWS] = {[FLOW_FETCHED] = in};
+    routes[flow_loaded(1)] = in;
+    routes[flow_saved(1)] = out;
     return way_shares_init(&cost->shares, &places, routes, SERVER_FLOWS, why);
 }
 
@@ -280,14 +281,14 @@ static double fetch_rate(const struct step_cost *cost)
 }
 
 /* The share of that which they get beside other copies. */
-static double fetch_share(struct step_cost *cost, const double most[SERVER_FLOWS])
+static double fetch_share(struct step_cost *cost, double most[SERVER_FLOWS])
 {
     if (cost->half == NULL) {
         return 1;
     }
     double alone = fetch_rate(cost), rate[SERVER_FLOWS];
-    double all[SERVER_FLOWS] = {most[FLOW_LOADED], alone, most[FLOW_SAVED]};
-    way_shares_find(&cost->shares, all, rate);
+    most[FLOW_FETCHED] = alone;
+    way_shares_find(&cost->shares, most, rate);
     return rate[FLOW_FETCHED] / alone;
 }
 
@@ -303,7 +304,8 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     if (load->written_bytes <= 0 || load->decodes == 0) {
         return true;
     }
-    most[FLOW_SAVED] = fmax(most[FLOW_SAVED], load->written_bytes * 1e9 / (decode->ns + added->ns));
+    double *saved = &most[flow_saved(1)];
+    *saved = fmax(*saved, load->written_bytes * 1e9 / (decode->ns + added->ns));
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
         return false;
     }
@@ -331,21 +333,20 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     struct decode_step decode;
     struct added added = {.ns = 0};
     struct step_load pass = load_of_pass(cost, load);
-    bool leaves = load->saves || load->written_bytes > 0;
-    double rate[SERVER_FLOWS],
-        most[SERVER_FLOWS] = {
-            [FLOW_LOADED] = load->loads ? INFINITY : 0, [FLOW_SAVED] = load->saves ? INFINITY : 0};
+    double most[SERVER_FLOWS];
+    for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
+        most[flow] = load->pending[flow] ? INFINITY : 0;
+    }
     if (!step_cost_add_chunks(cost, load, pass.decodes, &added, why) ||
         !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }
-    most[FLOW_SAVED] = leaves ? INFINITY : 0;
+    bool leaves = load->pending[flow_saved(1)] || load->written_bytes > 0;
+    most[flow_saved(1)] = leaves ? INFINITY : 0;
     split_step(cost, load, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     most[FLOW_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
-    way_shares_find(&cost->shares, most, rate);
-    time->load_rate = rate[FLOW_LOADED];
-    time->save_rate = rate[FLOW_SAVED];
+    way_shares_find(&cost->shares, most, time->rate);
     return true;
 }
 

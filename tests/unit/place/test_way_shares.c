@@ -7,17 +7,35 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "unit/fixture/make_shares.h"
+#include "place/way_shares.h"
 
 #include <math.h>
 
-/* Flows in the order of enum server_flow: who loads, fetches and saves. */
-static void check_rates(struct way_shares *shares, const double most[SERVER_FLOWS],
-                        const double expected[SERVER_FLOWS])
+enum { FLOW_LOADED, FLOW_FETCHED, FLOW_SAVED, FLOWS };
+
+static struct way_shares make_shares(double in, double out, double both)
 {
-    double rate[SERVER_FLOWS];
+    struct error why;
+    struct way_shares shares;
+    struct places places = {.count = 0};
+    int host = places_add(&places, TIER_HOST, 0), gpu = places_add(&places, TIER_GPU, 0);
+    places_join(&places, host, gpu, &(struct place_link){"in", "out", in, out, both});
+    struct engine_route routes[FLOWS] = {
+        [FLOW_LOADED] = places_route(&places, host, gpu, false),
+        [FLOW_FETCHED] = places_route(&places, host, gpu, false),
+        [FLOW_SAVED] = places_route(&places, gpu, host, false),
+    };
+    assert_true(way_shares_init(&shares, &places, routes, FLOWS, &why));
+    return shares;
+}
+
+/* Of who loads, fetches and saves. */
+static void check_rates(struct way_shares *shares, const double most[FLOWS],
+                        const double expected[FLOWS])
+{
+    double rate[FLOWS];
     way_shares_find(shares, most, rate);
-    for (int i = 0; i < SERVER_FLOWS; i++) {
+    for (int i = 0; i < FLOWS; i++) {
         if (fabs(rate[i] - expected[i]) > 1e-9) {
             fail_msg("flow %d has %g, not %g", i, rate[i], expected[i]);
         }
@@ -53,8 +71,8 @@ static void shares_are_max_min_fair(void **state)
         double in = 1 + gsl_rng_uniform(random) * 50, out = 1 + gsl_rng_uniform(random) * 50;
         double both = 1 + gsl_rng_uniform(random) * 100, slack = 1e-6 * both;
         struct way_shares shares = make_shares(in, out, both);
-        double most[SERVER_FLOWS], rate[SERVER_FLOWS];
-        for (int f = 0; f < SERVER_FLOWS; f++) {
+        double most[FLOWS], rate[FLOWS];
+        for (int f = 0; f < FLOWS; f++) {
             unsigned long kind = gsl_rng_uniform_int(random, 3);
             most[f] = kind == 0 ? 0 : kind == 1 ? INFINITY : gsl_rng_uniform(random) * 60;
         }
@@ -63,7 +81,7 @@ static void shares_are_max_min_fair(void **state)
         assert_true(inward <= in + slack && rate[FLOW_SAVED] <= out + slack && all <= both + slack);
         double most_in = fmax(rate[FLOW_LOADED], rate[FLOW_FETCHED]);
         double most_of_all = fmax(most_in, rate[FLOW_SAVED]);
-        for (int f = 0; f < SERVER_FLOWS; f++) {
+        for (int f = 0; f < FLOWS; f++) {
             bool satisfied = rate[f] >= most[f] - slack;
             bool own = f == FLOW_SAVED ? rate[f] >= out - slack
                                        : inward >= in - slack && rate[f] >= most_in - slack;

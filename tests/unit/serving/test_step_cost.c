@@ -263,11 +263,11 @@ static void loads_and_fetches_share_the_link(void **state)
     struct step_load load = {.decodes = 8, .decode_tokens = 40000};
     struct step_time alone, beside;
     assert_true(clock.step(clock.context, &load, &alone, &why));
-    load.loads = true;
+    load.pending[flow_loaded(1)] = true;
     assert_true(clock.step(clock.context, &load, &beside, &why));
     assert_true(beside.ns > alone.ns);
     double in = clock.shares->set.channel_capacity[0];
-    assert_true(beside.load_rate >= 0.499 * in && beside.load_rate < in);
+    assert_true(beside.rate[flow_loaded(1)] >= 0.499 * in && beside.rate[flow_loaded(1)] < in);
     step_cost_destroy(cost);
     run_context_release(&runs);
     point_release(&point);
@@ -378,7 +378,8 @@ static double beside_a_save(const char *system, const char *h2d)
     const struct decode_range exact = {8, 4000, 4000};
     struct step_cost *cost = step_cost_create(&point, &exact, &runs, &why);
     assert_true(cost != NULL);
-    struct step_load load = {.decodes = 8, .decode_tokens = 8 * 4000, .saves = true};
+    struct step_load load = {.decodes = 8, .decode_tokens = 8 * 4000};
+    load.pending[flow_saved(1)] = true;
     double ns = step_ns(cost, &load);
     step_cost_destroy(cost);
     run_context_release(&runs);
