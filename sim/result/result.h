@@ -81,13 +81,13 @@ struct result_item {
 struct result_layer {
     int64_t ns;       /* mean over steps */
     double hit_ratio; /* NaN: null */
-    int64_t h2d_bytes;
+    int64_t in_bytes;
 };
 
 struct result_step {
     int64_t ns;
     double hit_ratio; /* NaN: null */
-    int64_t h2d_bytes;
+    int64_t in_bytes;
     double mass_recall; /* of all heads at this step of their recording; NaN: null */
 };
 

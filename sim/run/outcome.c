@@ -70,6 +70,32 @@ static bool write_contexts(const struct plan *plan, struct result *result, struc
     return plan->cohort_count == 1 || result_text(result, COLUMN_CONTEXTS, text, why);
 }
 
+/* The columns of tiers: views of what a plan holds. */
+static void write_tiers(const struct memory *memory, struct result *result)
+{
+    const struct memory_held *hbm = &memory->in[TIER_GPU], *host = &memory->in[TIER_HOST];
+    const struct {
+        enum column column;
+        uint64_t bytes;
+    } views[] = {
+        {COLUMN_CACHE_BYTES, hbm->cache},
+        {COLUMN_HBM_BYTES, hbm->all},
+        {COLUMN_HBM_WEIGHTS, hbm->weights},
+        {COLUMN_HBM_KV, hbm->kv + hbm->window},
+        {COLUMN_HBM_METADATA, hbm->metadata},
+        {COLUMN_HBM_BUFFERS, hbm->buffers},
+        {COLUMN_HBM_WORKSPACE, hbm->workspace},
+        {COLUMN_DRAM_BYTES, host->all},
+        {COLUMN_DRAM_KV, host->kv},
+        {COLUMN_DRAM_WEIGHTS, host->weights},
+        {COLUMN_DRAM_BUFFERS, host->buffers},
+        {COLUMN_DRAM_PADDING, host->padding},
+    };
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        result_integer(result, views[i].column, (int64_t)views[i].bytes);
+    }
+}
+
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
@@ -78,18 +104,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN_STEPS, plan->steps);
     result_integer(result, COLUMN_WARMUP, plan->warmup);
     result_integer(result, COLUMN_BUDGET_BYTES, (int64_t)plan->budget_bytes);
-    result_integer(result, COLUMN_CACHE_BYTES, (int64_t)plan->memory.cache);
-    result_integer(result, COLUMN_HBM_BYTES, (int64_t)plan->memory.hbm);
-    result_integer(result, COLUMN_DRAM_BYTES, (int64_t)plan->memory.dram);
-    result_integer(result, COLUMN_HBM_WEIGHTS, (int64_t)memory->weights);
-    result_integer(result, COLUMN_HBM_KV, (int64_t)(memory->resident + memory->window));
-    result_integer(result, COLUMN_HBM_METADATA, (int64_t)memory->metadata);
-    result_integer(result, COLUMN_HBM_BUFFERS, (int64_t)memory->buffers);
-    result_integer(result, COLUMN_HBM_WORKSPACE, (int64_t)memory->workspace);
-    result_integer(result, COLUMN_DRAM_KV, (int64_t)memory->host_kv);
-    result_integer(result, COLUMN_DRAM_WEIGHTS, (int64_t)memory->host_weights);
-    result_integer(result, COLUMN_DRAM_BUFFERS, (int64_t)memory->host_buffers);
-    result_integer(result, COLUMN_DRAM_PADDING, (int64_t)memory->host_padding);
+    write_tiers(memory, result);
     result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
     write_residency(setup, plan, result);
     if (plan->fits) {
@@ -100,7 +115,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     return write_contexts(plan, result, why) &&
            result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
                        why) &&
-           result_text(result, COLUMN_LIMITED_BY, plan->limit == LIMIT_HBM ? "hbm" : "host", why) &&
+           result_text(result, COLUMN_LIMITED_BY, tier_kinds[plan->full].name, why) &&
            result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
 }
 
@@ -184,7 +199,7 @@ static bool write_layers(const struct ledger *ledger, const struct timing *timin
         result->layers[l] = (struct result_layer){
             .ns = apportion_mean(timing->layer_ns[l], timing->steps),
             .hit_ratio = hit_ratio(&hits),
-            .h2d_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+            .in_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
         };
     }
     return true;
@@ -204,7 +219,7 @@ static bool write_steps(const struct ledger *ledger, const struct timing *timing
             hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
         }
         result->steps[s] = (struct result_step){timing->step[s].ns, hit_ratio(&hits),
-                                                timing->step[s].h2d_bytes, NAN};
+                                                timing->step[s].moved[WAY_IN], NAN};
     }
     return true;
 }
@@ -282,14 +297,14 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
         layers += timing->layer_ns[l];
     }
     for (uint32_t s = 0; s < timing->steps; s++) {
-        in += timing->step[s].h2d_bytes;
-        out += timing->step[s].d2h_bytes;
+        in += timing->step[s].moved[WAY_IN];
+        out += timing->step[s].moved[WAY_OUT];
     }
     outcome_write_rates(setup, plan, step_ns, result);
     outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
-    result_integer(result, COLUMN_H2D_BYTES, apportion_mean(in, timing->steps));
-    result_integer(result, COLUMN_D2H_BYTES, apportion_mean(out, timing->steps));
+    result_integer(result, COLUMN_IN_BYTES, apportion_mean(in, timing->steps));
+    result_integer(result, COLUMN_OUT_BYTES, apportion_mean(out, timing->steps));
     return write_quantiles(timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
            write_steps(ledger, timing, result, why);
@@ -312,11 +327,11 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
 {
     int64_t bytes = 0;
     for (uint32_t s = 0; s < timing->steps; s++) {
-        bytes += timing->step[s].h2d_bytes;
+        bytes += timing->step[s].moved[WAY_IN];
     }
     *answer = (struct step_answer){
         .ns = apportion_mean(timing->total_ns, timing->steps),
-        .h2d_bytes = apportion_mean(bytes, timing->steps),
+        .in_bytes = apportion_mean(bytes, timing->steps),
         .resident_share = plan->resident_share,
         .asks_trace = outcome_asks_trace(setup, plan),
         .trust = outcome_whole_trust(setup, plan, timing, trust),

@@ -135,12 +135,12 @@ static void note_policy(const struct setup *setup, struct result *result)
 static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     const struct memory *memory = &plan->memory;
-    double weights = (double)memory->host_weights / model_gpus(&setup->model);
+    double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
     double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
-    double others = (double)(memory->hbm - memory->cache);
+    double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
     const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
-    if (weights > 0 && others + weights <= (double)plan->hbm_limit) {
+    if (weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
         result_note(result, note_weights_fit());
     }
     if (split->act_hbm + split->act_host > 0 && act > kv) {
@@ -247,12 +247,12 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
 
 void outcome_note_short(const struct plan *plan, struct result *result)
 {
-    const struct memory *memory = &plan->memory;
+    enum tier_id full = plan_overfull(plan);
+    uint64_t needs = plan->memory.in[full].all, has = plan->limit[full];
     result_drop_notes(result);
-    result_note(result,
-                memory->hbm > plan->hbm_limit
-                    ? note_short_of_hbm(memory->hbm, plan->hbm_limit, memory->peak_in_prefill)
-                    : note_short_of_host(memory->dram, plan->dram_limit));
+    result_note(result, full == TIER_GPU
+                            ? note_short_of_hbm(needs, has, plan->memory.peak_in_prefill)
+                            : note_short_of_host(needs, has));
     result_note(result, plan->max_context >= LEAST_CONTEXT
                             ? note_room(plan->max_batch, plan->max_context)
                             : note_room_for_none(plan->max_batch));

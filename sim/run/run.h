@@ -53,7 +53,7 @@ struct step_answer {
     int64_t ns;                      /* the mean of the steps */
     int64_t stall_ns[PART_COUNT];    /* the part in which the main stream waits, by cause */
     double basis_share[BASIS_COUNT]; /* shares of the time, by basis */
-    int64_t h2d_bytes;               /* over one GPU's link */
+    int64_t in_bytes;                /* over one GPU's link */
     double resident_share;           /* the plan's */
     bool asks_trace;                 /* hits depend on the setup's trace */
     struct trust trust;

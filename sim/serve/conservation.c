@@ -54,50 +54,76 @@ static double blocks_in(const struct block_census *census)
     return (double)(census->free + census->taken + census->known);
 }
 
-void conservation_assert(const struct server *server)
+static void check_law(struct law law)
 {
-    const struct prefix_census cache = prefix_census(server->cache);
-    const struct prefix_counts counts = prefix_counts(server->cache);
-    const struct copies *in = &server->in, *out = &server->out;
-    bool crosses = server->options.saves_cross;
+    /* Bytes are rounded. The negation also catches NaN. */
+    if (!(fabs(law.left - law.right) <= 1e-9 * law.left)) {
+        fprintf(stderr, "conservation: %s: %.17g is not %.17g\n", law.says, law.left, law.right);
+        abort();
+    }
+}
+
+static void check_gpu(const struct server *server, const struct prefix_census *cache)
+{
+    const struct block_census *gpu = &cache->of[0].blocks;
     struct holders holders = {.shared = 0};
     add_holders(server, server->loading, server->loading_count, &holders);
     add_holders(server, server->running, server->running_count, &holders);
-    uint64_t begun = (uint64_t)server->put_back_count + server->loading_count +
-                     server->running_count + server->ended;
-    uint64_t queued = server->arrived - server->next, to_come = server->count - server->arrived;
     const struct law laws[] = {
-        {"GPU blocks are free, taken or known", (double)cache.gpu.capacity, blocks_in(&cache.gpu)},
-        {"taken GPU blocks belong to sequences", (double)cache.gpu.taken, (double)holders.alone},
-        {"references to GPU blocks are those of sequences and copies", (double)cache.gpu.references,
-         (double)(holders.shared + cache.held_on_gpu)},
+        {"GPU blocks are free, taken or known", (double)gpu->capacity, blocks_in(gpu)},
+        {"taken GPU blocks belong to sequences", (double)gpu->taken, (double)holders.alone},
+        {"references to GPU blocks are those of sequences and copies", (double)gpu->references,
+         (double)(holders.shared + cache->of[0].held)},
         {"sequences have blocks for their tokens", 0, (double)holders.short_of},
-        {"host blocks are free or known", (double)cache.host.capacity, blocks_in(&cache.host)},
-        {"references to host blocks are those of copies", (double)cache.host.references,
-         (double)cache.held_on_host},
+    };
+    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+        check_law(laws[i]);
+    }
+}
+
+/* A tier below the GPU, and its copies. */
+static void check_tier(const struct server *server, const struct prefix_census *cache, uint32_t k)
+{
+    const struct prefix_counts counts = prefix_counts(server->cache, k);
+    const struct copies *in = &server->in[k], *out = &server->out[k];
+    const struct block_census *blocks = &cache->of[k].blocks;
+    bool crosses = server->options.saves_cross;
+    const struct law laws[] = {
+        {"blocks of a tier are free or known", (double)blocks->capacity, blocks_in(blocks)},
+        {"references to blocks of a tier are those of copies", (double)blocks->references,
+         (double)cache->of[k].held},
         {"loaded blocks are copied in", (double)counts.loaded, (double)in->added.moved},
         {"every load is a copy in", (double)counts.loads, (double)copies_last(in)},
         {"saved blocks are copied out", crosses ? (double)counts.saved : 0,
          (double)out->added.moved},
-        {"blocks on their way to the host are in copies", (double)cache.saving,
+        {"blocks on their way to a tier are in copies", (double)cache->of[k].saving,
          (double)(out->added.moved - out->ended.moved)},
-        {"blocks on their way to the GPU are in copies", (double)cache.loading,
-         cache.pins ? (double)(in->added.moved - in->ended.moved) : 0},
+        {"blocks on their way to the GPU are in copies", (double)cache->of[k].loading,
+         cache->pins ? (double)(in->added.moved - in->ended.moved) : 0},
         {"bytes that came in belong to copies", in->crossed_bytes, copied_bytes(in)},
         {"bytes that went out belong to copies", out->crossed_bytes, copied_bytes(out)},
-        {"room to swap is free, used or being copied from", (double)server->options.swap_blocks,
-         (double)(server->swap_left + swapped_blocks(server) + in->added.freed - in->ended.freed)},
-        {"admitted requests are preempted, loading, running or ended", (double)server->next,
-         (double)begun},
-        {"requests have not arrived, are queued or were admitted", (double)server->count,
-         (double)(to_come + queued + begun)},
     };
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        /* Bytes are rounded. The negation also catches NaN. */
-        if (!(fabs(laws[i].left - laws[i].right) <= 1e-9 * laws[i].left)) {
-            fprintf(stderr, "conservation: %s: %.17g is not %.17g\n", laws[i].says, laws[i].left,
-                    laws[i].right);
-            abort();
-        }
+        check_law(laws[i]);
     }
+}
+
+void conservation_assert(const struct server *server)
+{
+    const struct prefix_census cache = prefix_census(server->cache);
+    const struct copies *in = &server->in[1];
+    uint64_t begun = (uint64_t)server->put_back_count + server->loading_count +
+                     server->running_count + server->ended;
+    uint64_t queued = server->arrived - server->next, to_come = server->count - server->arrived;
+    check_gpu(server, &cache);
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        check_tier(server, &cache, k);
+    }
+    check_law((struct law){
+        "room to swap is free, used or being copied from", (double)server->options.swap_blocks,
+        (double)(server->swap_left + swapped_blocks(server) + in->added.freed - in->ended.freed)});
+    check_law((struct law){"admitted requests are preempted, loading, running or ended",
+                           (double)server->next, (double)begun});
+    check_law((struct law){"requests have not arrived, are queued or were admitted",
+                           (double)server->count, (double)(to_come + queued + begun)});
 }

@@ -85,14 +85,14 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
 {
     uint32_t block = prefix_block_tokens(server->cache);
     uint64_t blocks = (sequence->computed + block - 1) / block;
-    if (blocks == 0 || blocks > server->swap_left || sequence->load > server->in.done) {
+    if (blocks == 0 || blocks > server->swap_left || sequence->load[1] > server->in[1].done) {
         return 0;
     }
     server->swap_left -= blocks;
     server->totals->swapped_blocks += blocks;
     server->served[sequence->index].swaps++;
     server->freeing =
-        server_copy_tokens(server, &server->out, sequence->computed, (struct copy_blocks){0});
+        server_copy_tokens(server, &server->out[1], sequence->computed, (struct copy_blocks){0});
     return sequence->computed;
 }
 
@@ -155,12 +155,12 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
 static void note_match(const struct server *server, const struct prefix_match *match)
 {
     struct series *series = server->options.series;
-    series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->gpu_tokens);
-    series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->host_tokens);
+    series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->found[0]);
+    series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->found[1]);
 }
 
 /* Take blocks for the front of the queue; false if there is no room.
- *   load  out: tokens to load
+ *   load  out: tokens to load from each tier
  *   room  out: swap blocks that hold its KV on the host */
 static bool schedule_begin(struct server *server, struct sequence *front, uint32_t budget,
                            uint64_t *load, uint64_t *room)
@@ -170,7 +170,7 @@ static bool schedule_begin(struct server *server, struct sequence *front, uint32
     struct prefix_match match;
     if (front->swapped > 0) {
         uint32_t block = prefix_block_tokens(server->cache);
-        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, load)) {
+        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, &load[1])) {
             return false;
         }
         *room = (front->swapped + block - 1) / block;
@@ -185,17 +185,22 @@ static bool schedule_begin(struct server *server, struct sequence *front, uint32
         served->match = match;
         note_match(server, &match);
     }
-    front->computed = match.gpu_tokens + match.host_tokens;
-    *load = match.host_tokens;
+    front->computed = known - match.compute_tokens;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        load[k] = match.found[k];
+    }
     return true;
 }
 
 /* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
 static bool schedule_admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
-    uint64_t load = 0, room = 0, loaded = prefix_counts(server->cache).loaded;
+    uint64_t load[PREFIX_MOST_TIERS] = {0}, loaded[PREFIX_MOST_TIERS], room = 0;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded[k] = prefix_counts(server->cache, k).loaded;
+    }
     struct served *served = &server->served[front->index];
-    if (!schedule_begin(server, front, *budget, &load, &room)) {
+    if (!schedule_begin(server, front, *budget, load, &room)) {
         return false;
     }
     schedule_queue_pop(server);
@@ -203,14 +208,16 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
     front->room = server_copies_in_the_way(server);
-    loaded = prefix_counts(server->cache).loaded - loaded;
-    if (load > 0) {
-        server_copy_tokens(server, &server->in, load, (struct copy_blocks){loaded, room});
-    } else {
-        server->swap_left += room; /* all its KV is still on the GPU */
+    server->swap_left += load[1] > 0 ? 0 : room; /* all its KV is still on the GPU */
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded[k] = prefix_counts(server->cache, k).loaded - loaded[k];
+        if (load[k] > 0) {
+            server_copy_tokens(server, &server->in[k], load[k],
+                               (struct copy_blocks){loaded[k], k == 1 ? room : 0});
+        }
+        /* Its own load, or one begun by another request for blocks that it found. */
+        front->load[k] = prefix_load(server->cache, front->index, k);
     }
-    /* Its own load, or one begun by another request for blocks that it found. */
-    front->load = prefix_load(server->cache, front->index);
     if (!sequence_is_ready(server, front)) {
         server->loading[server->loading_count++] = *front;
         return true;

@@ -23,13 +23,21 @@ static double kv_share(const struct server *server)
 
 /* ---- a step --------------------------------------------------------------------------- */
 
+/* The flows over which copies are pending. */
+static void find_pending(const struct server *server, bool pending[SERVER_FLOWS])
+{
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        pending[flow_loaded(k)] = server_copies_pend(&server->in[k]);
+        pending[flow_saved(k)] = server_copies_pend(&server->out[k]);
+    }
+}
+
 static struct step_load read_load(const struct server *server)
 {
     struct step_load load = {
         .chunks = server->chunks,
-        .loads = copies_last(&server->in) > server->in.done,
-        .saves = copies_last(&server->out) > server->out.done,
     };
+    find_pending(server, load.pending);
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
@@ -106,7 +114,7 @@ static void finish_step(struct server *server, uint32_t computing, const struct 
 }
 
 /* Let `ns` pass: copies run at these rates, and `computing` sequences are in a step. */
-static void pass(struct server *server, int64_t ns, double load_rate, double save_rate,
+static void pass(struct server *server, int64_t ns, const double rate[SERVER_FLOWS],
                  uint32_t computing)
 {
     struct series *series = server->options.series;
@@ -118,7 +126,7 @@ static void pass(struct server *server, int64_t ns, double load_rate, double sav
     series_hold(series, SERIES_RUNNING, start, end, computing);
     series_hold(series, SERIES_BLOCKS, start, end,
                 (double)(server->all_blocks - prefix_room(server->cache)));
-    server_pass_copies(server, ns, load_rate, save_rate);
+    server_pass_copies(server, ns, rate);
     server->now_ns = end;
 }
 
@@ -135,19 +143,24 @@ static void wait_for_writes(const struct server *server, double bytes, struct st
 {
     uint32_t layers = server->options.written_layers;
     if (bytes > 0) {
-        stretch(time, server->clock.copy_start_ns * layers + bytes / time->save_rate * 1e9, layers);
+        stretch(time,
+                server->clock.copy_start_ns * layers + bytes / time->rate[flow_saved(1)] * 1e9,
+                layers);
     }
 }
 
 /* If layers wait for their own part, the step waits for the last load of its sequences. */
 static void wait_for_layers(const struct server *server, struct step_time *time)
 {
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < server->running_count && server->options.layers > 0; i++) {
-        const struct sequence *sequence = &server->running[i];
-        last = sequence->chunk > 0 && sequence->load > last ? sequence->load : last;
+    double load_ns = 0;
+    for (uint32_t k = 1; k < server->tiers && server->options.layers > 0; k++) {
+        uint64_t last = 0;
+        for (uint32_t i = 0; i < server->running_count; i++) {
+            const struct sequence *sequence = &server->running[i];
+            last = sequence->chunk > 0 && sequence->load[k] > last ? sequence->load[k] : last;
+        }
+        load_ns = fmax(load_ns, copies_time(&server->in[k], last, time->rate[flow_loaded(k)]));
     }
-    double load_ns = copies_time(&server->in, last, time->load_rate);
     if (load_ns > 0) {
         stretch(time, load_ns, server->options.layers);
     }
@@ -164,7 +177,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     }
     wait_for_layers(server, &time);
     wait_for_writes(server, load->written_bytes, &time);
-    pass(server, time.ns, time.load_rate, time.save_rate, computing);
+    pass(server, time.ns, time.rate, computing);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
     series_spread(series, SERIES_WRITTEN, server->now_ns - time.ns, server->now_ns,
@@ -179,35 +192,41 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     return true;
 }
 
-/* Time until a current copy, in or out, ends; INFINITY if there is none, or nobody waits. */
-static double next_copy_ns(const struct server *server, const double rate[LINK_FLOWS])
+/* Time until a current copy ends; INFINITY if there is none, or nobody waits. What is saved twice
+ * waits for the first time. */
+static double next_copy_ns(const struct server *server, const double rate[SERVER_FLOWS])
 {
     bool awaited = server->loading_count + server->running_count + schedule_waiting(server) > 0;
     double ns = INFINITY;
-    if (awaited && copies_last(&server->in) > server->in.done) {
-        ns = copies_time(&server->in, server->in.done + 1, rate[LINK_LOADED]);
-    }
-    if (awaited && copies_last(&server->out) > server->out.done) {
-        ns = fmin(ns, copies_time(&server->out, server->out.done + 1, rate[LINK_SAVED]));
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        const struct copies *in = &server->in[k], *out = &server->out[k];
+        if (awaited && server_copies_pend(in)) {
+            ns = fmin(ns, copies_time(in, in->done + 1, rate[flow_loaded(k)]));
+        }
+        if ((awaited || server->tiers > 2) && server_copies_pend(out)) {
+            ns = fmin(ns, copies_time(out, out->done + 1, rate[flow_saved(k)]));
+        }
     }
     return ceil(ns);
 }
 
 /* The rates of copies while nothing computes. */
-static void idle_rates(const struct server *server, double rate[LINK_FLOWS])
+static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
 {
-    const double most[LINK_FLOWS] = {
-        [LINK_LOADED] = copies_last(&server->in) > server->in.done ? INFINITY : 0,
-        [LINK_SAVED] = copies_last(&server->out) > server->out.done ? INFINITY : 0,
-    };
-    link_share(&server->clock.link, most, rate);
+    bool pending[SERVER_FLOWS] = {false};
+    double most[SERVER_FLOWS];
+    find_pending(server, pending);
+    for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
+        most[flow] = pending[flow] ? INFINITY : 0;
+    }
+    way_shares_find(server->clock.shares, most, rate);
 }
 
 /* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
  * next arrival. */
 static int64_t idle_until(const struct server *server)
 {
-    double rate[LINK_FLOWS];
+    double rate[SERVER_FLOWS];
     idle_rates(server, rate);
     double copy_ns = next_copy_ns(server, rate);
     int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
@@ -218,9 +237,9 @@ static int64_t idle_until(const struct server *server)
 /* Nothing computes until the turn is due. */
 static void pass_idle(struct server *server)
 {
-    double rate[LINK_FLOWS];
+    double rate[SERVER_FLOWS];
     idle_rates(server, rate);
-    pass(server, server->due_ns - server->now_ns, rate[LINK_LOADED], rate[LINK_SAVED], 0);
+    pass(server, server->due_ns - server->now_ns, rate, 0);
 }
 
 /* ---- turns ---------------------------------------------------------------------------- */
@@ -238,6 +257,7 @@ struct server *server_create(const struct server_options *options, const struct 
         .clock = *clock,
         .requests = requests,
         .cache = cache,
+        .tiers = prefix_census(cache).count > 2 ? prefix_census(cache).count : 2,
         .all_blocks = prefix_room(cache),
         .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
         .served = served,
@@ -269,8 +289,10 @@ void server_destroy(struct server *server)
     free(server->running);
     free(server->loading);
     free(server->put_back);
-    copies_release(&server->in);
-    copies_release(&server->out);
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        copies_release(&server->in[k]);
+        copies_release(&server->out[k]);
+    }
     free(server);
 }
 

@@ -22,7 +22,7 @@
  * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
  *
  * Copies in each direction are made one after the other (copies.h), at rates that are constant
- * within a step (link_share.h). A sequence that takes blocks which are still being copied out waits
+ * within a step (place/way_shares.h). A sequence that takes blocks which are still being copied out waits
  * until they are.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
@@ -34,11 +34,25 @@
 #define SERVE_SERVER_H
 
 #include "serve/prefix/prefix_cache.h"
-#include "serve/link_share.h"
+#include "place/way_shares.h"
 #include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/server_path.h"
 #include "serve/waits.h"
+
+/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that are
+ * loaded from tier k of the prefix cache; blocks that are saved to it. */
+enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
+
+static inline uint32_t flow_loaded(uint32_t tier)
+{
+    return 2 * tier - 1;
+}
+
+static inline uint32_t flow_saved(uint32_t tier)
+{
+    return 2 * tier;
+}
 
 /* Tokens of a prompt that a step computes: `tokens` after the first `start`. */
 struct step_chunk {
@@ -52,15 +66,15 @@ struct step_load {
     uint64_t decode_tokens; /* tokens that they attend to, summed */
     const struct step_chunk *chunks;
     uint32_t chunk_count;
-    bool loads, saves;    /* copies of KV to the GPU, and to the host, are pending */
-    double written_bytes; /* KV of the chunks that is written to the host */
+    bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */
+    double written_bytes;       /* KV of the chunks that is written to the host */
 };
 
 /* The time of a step. */
 struct step_time {
     int64_t ns;
-    double load_rate, save_rate; /* bytes a second that decode leaves for copies to the GPU, and to
-                                    the host (saved and written) */
+    double rate[SERVER_FLOWS]; /* bytes a second that decode leaves for copies: loaded and saved,
+                                  and written to tier 1 beside what is saved */
     double fetched_bytes;
     int64_t others_ns;            /* part of `ns` that chunks add to a step that decodes */
     int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
@@ -70,8 +84,8 @@ struct step_clock {
     bool (*step)(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why);
     void *context;
-    struct link link;     /* while no step runs */
-    double copy_start_ns; /* fixed time of one transfer, before its bytes */
+    struct way_shares *shares; /* of SERVER_FLOWS; borrowed */
+    double copy_start_ns;      /* fixed time of one transfer, before its bytes */
 };
 
 struct server_options {
@@ -80,7 +94,7 @@ struct server_options {
     uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
     uint64_t token_bytes;                 /* of a token's KV on the link */
     uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
-    bool saves_cross;                     /* saved blocks cross the link: the cache's saves_wait */
+    bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
     uint32_t layers; /* a prefix loads layer by layer, in this many; 0: before its request */
@@ -95,7 +109,7 @@ struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct waits waits;
     struct prefix_match match; /* of its prompt, when it first began */
-    uint32_t server; /* which one got it */
+    uint32_t server;           /* which one got it */
     uint32_t preemptions;
     uint32_t swaps; /* preemptions that swapped its KV to the host */
     bool too_long;  /* it needs more blocks than the GPU has, and never ran */

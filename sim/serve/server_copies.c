@@ -17,47 +17,66 @@ uint64_t server_copy_tokens(struct server *server, struct copies *copies, uint64
     return number;
 }
 
+bool server_copies_pend(const struct copies *copies)
+{
+    return copies_last(copies) > copies->done;
+}
+
 void server_copy_saves(struct server *server)
 {
-    struct prefix_counts counts = prefix_counts(server->cache);
-    if (server->options.saves_cross && counts.saved > server->saved) {
-        uint64_t blocks = counts.saved - server->saved;
-        uint64_t number =
-            server_copy_tokens(server, &server->out, blocks * prefix_block_tokens(server->cache),
-                               (struct copy_blocks){.moved = blocks});
-        server->freeing = counts.evicted > server->evicted ? number : server->freeing;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        struct prefix_counts counts = prefix_counts(server->cache, k);
+        uint64_t blocks = counts.saved - server->saved[k], number = 0;
+        server->saved[k] = counts.saved;
+        if (blocks > 0 && server->options.saves_cross) {
+            number = server_copy_tokens(server, &server->out[k],
+                                        blocks * prefix_block_tokens(server->cache),
+                                        (struct copy_blocks){.moved = blocks});
+        }
+        if (k == 1) {
+            bool frees = number > 0 && counts.evicted > server->evicted;
+            server->freeing = frees ? number : server->freeing;
+            server->evicted = counts.evicted;
+        }
     }
-    server->saved = counts.saved;
-    server->evicted = counts.evicted;
 }
+
+/* Copies of a tier that are being passed. */
+struct passing {
+    struct server *server;
+    uint32_t tier;
+};
 
 static void end_load(struct copy_blocks blocks, void *context)
 {
-    struct server *server = context;
-    server->swap_left += blocks.freed;
-    prefix_loaded(server->cache, blocks.moved);
+    const struct passing *passing = context;
+    passing->server->swap_left += blocks.freed;
+    prefix_loaded(passing->server->cache, passing->tier, blocks.moved);
 }
 
 static void end_save(struct copy_blocks blocks, void *context)
 {
-    struct server *server = context;
-    prefix_saved(server->cache, blocks.moved);
+    const struct passing *passing = context;
+    prefix_saved(passing->server->cache, passing->tier, blocks.moved);
 }
 
 uint64_t server_copies_in_the_way(const struct server *server)
 {
-    return server->freeing > server->out.done ? server->freeing : 0;
+    return server->freeing > server->out[1].done ? server->freeing : 0;
 }
 
 bool sequence_has_room(const struct server *server, const struct sequence *sequence)
 {
-    return sequence->room <= server->out.done;
+    return sequence->room <= server->out[1].done;
 }
 
 bool sequence_is_ready(const struct server *server, const struct sequence *sequence)
 {
-    bool loaded = server->options.layers > 0 || sequence->load <= server->in.done;
-    return loaded && sequence_has_room(server, sequence);
+    bool loaded = true;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded = loaded && sequence->load[k] <= server->in[k].done;
+    }
+    return (loaded || server->options.layers > 0) && sequence_has_room(server, sequence);
 }
 
 /* Sequences whose copies are done run from the next step on. */
@@ -74,18 +93,28 @@ static void start_loaded(struct server *server)
     server->loading_count = kept;
 }
 
-void server_pass_copies(struct server *server, int64_t ns, double load_rate, double save_rate)
+void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS])
 {
     struct series *series = server->options.series;
     int64_t start = server->now_ns;
-    series_spread(series, SERIES_LOADED, start, start + ns,
-                  copies_pass(&server->in, (double)ns, load_rate, end_load, server));
-    series_spread(series, SERIES_SAVED, start, start + ns,
-                  copies_pass(&server->out, (double)ns, save_rate, end_save, server));
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        struct passing passing = {server, k};
+        series_spread(
+            series, SERIES_LOADED, start, start + ns,
+            copies_pass(&server->in[k], (double)ns, rate[flow_loaded(k)], end_load, &passing));
+        series_spread(
+            series, SERIES_SAVED, start, start + ns,
+            copies_pass(&server->out[k], (double)ns, rate[flow_saved(k)], end_save, &passing));
+    }
+    server_copy_saves(server); /* what has arrived in a tier may be saved to the next one */
     start_loaded(server);
 }
 
 void server_end_copies(struct server *server)
 {
-    copies_pass(&server->out, INFINITY, 1, end_save, server); /* nobody waits for them */
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        struct passing passing = {server, k};
+        copies_pass(&server->out[k], INFINITY, 1, end_save, &passing); /* nobody waits for them */
+        server_copy_saves(server);
+    }
 }

@@ -12,14 +12,14 @@
 #include "serve/server.h"
 
 struct sequence {
-    uint32_t index;     /* of its request */
-    uint32_t generated; /* tokens */
-    uint64_t computed;  /* tokens whose KV is computed */
-    uint32_t chunk;     /* tokens that this step computes */
-    bool was_put_back;  /* it was preempted and has generated no token since */
-    uint64_t swapped;   /* in the queue: tokens whose KV is on the host */
-    uint64_t load;      /* number of the copy in that it waits for; 0: none */
-    uint64_t room;      /* number of the copy out that frees its blocks; 0: they are free */
+    uint32_t index;                   /* of its request */
+    uint32_t generated;               /* tokens */
+    uint64_t computed;                /* tokens whose KV is computed */
+    uint32_t chunk;                   /* tokens that this step computes */
+    bool was_put_back;                /* it was preempted and has generated no token since */
+    uint64_t swapped;                 /* in the queue: tokens whose KV is on the host */
+    uint64_t load[PREFIX_MOST_TIERS]; /* by tier: number of the copy that it waits for; 0: none */
+    uint64_t room; /* number of the copy off the GPU that frees its blocks; 0: they are free */
 };
 
 struct server {
@@ -43,13 +43,16 @@ struct server {
     struct prefix_cache *cache;
     uint64_t all_blocks;        /* blocks of the GPU */
     uint64_t all_blocks_tokens; /* tokens in all of them */
-    struct copies in, out;      /* over the link: blocks loaded and saved, 0 for a swap */
-    uint64_t freeing;           /* the last copy out whose blocks may have been taken by others */
-    uint64_t saved, evicted;    /* prefix_counts() when saves were last queued */
-    uint64_t swap_left;         /* free blocks of the room to swap */
-    double reserved_share;      /* of running outputs (reserve.h) */
-    struct error *why;          /* server_turn()'s, for a copy that cannot be queued */
-    bool failed;                /* a copy could not be queued */
+    uint32_t tiers;             /* that copies go to or come from, with the GPU */
+    struct copies
+        in[PREFIX_MOST_TIERS]; /* by tier: blocks loaded from it to the GPU, 0 for a swap */
+    struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */
+    uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
+    uint64_t saved[PREFIX_MOST_TIERS], evicted; /* prefix_counts() when saves were last queued */
+    uint64_t swap_left;                         /* free blocks of the room to swap */
+    double reserved_share;                      /* of running outputs (reserve.h) */
+    struct error *why; /* server_turn()'s, for a copy that cannot be queued */
+    bool failed;       /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;        /* the end of the last step, or of the last time without one */

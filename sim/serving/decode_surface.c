@@ -163,7 +163,7 @@ static void decode_surface_read_step(const struct decode_surface *surface,
                                      double values[SURFACE_VALUES])
 {
     values[TIME] = (double)answer->ns;
-    values[LINK] = (double)answer->h2d_bytes * surface->byte_ns;
+    values[LINK] = (double)answer->in_bytes * surface->byte_ns;
     for (int part = 0; part < PART_COUNT; part++) {
         values[STALLS + part] = (double)answer->stall_ns[part];
     }
@@ -214,7 +214,7 @@ static bool under_pressure(const struct setup *setup)
 
 static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
 {
-    static const enum curve_id link[] = {CURVE_LINK_H2D, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
+    static const enum curve_id link[] = {CURVE_LINK_IN, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
                                          CURVE_LINK_DUPLEX};
     double shares[CURVE_COUNT];
     for (size_t i = 0; i < CURVE_COUNT; i++) {
@@ -239,8 +239,8 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
 static double byte_ns(const struct setup *setup)
 {
     struct trust unused = {.basis = BASIS_MEASURED};
-    bool said = setup->profile.curves[CURVE_LINK_H2D].count > 0;
-    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_H2D, 0, &unused) : 0;
+    bool said = setup->profile.curves[CURVE_LINK_IN].count > 0;
+    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_IN, 0, &unused) : 0;
 }
 
 /* ---- create, destroy -------------------------------------------------------------------- */

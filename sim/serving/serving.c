@@ -177,10 +177,13 @@ static void add_totals(const struct serving *serving, const struct serving_group
 {
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_totals *totals = &group->totals[i];
-        struct prefix_counts blocks = prefix_counts(group->caches[i]);
         all->blocks += serving->memory.prefix.gpu_blocks;
-        all->crossed_blocks += blocks.loaded + totals->swapped_blocks +
-                               (serving->memory.prefix.saves_wait ? blocks.saved : 0);
+        all->crossed_blocks += totals->swapped_blocks;
+        for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+            struct prefix_counts blocks = prefix_counts(group->caches[i], k);
+            all->crossed_blocks +=
+                blocks.loaded + (serving->memory.prefix.saves_wait ? blocks.saved : 0);
+        }
         all->busy_ns += totals->busy_ns;
         all->end_ns = totals->end_ns > all->end_ns ? totals->end_ns : all->end_ns;
     }

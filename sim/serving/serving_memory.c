@@ -32,7 +32,7 @@ static uint64_t host_token_bytes(const struct setup *setup)
  * token of a prompt writes there. */
 struct serving_room {
     uint32_t sequences;
-    enum limit limit; /* of a system that offloads: the memory that is full */
+    enum tier_id full; /* of a system that offloads */
     uint64_t tokens, host_bytes;
     double written_bytes;
     uint64_t weights, limit_bytes; /* of all HBM that may be used */
@@ -50,7 +50,8 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
 static void leave_host(const struct point *point, const struct plan *plan,
                        struct serving_room *room)
 {
-    uint64_t left = plan->dram_limit > plan->memory.dram ? plan->dram_limit - plan->memory.dram : 0;
+    uint64_t limit = plan->limit[TIER_HOST], held = plan->memory.in[TIER_HOST].all;
+    uint64_t left = limit > held ? limit - held : 0;
     room->host_bytes = left * point->workload.replicas / point_servers(point);
 }
 
@@ -82,9 +83,10 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
                        struct error *why)
 {
     struct engine_memory memory;
-    uint64_t others = plan->memory.hbm - plan->memory.resident;
+    const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
+    uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
     if (point->workload.engine == SERVER_ENGINE_NONE || point->setup.kv_pool_tokens > 0) {
-        *out = plan->hbm_limit > others ? (double)(plan->hbm_limit - others) : 0;
+        *out = limit > others ? (double)(limit - others) : 0;
         return true;
     }
     if (!engine_memory_of(point, &memory, why)) {
@@ -98,15 +100,16 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_room *room, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    double token = (double)plan->memory.resident / ((double)plan->batch * (double)setup->context);
+    double token =
+        (double)plan->memory.in[TIER_GPU].kv / ((double)plan->batch * (double)setup->context);
     double bytes = 0;
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }
     *room = (struct serving_room){.sequences = most_sequences(point),
                                   .tokens = (uint64_t)(bytes / token) * point_passes(point),
-                                  .weights = plan->memory.weights,
-                                  .limit_bytes = plan->hbm_limit};
+                                  .weights = plan->memory.in[TIER_GPU].weights,
+                                  .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);
     return true;
 }
@@ -147,7 +150,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
     }
     bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
     if (offloads) {
-        room->limit = plan.limit;
+        room->full = plan.full;
         ok = room_on_host(point, plan.max_batch, context, room, why);
     } else {
         ok = room_in_hbm(point, &plan, room, why);
@@ -168,8 +171,7 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
     }
     if (prefix->gpu_blocks == 0 && offloads) {
         return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
-                         room->limit == LIMIT_HOST ? "host memory" : "HBM",
-                         (unsigned long long)setup->context);
+                         tier_kinds[room->full].title, (unsigned long long)setup->context);
     }
     if (prefix->gpu_blocks == 0) {
         char weights[32], limit[32];
@@ -179,7 +181,7 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
         return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
-    if ((!prefix->has_host && !swaps) || prefix->host_blocks > 0) {
+    if ((prefix->lower_count == 0 && !swaps) || prefix->lower[0].blocks > 0) {
         return true;
     }
     if (!offloads) {
@@ -213,24 +215,24 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
-        .has_host = has_host,
         .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
-        .host_blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
+        .lower[0] = {.blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
+                     .write = (enum prefix_write)m->prefix_write},
+        .lower_count = has_host,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_asked = (uint32_t)m->prefix_asked,
         /* The KV of a system that offloads is on the host already. */
         .saves_wait = point->workload.timed && has_host && !offloads,
         .pins = m->prefix_pins,
-        .write = (enum prefix_write)m->prefix_write,
         .seed = setup->seed,
     };
-    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.host_blocks : 0;
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.lower[0].blocks : 0;
     if (!check_room(setup, &room, &out->prefix, why)) {
         return false;
     }
     bool evicts = m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = prefix_evictions[m->prefix_eviction];
-    out->prefix.host_policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
-    return !evicts || out->prefix.host_policy != NULL;
+    out->prefix.lower[0].policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
+    return !evicts || out->prefix.lower[0].policy != NULL;
 }

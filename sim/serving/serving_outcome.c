@@ -135,7 +135,7 @@ static void note_left_out(uint64_t too_long, struct result *result)
 
 void serving_write_found(const struct prefix_totals *found, struct result *result)
 {
-    write_tokens(found->gpu_tokens, found->host_tokens, found->compute_tokens, result);
+    write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
     note_left_out(found->too_long, result);
 }
 
@@ -212,8 +212,8 @@ static void read_served(const struct point *point, const struct requests *reques
         if (request->output > 1) {
             sample_add(&samples->tpot, tpot_ns(request, served));
         }
-        tokens->gpu += served->match.gpu_tokens;
-        tokens->host += served->match.host_tokens;
+        tokens->gpu += served->match.found[0];
+        tokens->host += served->match.found[1];
         tokens->computed += served->match.compute_tokens;
         tokens->output += request->output;
         tokens->preemptions += served->preemptions;

@@ -71,7 +71,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     const struct prefix_curve *curve =
         shared_get(shared, &curve_kind, curve_key(point, prefix), &making, &entry, why);
     if (curve != NULL) {
-        *totals = prefix_curve_read(curve, prefix->host_blocks);
+        *totals = prefix_curve_read(curve, prefix->lower[0].blocks);
     }
     shared_release(shared, entry);
     return curve != NULL;

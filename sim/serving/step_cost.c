@@ -18,7 +18,8 @@ struct step_cost {
     struct trust trust, load_trust;  /* of prompts so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
-    struct link link;
+    struct place_link link;
+    struct way_shares shares; /* of its ways */
     double copy_start_ns;
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
@@ -27,24 +28,25 @@ struct step_cost {
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
-/* A figure of the link; worsens the trust in loads. 0 if the machine does not state it: then the
- * server must load nothing (pipeline_curves()). */
-static double link_value(struct step_cost *cost, enum curve_id id)
+/* One GPU's part of the link; worsens the trust in loads. Several GPUs below one uplink all copy at
+ * the same time. A server of a machine without a link must load nothing (pipeline_curves()). */
+static bool join_host(struct step_cost *cost, struct error *why)
 {
     const struct profile *profile = &cost->setup->profile;
-    return profile_states(profile, id) ? profile_value(profile, id, 0, &cost->load_trust) : 0;
-}
-
-/* One GPU's part of the link. Several GPUs below one uplink all copy at the same time. */
-static struct link link_of_gpu(struct step_cost *cost)
-{
-    bool said = profile_states(&cost->setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
-    double sharers = said ? cost_uplink_sharers(cost->setup, &cost->load_trust) : 1;
-    return (struct link){
-        .in = link_value(cost, CURVE_LINK_H2D) / sharers,
-        .out = link_value(cost, CURVE_LINK_D2H) / sharers,
-        .both = link_value(cost, CURVE_LINK_DUPLEX) / sharers,
-    };
+    struct trust *trust = &cost->load_trust;
+    struct places places = {.count = 0};
+    int host = places_add(&places, TIER_HOST, 0), gpu = places_add(&places, TIER_GPU, 0);
+    bool said = profile_states(profile, CURVE_LINK_GPUS_PER_UPLINK);
+    cost->link = place_link_of(profile, said ? cost_uplink_sharers(cost->setup, trust) : 1, trust);
+    cost->copy_start_ns =
+        way_stated(profile, WAY_IN) ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
+    places_join(&places, host, gpu, &cost->link);
+    struct engine_route in = places_route(&places, host, gpu, false),
+                        out = places_route(&places, gpu, host, false);
+    struct engine_route routes[SERVER_FLOWS] = {[FLOW_FETCHED] = in};
+    routes[flow_loaded(1)] = in;
+    routes[flow_saved(1)] = out;
+    return way_shares_init(&cost->shares, &places, routes, SERVER_FLOWS, why);
 }
 
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
@@ -61,12 +63,10 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->passes = point_passes(point);
     cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
-    cost->link = link_of_gpu(cost);
-    cost->copy_start_ns = link_value(cost, CURVE_LINK_COPY_LATENCY);
     cost->products = step_products_create(point, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = cost->chunk_rows != NULL && cost->products != NULL && cost->whole != NULL &&
-              decode_surface_least(cost->whole, &cost->least, why);
+    bool ok = join_host(cost, why) && cost->chunk_rows != NULL && cost->products != NULL &&
+              cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->half = decode_surface_create(point, range, 0.5, context, why);
         ok = cost->half != NULL;
@@ -86,6 +86,7 @@ void step_cost_destroy(struct step_cost *cost)
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
     step_products_destroy(cost->products);
+    way_shares_release(&cost->shares);
     free(cost->chunk_rows);
     free(cost);
 }
@@ -276,24 +277,24 @@ static double fetch_rate(const struct step_cost *cost)
     struct trust ignored = {.basis = BASIS_MEASURED}; /* the surfaces report it */
     bool streams = cost->setup->mechanisms.weights < 1;
     double most = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
-    return fmin(most, fmin(cost->link.in, cost->link.both));
+    return fmin(most, fmin(cost->link.there, cost->link.both));
 }
 
 /* The share of that which they get beside other copies. */
-static double fetch_share(const struct step_cost *cost, const double most[LINK_FLOWS])
+static double fetch_share(struct step_cost *cost, double most[SERVER_FLOWS])
 {
     if (cost->half == NULL) {
         return 1;
     }
-    double alone = fetch_rate(cost), rate[LINK_FLOWS];
-    double all[LINK_FLOWS] = {most[LINK_LOADED], alone, most[LINK_SAVED]};
-    link_share(&cost->link, all, rate);
-    return rate[LINK_FETCHED] / alone;
+    double alone = fetch_rate(cost), rate[SERVER_FLOWS];
+    most[FLOW_FETCHED] = alone;
+    way_shares_find(&cost->shares, most, rate);
+    return rate[FLOW_FETCHED] / alone;
 }
 
 /* The time of a step's decoding sequences, beside its chunks, and of the CPU. */
 static bool read_beside(struct step_cost *cost, const struct step_load *load,
-                        const struct added *added, double most[LINK_FLOWS],
+                        const struct added *added, double most[SERVER_FLOWS],
                         struct decode_step *decode, struct error *why)
 {
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
@@ -303,7 +304,8 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     if (load->written_bytes <= 0 || load->decodes == 0) {
         return true;
     }
-    most[LINK_SAVED] = fmax(most[LINK_SAVED], load->written_bytes * 1e9 / (decode->ns + added->ns));
+    double *saved = &most[flow_saved(1)];
+    *saved = fmax(*saved, load->written_bytes * 1e9 / (decode->ns + added->ns));
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
         return false;
     }
@@ -331,21 +333,20 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     struct decode_step decode;
     struct added added = {.ns = 0};
     struct step_load pass = load_of_pass(cost, load);
-    bool leaves = load->saves || load->written_bytes > 0;
-    double rate[LINK_FLOWS],
-        most[LINK_FLOWS] = {
-            [LINK_LOADED] = load->loads ? INFINITY : 0, [LINK_SAVED] = load->saves ? INFINITY : 0};
+    double most[SERVER_FLOWS];
+    for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
+        most[flow] = load->pending[flow] ? INFINITY : 0;
+    }
     if (!step_cost_add_chunks(cost, load, pass.decodes, &added, why) ||
         !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }
-    most[LINK_SAVED] = leaves ? INFINITY : 0;
+    bool leaves = load->pending[flow_saved(1)] || load->written_bytes > 0;
+    most[flow_saved(1)] = leaves ? INFINITY : 0;
     split_step(cost, load, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
-    most[LINK_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
-    link_share(&cost->link, most, rate);
-    time->load_rate = rate[LINK_LOADED];
-    time->save_rate = rate[LINK_SAVED];
+    most[FLOW_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
+    way_shares_find(&cost->shares, most, time->rate);
     return true;
 }
 
@@ -354,7 +355,7 @@ struct step_clock step_cost_clock(struct step_cost *cost)
     return (struct step_clock){
         .step = step,
         .context = cost,
-        .link = cost->link,
+        .shares = &cost->shares,
         .copy_start_ns = cost->copy_start_ns,
     };
 }

@@ -120,7 +120,7 @@ static bool read_detail(sqlite3_stmt *row, struct result_step *out)
         }
     }
     out->hit_ratio = store_get_read_share(row, 1);
-    out->h2d_bytes = sqlite3_column_int64(row, 2);
+    out->in_bytes = sqlite3_column_int64(row, 2);
     out->mass_recall = store_get_read_share(row, 3);
     return cell_read_ns(sqlite3_column_double(row, 0), 1e3, &out->ns);
 }
@@ -166,7 +166,7 @@ static bool get_layers(struct store *store, const char *run, struct result *resu
                    run, &rows, &count, why) &&
         (result->layers = array_zeroed(count, sizeof *result->layers, why)) != NULL;
     for (uint32_t i = 0; ok && i < count; i++) {
-        result->layers[i] = (struct result_layer){rows[i].ns, rows[i].hit_ratio, rows[i].h2d_bytes};
+        result->layers[i] = (struct result_layer){rows[i].ns, rows[i].hit_ratio, rows[i].in_bytes};
         result->layer_count = i + 1;
     }
     free(rows);

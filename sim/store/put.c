@@ -114,7 +114,7 @@ static void bind_layer(sqlite3_stmt *statement, const struct result *result, uin
     sqlite3_bind_int64(statement, 2, index);
     sqlite3_bind_double(statement, 3, (double)layer->ns / 1e3);
     store_put_bind_number(statement, 4, layer->hit_ratio);
-    sqlite3_bind_int64(statement, 5, layer->h2d_bytes);
+    sqlite3_bind_int64(statement, 5, layer->in_bytes);
 }
 
 static void bind_step(sqlite3_stmt *statement, const struct result *result, uint32_t index)
@@ -123,7 +123,7 @@ static void bind_step(sqlite3_stmt *statement, const struct result *result, uint
     sqlite3_bind_int64(statement, 2, index);
     sqlite3_bind_double(statement, 3, (double)step->ns / 1e3);
     store_put_bind_number(statement, 4, step->hit_ratio);
-    sqlite3_bind_int64(statement, 5, step->h2d_bytes);
+    sqlite3_bind_int64(statement, 5, step->in_bytes);
     store_put_bind_number(statement, 6, step->mass_recall);
 }
 

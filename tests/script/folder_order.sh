@@ -10,6 +10,7 @@ sim/base
 sim/engine
 sim/model
 sim/hardware
+sim/place
 sim/trace/format
 sim/trace/csv
 sim/trace/import

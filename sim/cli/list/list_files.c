@@ -126,7 +126,7 @@ const struct list list_models = {"models", LIST_COLUMNS(model_columns), add_mode
 /* The curves in which machines differ most. */
 static const enum curve_id listed_curves[] = {
     CURVE_GPU_HBM_CAPACITY, CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_FLOPS_BF16,
-    CURVE_LINK_H2D,         CURVE_HOST_DRAM_CAPACITY, CURVE_HOST_CORES,
+    CURVE_LINK_IN,          CURVE_HOST_DRAM_CAPACITY, CURVE_HOST_CORES,
 };
 enum { LISTED_CURVES = sizeof listed_curves / sizeof listed_curves[0] };
 

@@ -23,7 +23,7 @@ static bool is_latency(enum curve_id id)
  * behind the first by more than a hundredth. */
 static void append_figures(const struct profile *slow, const struct profile *fast, char text[LINE])
 {
-    static const enum curve_id ids[] = {CURVE_LINK_D2H,          CURVE_LINK_DUPLEX,
+    static const enum curve_id ids[] = {CURVE_LINK_OUT,          CURVE_LINK_DUPLEX,
                                         CURVE_LINK_COPY_LATENCY, CURVE_LINK_ROUND_TRIP,
                                         CURVE_LINK_ZERO_COPY,    CURVE_LINK_CPU_STORE};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {

@@ -24,7 +24,7 @@ static double stored_rate(const struct whatif *whatif, uint32_t axis, uint32_t v
     const struct mechanisms *m = &resolved.setup.mechanisms;
     double rate = 0;
     if (mechanisms_offload(m) && m->transfer == TRANSFER_CPU_STORE) {
-        double link = profile_value(&resolved.setup.profile, CURVE_LINK_H2D, 0, &trust) /
+        double link = profile_value(&resolved.setup.profile, CURVE_LINK_IN, 0, &trust) /
                       cost_uplink_sharers(&resolved.setup, &trust);
         double stores = cost_transfer_rate(&resolved.setup, &trust);
         rate = stores < link ? stores : 0;

@@ -138,7 +138,7 @@ double cost_transfer_rate(const struct setup *setup, struct trust *trust)
     const struct profile *profile = &setup->profile;
     const struct mechanisms *m = &setup->mechanisms;
     double link =
-        profile_value(profile, CURVE_LINK_H2D, 0, trust) / cost_uplink_sharers(setup, trust);
+        profile_value(profile, CURVE_LINK_IN, 0, trust) / cost_uplink_sharers(setup, trust);
     if (m->transfer == TRANSFER_SM_ZERO_COPY) {
         return fmin(link, profile_value(profile, CURVE_LINK_ZERO_COPY, 0, trust));
     }

@@ -144,7 +144,7 @@ struct kernel kernel_copy(const struct profile *profile, double bytes)
 {
     struct kernel copy = kernel_none;
     copy.bytes = bytes;
-    copy.ns = bytes * 1e9 / profile_value(profile, CURVE_LINK_H2D, 0, &copy.trust);
+    copy.ns = bytes * 1e9 / profile_value(profile, CURVE_LINK_IN, 0, &copy.trust);
     copy.bound = BOUND_LINK;
     return roofline_after(roofline_then(profile, copy, CURVE_LINK_COPY_LATENCY, 1), copy);
 }

@@ -206,7 +206,7 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .micro_batches =
             {.cohorts = 1, .runs = 1, .times = &one, .sequences = &one, .count = 1, .whole = 1},
         .offloaded = offloaded,
-        .memory = {.cache = cache_bytes(miniature, &setup)},
+        .memory.in[TIER_GPU].cache = cache_bytes(miniature, &setup),
         .cpu_threads = (uint32_t)setup.mechanisms.pool_threads,
         .steps = miniature->steps,
     };

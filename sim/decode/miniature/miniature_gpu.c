@@ -27,7 +27,6 @@ static const enum curve_id curves[] = {
     CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_HBM_SHARE,
     CURVE_GPU_CTA_BANDWIDTH,  CURVE_GPU_SMS,
     CURVE_GPU_KERNEL_FLOOR,   CURVE_GPU_GRAPH_NODE,
-    CURVE_LINK_H2D,           CURVE_LINK_D2H,
     CURVE_LINK_DUPLEX,        CURVE_LINK_COPY_LATENCY,
     CURVE_LINK_ROUND_TRIP,    CURVE_LINK_ZERO_COPY,
     CURVE_LINK_CTA_IN_FLIGHT, CURVE_HOST_GRAPH_LAUNCH,
@@ -38,7 +37,8 @@ static const enum curve_id curves[] = {
     CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
     CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
     CURVE_GPU_FLOPS_SHARE,    CURVE_GPU_SM_THREADS,
-    CURVE_GPU_SECTOR,
+    CURVE_GPU_SECTOR,         CURVE_LINK_IN,
+    CURVE_LINK_OUT,
 };
 
 /* ---- tasks ---- */
@@ -106,7 +106,7 @@ static bool put_in_place(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].fetched, NULL, why);
 }
 
-/* The call of a copy to the GPU, and the copy itself but for its fixed time. */
+/* The call of a copy to the GPU, and the copy itself. */
 static bool call_copy_in(struct pipe *pipe, double bytes, struct work *work, struct error *why)
 {
     struct trust trust = work_trust;
@@ -115,10 +115,7 @@ static bool call_copy_in(struct pipe *pipe, double bytes, struct work *work, str
     if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
-    *work = work_of(PART_LINK, PIPE_H2D);
-    work->route = ROUTE_COPY_IN;
-    work->bytes = bytes;
-    work->rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work->rate_trust) / 1e9;
+    *work = work_over(pipe, PART_LINK, WAY_IN, bytes);
     work_wait_for(work, started);
     return true;
 }
@@ -131,7 +128,6 @@ static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
     if (!call_copy_in(pipe, bytes, &work, why)) {
         return false;
     }
-    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     return work_put(pipe, &work, &copied, why) && work_put_event(pipe, PART_LINK, copied, why);
 }
@@ -143,14 +139,17 @@ static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
 static bool put_staged(struct pipe *pipe, double bytes, engine_task_id freed,
                        engine_task_id *copied, struct error *why)
 {
-    struct work sent, last = work_of(PART_LINK, PIPE_H2D);
+    struct work sent, last = work_of(PART_LINK, PIPE_IN);
     engine_task_id staged;
     if (!call_copy_in(pipe, bytes, &sent, why)) {
         return false;
     }
+    last.fixed_ns = sent.fixed_ns;
+    last.fixed_trust = sent.fixed_trust;
+    sent.fixed_ns = 0;
+    sent.fixed_trust = work_trust;
     sent.rate = fmin(sent.rate, pipe_figure(pipe, CURVE_HOST_PAGEABLE, 0, &sent.rate_trust) / 1e9);
     work_wait_for(&sent, freed);
-    last.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &last.fixed_trust);
     return work_put(pipe, &sent, &staged, why) && miniature_wait(pipe, staged, why) &&
            work_put(pipe, &last, copied, why);
 }

@@ -179,7 +179,7 @@ static void miniature_host_set_up(const struct miniature_run *run, double figure
     figures[1] = whole ? run->stand_ins->copies_whole : run->stand_ins->copies_rows;
     figures[3] = 2 * profile_value(profile, CURVE_HOST_POOL_WAKE, 1, &trust);
     figures[7] = run->stand_ins->attends_whole;
-    miniature_figure(profile, CURVE_LINK_H2D, figures);
+    miniature_figure(profile, CURVE_LINK_IN, figures);
     miniature_figure(profile, CURVE_LINK_COPY_LATENCY, figures + 2);
     miniature_figure(profile, CURVE_HOST_COPY_CALL, figures + 4);
     if (whole) {

@@ -34,7 +34,7 @@ static bool miniature_qsac_put_ask(struct pipe *pipe, uint32_t layer, struct err
 {
     struct kernel kernel = kernel_none;
     double bytes = (double)pipe_row(pipe, layer)->missed * sizeof(uint32_t);
-    kernel.ns = bytes * 1e9 / pipe_figure(pipe, CURVE_LINK_D2H, 0, &kernel.trust);
+    kernel.ns = bytes * 1e9 / pipe_figure(pipe, CURVE_LINK_OUT, 0, &kernel.trust);
     return work_put_kernel(pipe, PART_LOOKUP, kernel, ASK_KERNELS, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
 }
@@ -55,7 +55,7 @@ static bool miniature_qsac_put_rows(struct pipe *pipe, uint32_t layer, bool stor
     const struct ledger_row *row = pipe_row(pipe, layer);
     enum curve_id fixed = stores ? CURVE_HOST_POOL_WAKE : CURVE_LINK_COPY_LATENCY;
     double threads = (double)pipe->mechanisms->transfer_threads;
-    struct work work = work_of(PART_LINK, stores ? PIPE_STORES : PIPE_H2D);
+    struct work work = work_of(PART_LINK, stores ? PIPE_STORES : PIPE_IN);
     work.route = ROUTE_COPY_IN;
     work.bytes = (double)row->missed * pipe->head_bytes;
     work.fixed_ns = (stores ? threads : row->fetching_heads) *

@@ -67,7 +67,8 @@ static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t 
         plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
     }
     struct memory memory = memory_of(setup, plan, offloaded);
-    return fmax(0, (double)memory_hbm_limit(setup, &memory, &ignored) - (double)memory.hbm);
+    return fmax(0, (double)memory_limit(setup, &memory, TIER_GPU, &ignored) -
+                       (double)memory.in[TIER_GPU].all);
 }
 
 static double memory_mean_context(const struct plan *plan)
@@ -347,6 +348,13 @@ double memory_host_copies(const struct setup *setup)
                                          : model->tensor_parallel;
 }
 
+static uint64_t memory_held_sum(const struct memory_held *held)
+{
+    return memory_whole((double)held->weights + (double)held->kv + (double)held->window +
+                        (double)held->cache + (double)held->metadata + (double)held->buffers +
+                        (double)held->workspace + (double)held->padding);
+}
+
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded)
 {
     struct held held = {0};
@@ -361,34 +369,25 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     struct peak peak = peak_of(setup, plan);
     double gpus = model_gpus(&setup->model);
     struct memory memory = {
-        .weights = memory_whole((double)model_weight_bytes(&setup->model) - streamed),
-        .resident = memory_whole(held.resident),
-        .window = memory_whole(held.window),
-        .cache = memory_whole(held.cache),
-        .metadata = memory_whole(held.metadata),
-        .buffers = memory_whole(peak.buffers),
-        .workspace = memory_whole(peak.workspace),
+        .in[TIER_GPU] = {.weights =
+                             memory_whole((double)model_weight_bytes(&setup->model) - streamed),
+                         .kv = memory_whole(held.resident),
+                         .window = memory_whole(held.window),
+                         .cache = memory_whole(held.cache),
+                         .metadata = memory_whole(held.metadata),
+                         .buffers = memory_whole(peak.buffers),
+                         .workspace = memory_whole(peak.workspace)},
+        .in[TIER_HOST] = {.weights = memory_whole(streamed * gpus),
+                          .kv = memory_whole(held.host_kv * memory_host_copies(setup) *
+                                             model_passes(&setup->model)),
+                          .buffers = memory_whole((held.staging + held.index) * gpus),
+                          .padding = memory_whole(pinned_padding(setup, &pinned) * gpus)},
         .peak_in_prefill = peak.in_prefill,
-        .host_kv =
-            memory_whole(held.host_kv * memory_host_copies(setup) * model_passes(&setup->model)),
-        .host_weights = memory_whole(streamed * gpus),
-        .host_buffers = memory_whole((held.staging + held.index) * gpus),
-        .host_padding = memory_whole(pinned_padding(setup, &pinned) * gpus),
     };
-    memory.hbm =
-        memory_whole((double)memory.weights + (double)memory.resident + (double)memory.window +
-                     (double)memory.cache + (double)memory.metadata + (double)memory.buffers +
-                     (double)memory.workspace);
-    memory.dram = memory_whole((double)memory.host_kv + (double)memory.host_weights +
-                               (double)memory.host_buffers + (double)memory.host_padding);
+    for (int tier = 0; tier < TIER_COUNT; tier++) {
+        memory.in[tier].all = memory_held_sum(&memory.in[tier]);
+    }
     return memory;
-}
-
-uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
-                          struct trust *trust)
-{
-    uint64_t room = memory_hbm_room(setup, memory, trust);
-    return setup->unlimited_memory ? UINT64_MAX : room;
 }
 
 uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
@@ -403,17 +402,20 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
         /* A GPU of a pipeline has them in the layers of its stage. */
         double pool = (double)setup->kv_pool_tokens * token / setup->model.parallel.pipeline;
         return memory_whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +
-                                               (double)memory->workspace + pool));
+                                               (double)memory->in[TIER_GPU].workspace + pool));
     }
     return memory_whole(fmax(0, floor(capacity * setup->hbm_usable) - (double)setup->hbm_reserve));
 }
 
-uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust)
+uint64_t memory_limit(const struct setup *setup, const struct memory *memory, enum tier_id tier,
+                      struct trust *trust)
 {
-    if (setup->host_memory > 0) {
+    if (tier == TIER_HOST && setup->host_memory > 0) {
         return setup->host_memory;
     }
-    uint64_t capacity =
-        memory_whole(profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, trust));
-    return setup->unlimited_memory ? UINT64_MAX : capacity;
+    uint64_t room =
+        tier == TIER_GPU
+            ? memory_hbm_room(setup, memory, trust)
+            : memory_whole(profile_value(&setup->profile, tier_kinds[tier].capacity, 0, trust));
+    return setup->unlimited_memory ? UINT64_MAX : room;
 }

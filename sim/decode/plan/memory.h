@@ -16,13 +16,12 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
  * saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
-/* Bytes of HBM that may be used, and of host memory. With `kv_pool_tokens` HBM's are weights,
- * workspace and that pool. */
-uint64_t memory_hbm_limit(const struct setup *setup, const struct memory *memory,
-                          struct trust *trust);
+/* Bytes of a tier that may be used. With `kv_pool_tokens` HBM's are weights, workspace and that
+ * pool. */
+uint64_t memory_limit(const struct setup *setup, const struct memory *memory, enum tier_id tier,
+                      struct trust *trust);
 uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
-                         struct trust *trust); /* the same, also with `unlimited_memory` */
-uint64_t memory_dram_limit(const struct setup *setup, struct trust *trust);
+                         struct trust *trust); /* HBM's, also with `unlimited_memory` */
 
 /* Copies of one GPU's KV on the host, over all GPUs: one for each, or with `host_shared` one for
  * each GPU that has other KV. */

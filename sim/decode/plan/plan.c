@@ -63,21 +63,21 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
     return memory_head_sizes(setup, offloaded, plan, why);
 }
 
-/* Does the plan's batch fit? If not, `limit` is the tier that is too small. */
+/* Does the plan's batch fit? If not, `full` is the first tier that is too small. */
 static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
-                             enum limit *limit, struct trust *trust)
+                             enum tier_id *full, struct trust *trust)
 {
     struct error ignored;
-    *limit = LIMIT_HBM;
+    *full = TIER_GPU;
     if (!size_batch(setup, offloaded, plan, &ignored)) {
         return false;
     }
     struct memory memory = memory_of(setup, plan, offloaded);
-    if (memory.hbm > memory_hbm_limit(setup, &memory, trust)) {
-        return false;
+    while (*full < TIER_COUNT &&
+           memory.in[*full].all <= memory_limit(setup, &memory, *full, trust)) {
+        (*full)++;
     }
-    *limit = LIMIT_HOST;
-    return memory.dram <= memory_dram_limit(setup, trust);
+    return *full == TIER_COUNT;
 }
 
 /* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
@@ -85,19 +85,19 @@ static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, stru
  * not fit. In a batch of several contexts the rounding of shares can make a larger batch need less
  * memory. The result is then still a batch that fits while one more sequence would not. */
 static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
-                              enum limit *limit, struct trust *trust)
+                              enum tier_id *full, struct trust *trust)
 {
     uint32_t good = 0, bad = MOST_BATCH + 1;
-    *limit = LIMIT_HBM;
+    *full = TIER_GPU;
     while (bad - good > 1) {
         uint32_t batch = good + (bad - good) / 2;
-        enum limit stops;
+        enum tier_id stops;
         decode_plan_set_batch(setup, batch, plan);
         if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
             good = batch;
         } else {
             bad = batch;
-            *limit = stops;
+            *full = stops;
         }
     }
     return good;
@@ -110,7 +110,7 @@ static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, s
 {
     uint64_t good = 0, bad = plan->cohorts[plan->cohort_count - 1].context;
     while (bad - good > 1) {
-        enum limit stops;
+        enum tier_id stops;
         uint64_t context = good + (bad - good) / 2;
         set_contexts(setup, context, plan);
         if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
@@ -169,6 +169,15 @@ static bool check_context(const struct setup *setup, struct trust *trust, struct
     return true;
 }
 
+enum tier_id plan_overfull(const struct plan *plan)
+{
+    enum tier_id tier = TIER_GPU;
+    while (tier < TIER_COUNT && plan->memory.in[tier].all <= plan->limit[tier]) {
+        tier++;
+    }
+    return tier;
+}
+
 uint64_t plan_offloaded_heads(const struct plan *plan)
 {
     uint64_t heads = 0;
@@ -187,18 +196,19 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
         return false;
     }
     plan->memory = memory_of(setup, plan, most);
-    plan->hbm_limit = memory_hbm_limit(setup, &plan->memory, trust);
-    plan->dram_limit = memory_dram_limit(setup, trust);
+    for (enum tier_id tier = 0; tier < TIER_COUNT; tier++) {
+        plan->limit[tier] = memory_limit(setup, &plan->memory, tier, trust);
+    }
     resident_importance(setup, plan);
     if (!resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
     plan->cpu_threads = cpu_attention_threads(setup, trust);
     plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
-    plan->fits = plan->memory.hbm <= plan->hbm_limit && plan->memory.dram <= plan->dram_limit;
+    plan->fits = plan_overfull(plan) == TIER_COUNT;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
                              ? (uint64_t)setup->mechanisms.budget.value
-                             : plan->memory.cache;
+                             : plan->memory.in[TIER_GPU].cache;
     residency_resolve(setup, plan, trust);
     return true;
 }
@@ -244,7 +254,7 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
         return false;
     }
     bool searched = setup->batch == SETUP_BATCH_MAX || !setup->unlimited_memory;
-    out->max_batch = searched ? largest_batch(setup, most, out, &out->limit, trust) : setup->batch;
+    out->max_batch = searched ? largest_batch(setup, most, out, &out->full, trust) : setup->batch;
     uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
     decode_plan_set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
     bool good = resolve_heads(setup, head_cosine, most, out, trust, why);

@@ -10,26 +10,28 @@
 #include "decode/plan/representation.h"
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
+#include "place/tier.h"
 
 #include <stdint.h>
 
-enum limit { LIMIT_HBM, LIMIT_HOST };
-
-struct memory {
-    uint64_t weights;
-    uint64_t resident; /* KV of heads that stay whole in HBM, and what stays of others */
-    uint64_t window;   /* sinks and recent tokens of the others */
+/* Bytes of a batch in a tier: of one GPU, or of all GPUs in a tier that they share. */
+struct memory_held {
+    uint64_t weights; /* below HBM: those that are streamed */
+    uint64_t kv;      /* of heads that stay whole in HBM, and what stays of others; below it all KV,
+                          or activations in its place */
+    uint64_t window;  /* sinks and recent tokens of the others */
     uint64_t cache;
     uint64_t metadata; /* the index that retrieval reads, and averages for attention on the CPU */
-    uint64_t buffers;  /* with workspace: temporary memory at the fullest moment (peak.h) */
+    uint64_t buffers;  /* in HBM with workspace: temporary memory at the fullest moment (peak.h); on
+                          the host pinned: staging, and a streamed index */
     uint64_t workspace;
+    uint64_t padding; /* of pinned memory, by allocators that round up */
+    uint64_t all;     /* the sum */
+};
+
+struct memory {
+    struct memory_held in[TIER_COUNT];
     bool peak_in_prefill;
-    uint64_t hbm;          /* the sum */
-    uint64_t host_kv;      /* KV, or activations in its place */
-    uint64_t host_weights; /* streamed weights */
-    uint64_t host_buffers; /* pinned: staging, and a streamed index */
-    uint64_t host_padding; /* of pinned memory, by allocators that round up */
-    uint64_t dram;         /* the sum */
 };
 
 /* Sizes of a KV head of one sequence. They depend on its context; with a budget in bytes, on the
@@ -60,9 +62,9 @@ struct plan {
     double resident_share; /* of the KV that may leave HBM; 0 unless `residency: pressure` */
     uint32_t cpu_threads;  /* that attend to KV outside HBM; 0: none do */
     struct memory memory;
-    uint64_t hbm_limit, dram_limit;
+    uint64_t limit[TIER_COUNT]; /* bytes that may be used */
     bool fits;
-    enum limit limit;     /* the tier that has no room for one more sequence */
+    enum tier_id full;    /* the tier that has no room for one more sequence */
     uint32_t max_batch;   /* the setup's batch if it says one and memory is unlimited */
     uint64_t max_context; /* tokens that would fit at this batch, if the plan does not; 0: none */
     uint32_t warmup, steps;
@@ -78,6 +80,9 @@ void plan_release(struct plan *plan);
 
 /* The part of the plan that decides the hits of a cohort. It borrows from `setup` and `plan`. */
 struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort);
+
+/* The first tier that has no room for what it would hold; TIER_COUNT: all of them have. */
+enum tier_id plan_overfull(const struct plan *plan);
 
 /* Heads that leave HBM, over all layers. */
 uint64_t plan_offloaded_heads(const struct plan *plan);

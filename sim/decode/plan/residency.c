@@ -19,19 +19,19 @@ static double residency_leaving_bytes(const struct setup *setup, const struct pl
 
 void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust)
 {
-    struct memory *memory = &plan->memory;
+    struct memory_held *hbm = &plan->memory.in[TIER_GPU];
     double leaving = residency_leaving_bytes(setup, plan);
     if (setup->mechanisms.residency != RESIDENCY_PRESSURE || leaving == 0) {
         return;
     }
-    double room = (double)memory_hbm_room(setup, memory, trust) - (double)memory->hbm;
+    double room = (double)memory_hbm_room(setup, &plan->memory, trust) - (double)hbm->all;
     double share = fmin(1, fmax(0, room / leaving));
     uint64_t stays = (uint64_t)floor(share * leaving);
     if (share == 1) {
-        memory->hbm -= memory->cache;
-        memory->cache = 0;
+        hbm->all -= hbm->cache;
+        hbm->cache = 0;
     }
     plan->resident_share = share;
-    memory->resident += stays;
-    memory->hbm += stays;
+    hbm->kv += stays;
+    hbm->all += stays;
 }

@@ -107,12 +107,12 @@ static void keep_head(struct plan *plan, uint32_t index)
 static uint64_t room_for_heads(const struct setup *setup, const struct plan *plan)
 {
     uint64_t offloaded = plan_offloaded_heads(plan);
-    uint64_t used = memory_of(setup, plan, offloaded).hbm;
-    if (offloaded == 0 || used >= plan->hbm_limit) {
+    uint64_t used = memory_of(setup, plan, offloaded).in[TIER_GPU].all;
+    if (offloaded == 0 || used >= plan->limit[TIER_GPU]) {
         return 0;
     }
-    uint64_t fewer = memory_of(setup, plan, offloaded - 1).hbm;
-    return fewer > used ? (plan->hbm_limit - used) / (fewer - used) : UINT64_MAX;
+    uint64_t fewer = memory_of(setup, plan, offloaded - 1).in[TIER_GPU].all;
+    return fewer > used ? (plan->limit[TIER_GPU] - used) / (fewer - used) : UINT64_MAX;
 }
 
 static bool keep_hardest(const struct setup *setup, const double *head_cosine, struct plan *plan,

@@ -13,7 +13,7 @@ void resident_importance(const struct setup *setup, struct plan *plan);
 
 /* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0,
  * because nothing prefetches for it, and in each other layer max(#{D > 0} − N_p, 0) heads, as far
- * as `plan->hbm_limit` has room at `plan->batch`, the hardest of all layers first. D = τ − (ŝ − ε).
+ * as HBM has room at `plan->batch`, the hardest of all layers first. D = τ − (ŝ − ε).
  * Without cosines, layer 0 only. */
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why);

@@ -37,9 +37,7 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2])
 static bool fetch_put_copy(struct pipe *pipe, double bytes, double calls, engine_task_id after,
                            engine_task_id *out, struct error *why)
 {
-    struct work work = work_of(PART_LINK, PIPE_H2D);
-    work.route = ROUTE_COPY_IN;
-    work.bytes = bytes;
+    struct work work = work_over(pipe, PART_LINK, WAY_IN, bytes);
     engine_task_id started = pipe->graph;
     struct trust trust = work_trust;
     if (pipe->mechanisms->launch == LAUNCH_EAGER &&
@@ -48,12 +46,10 @@ static bool fetch_put_copy(struct pipe *pipe, double bytes, double calls, engine
                          trust, &started, why)) {
         return false;
     }
-    work.fixed_ns = calls * pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) /
-                cost_uplink_sharers(pipe->setup, &work.rate_trust) / 1e9;
+    work.fixed_ns *= calls;
+    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
     work_wait_for(&work, started);
     work_wait_for(&work, after);
-    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
     return work_put(pipe, &work, out, why);
 }
 
@@ -109,23 +105,22 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The resource that moves the bytes of a transfer, and its fixed time. */
 static struct work way_of(const struct pipe *pipe)
 {
-    struct work work;
-    switch (pipe->mechanisms->transfer) {
-    case TRANSFER_SM_ZERO_COPY:
-        work = work_of(PART_LINK, PIPE_SIDE);
-        work.route = ROUTE_ZERO_COPY;
-        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
-        break;
-    case TRANSFER_CPU_STORE: /* ends with a flag that a kernel polls */
-        work = work_of(PART_LINK, PIPE_STORES);
-        work.route = ROUTE_COPY_IN;
-        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-        break;
-    default:
-        work = work_of(PART_LINK, PIPE_H2D);
-        work.route = ROUTE_COPY_IN;
-        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    }
+    static const struct {
+        enum pipe_resource resource;
+        enum pipe_route route;
+        enum carrier by;
+    } all[] = {
+        [TRANSFER_COPY_ENGINE] = {PIPE_IN, ROUTE_COPY_IN, BY_ENGINE},
+        [TRANSFER_GATHER_COPY] = {PIPE_IN, ROUTE_COPY_IN, BY_ENGINE},
+        [TRANSFER_PAGEABLE] = {PIPE_IN, ROUTE_COPY_IN, BY_ENGINE},
+        [TRANSFER_SM_ZERO_COPY] = {PIPE_SIDE, ROUTE_ZERO_COPY, BY_KERNEL},
+        [TRANSFER_CPU_STORE] = {PIPE_STORES, ROUTE_COPY_IN, BY_CPU},
+    };
+    enum transfer transfer = (enum transfer)pipe->mechanisms->transfer;
+    struct work work = work_of(PART_LINK, all[transfer].resource);
+    work.route = all[transfer].route;
+    work.fixed_ns =
+        way_start_ns(&pipe->setup->profile, WAY_IN, all[transfer].by, &work.fixed_trust);
     return work;
 }
 
@@ -164,7 +159,7 @@ bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_ta
     work_wait_for(&work, started);
     work_wait_for(&work, after);
     work_wait_for(&work, freed);
-    pipe->moved[pipe->step].h2d_bytes += llround(bytes);
+    pipe->moved[pipe->step].moved[WAY_IN] += llround(bytes);
     return work_put(pipe, &work, out, why);
 }
 

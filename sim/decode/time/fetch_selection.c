@@ -81,14 +81,14 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* The GPU looks up: kernels with a sector for each access. Query labels need no such kernel:
  * retrieval has compared them. */
-static bool look_up_on_gpu(struct pipe *pipe, uint64_t accesses, engine_task_id *out,
-                           struct error *why)
+static bool look_up_in_kernels(struct pipe *pipe, uint64_t accesses, engine_task_id *out,
+                               struct error *why)
 {
     struct trust trust = work_trust;
     double sector = pipe_figure(pipe, CURVE_GPU_SECTOR, 0, &trust);
     struct kernel kernel = kernel_read(&pipe->setup->profile, (double)accesses * sector);
     trust_add(&kernel.trust, trust);
-    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.cache == 0 ||
+    return pipe->mechanisms->policy->needs_queries || pipe->plan->memory.in[TIER_GPU].cache == 0 ||
            work_put_kernel(pipe, PART_LOOKUP, kernel, pipe->mechanisms->lookup_kernels, *out, out,
                            why);
 }
@@ -99,7 +99,8 @@ bool fetch_diff(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return pipe->mechanisms->manager != MANAGER_SPLIT ||
            (wait_for_fill(pipe, layer, why) &&
-            look_up_on_gpu(pipe, pipe_row(pipe, layer)->wanted, &pipe->at[layer].selected, why));
+            look_up_in_kernels(pipe, pipe_row(pipe, layer)->wanted, &pipe->at[layer].selected,
+                               why));
 }
 
 /* The launch thread blocks until what it waits for is there, `count` times. */
@@ -115,12 +116,7 @@ static bool put_syncs(struct pipe *pipe, uint32_t layer, uint64_t count, struct 
 static bool put_copy_of_ids(struct pipe *pipe, uint32_t layer, double bytes, struct error *why)
 {
     engine_task_id *selected = &pipe->at[layer].selected;
-    struct work work = work_of(PART_SYNC, PIPE_D2H);
-    work.route = ROUTE_COPY_OUT;
-    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.bytes = bytes;
-    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-    pipe->moved[pipe->step].d2h_bytes += llround(bytes);
+    struct work work = work_over(pipe, PART_SYNC, WAY_OUT, bytes);
     work_wait_for(&work, *selected);
     return work_put(pipe, &work, selected, why);
 }
@@ -179,8 +175,8 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
     case MANAGER_CPU:
         return manager_look_up(pipe, layer, at->selected, &at->looked_up, why);
     case MANAGER_GPU:
-        return look_up_on_gpu(pipe, row->lookups + row->updates + row->inserts, &at->looked_up,
-                              why);
+        return look_up_in_kernels(pipe, row->lookups + row->updates + row->inserts, &at->looked_up,
+                                  why);
     default: /* split: fetch_diff() has looked up */
         return true;
     }

@@ -41,11 +41,11 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = row_for_cpu(pipe, layer);
-    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
-    work.route = ROUTE_COPY_OUT;
     if (row == NULL) {
         return true;
     }
+    double bytes = hybrid_query_bytes(&pipe->setup->model, row->offloaded_heads);
+    struct work work = work_over(pipe, PART_SYNC, WAY_OUT, bytes);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     if (m->sync == SYNC_CPU) {
         struct trust trust = work_trust;
@@ -55,14 +55,11 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
             return false;
         }
         work_wait_for(&work, started);
-        work.resource = PIPE_D2H;
-        work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
     } else {
+        work.resource = PIPE_NO_QUEUE;
+        work.fixed_trust = work_trust;
         work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     }
-    work.bytes = hybrid_query_bytes(&pipe->setup->model, row->offloaded_heads);
-    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-    pipe->moved[pipe->step].d2h_bytes += llround(work.bytes);
     return work_put(pipe, &work, &pipe->at[layer].selected, why);
 }
 
@@ -137,9 +134,10 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Bytes a second that the SMs load over one GPU's share of the link. */
 static double load_rate(const struct pipe *pipe, struct trust *trust)
 {
+    const struct profile *profile = &pipe->setup->profile;
     double link =
-        pipe_figure(pipe, CURVE_LINK_H2D, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
-    return fmin(link, pipe_figure(pipe, CURVE_LINK_ZERO_COPY, 0, trust));
+        way_rate(profile, WAY_IN, BY_ENGINE, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
+    return fmin(link, way_rate(profile, WAY_IN, BY_KERNEL, 0, trust));
 }
 
 /* Merge both parts: one kernel on the main stream, which loads the CPU's part over the link. */
@@ -162,7 +160,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
         work.fixed_trust = least.trust;
     }
     work.fixed_ns = starts;
-    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
+    pipe->moved[pipe->step].moved[WAY_IN] += llround(work.bytes);
     if (!work_launch(pipe, COMBINE_KERNELS, &launched, why)) {
         return false;
     }

@@ -3,7 +3,7 @@
  *
  *     launch thread |pre|copy|att|avg| |..sync..|..........................|combine|post|
  *     main stream   |    pre     |  window  |avg|                          |combine|post|
- *     D2H engine                 |Q|
+ *     out engine                 |Q|
  *     CPU pool                                  | hand-off | kept entries  |
  *
  * One thread of the pool is woken for each task. A task is a few adjacent heads, padded to the

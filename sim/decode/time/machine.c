@@ -3,23 +3,15 @@
 
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
+#include "place/places.h"
 
 #include <math.h>
 
 static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
     [PIPE_LAUNCH] = "launch thread", [PIPE_MAIN] = "main stream", [PIPE_SIDE] = "side stream",
-    [PIPE_H2D] = "copy to GPU",      [PIPE_D2H] = "copy to host", [PIPE_POOL] = "CPU pool",
+    [PIPE_IN] = "copy to GPU",       [PIPE_OUT] = "copy to host", [PIPE_POOL] = "CPU pool",
     [PIPE_STORES] = "CPU stores",
 };
-
-/* Add a channel. Only those that the setup uses are added: the curves of others may be unknown. */
-static bool add_channel(struct pipe *pipe, const char *name, enum curve_id curve, double share,
-                        uint32_t *channel, struct error *why)
-{
-    double rate = pipe_figure(pipe, curve, 0, &pipe->channel_trust);
-    *channel = engine_channel_add(pipe->engine, name, rate / share / 1e9, why);
-    return *channel != ENGINE_NONE;
-}
 
 /* A bound of the model, not a figure of a machine: beside a zero-copy kernel of any size, other
  * kernels get a tenth of the SMs, and so end. */
@@ -41,57 +33,54 @@ static double zero_copy_share(const struct pipe *pipe)
     return fmin(most, threads / (sms * sm_threads));
 }
 
-/* The channels and routes of the link and of DRAM. GPUs below one uplink share both, and all do the
- * same at the same time. */
-static bool add_link(struct pipe *pipe, struct engine_use hbm, struct engine_use *some_sm,
-                     struct engine_route *routes, struct error *why)
+static int add_place(struct pipe *pipe, struct places *places, enum tier_id tier, double sharers)
 {
-    double share = cost_uplink_sharers(pipe->setup, &pipe->channel_trust);
-    uint32_t dram, in, out, both;
-    if (!add_channel(pipe, "DRAM", CURVE_HOST_DRAM_BANDWIDTH, share, &dram, why) ||
-        !add_channel(pipe, "link to GPU", CURVE_LINK_H2D, share, &in, why) ||
-        !add_channel(pipe, "link to host", CURVE_LINK_D2H, share, &out, why) ||
-        !add_channel(pipe, "link", CURVE_LINK_DUPLEX, share, &both, why)) {
-        return false;
-    }
-    const struct engine_use memory = {dram, 1, ENGINE_PER_UNIT};
-    const struct engine_use twice = {dram, 2, ENGINE_PER_UNIT};
-    const struct engine_use way_in = {in, 1, ENGINE_PER_UNIT};
-    const struct engine_use way_out = {out, 1, ENGINE_PER_UNIT};
-    const struct engine_use either = {both, 1, ENGINE_PER_UNIT};
-    some_sm->weight = zero_copy_share(pipe);
-    some_sm->kind = ENGINE_WITHHELD;
-    routes[ROUTE_ZERO_COPY] = (struct engine_route){{way_in, either, memory, hbm, *some_sm}, 5};
-    routes[ROUTE_COPY_IN] = (struct engine_route){{way_in, either, memory, hbm}, 4};
-    routes[ROUTE_COPY_OUT] = (struct engine_route){{way_out, either, memory, hbm}, 4};
-    routes[ROUTE_GATHER] = (struct engine_route){{twice}, 1};
-    routes[ROUTE_CPU_READ] = (struct engine_route){{memory}, 1};
-    return true;
+    double bandwidth = pipe_figure(pipe, tier_kinds[tier].bandwidth, 0, &pipe->channel_trust);
+    return places_add(places, tier, bandwidth / sharers);
 }
 
+/* Join the GPU to its host. GPUs below one uplink share that and DRAM, and all do the same at the
+ * same time. `sm` is what kernels use. */
+static void add_host(struct pipe *pipe, struct places *places, int gpu, struct engine_use sm,
+                     struct engine_route *routes)
+{
+    double sharers = cost_uplink_sharers(pipe->setup, &pipe->channel_trust);
+    int host = add_place(pipe, places, TIER_HOST, sharers);
+    const struct place_link link =
+        place_link_of(&pipe->setup->profile, sharers, &pipe->channel_trust);
+    places_join(places, host, gpu, &link);
+    uint32_t dram = (uint32_t)places->all[host].channel;
+    routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, host, gpu, true);
+    routes[ROUTE_ZERO_COPY].uses[routes[ROUTE_ZERO_COPY].count++] =
+        (struct engine_use){sm.channel, zero_copy_share(pipe), ENGINE_WITHHELD};
+    routes[ROUTE_COPY_OUT] = places_route(places, gpu, host, true);
+    routes[ROUTE_GATHER] = (struct engine_route){{{dram, 2, ENGINE_PER_UNIT}}, 1};
+    routes[ROUTE_CPU_READ] = (struct engine_route){{{dram, 1, ENGINE_PER_UNIT}}, 1};
+}
+
+/* The host is there only if something crosses: the curves of its link may be unknown. The SMs are the
+ * channel after HBM, which is that of the first place. */
 static bool add_routes(struct pipe *pipe, struct error *why)
 {
+    struct places places = {.count = 0};
     struct engine_route routes[ROUTE_COUNT] = {0};
-    struct engine_use hbm = {0, 1, ENGINE_PER_UNIT}, sm = {0, 1, ENGINE_AT_CAP};
-    if (!add_channel(pipe, "HBM", CURVE_GPU_HBM_BANDWIDTH, 1, &hbm.channel, why)) {
-        return false;
-    }
-    sm.channel = engine_channel_add(pipe->engine, "SM", 1, why);
-    if (sm.channel == ENGINE_NONE) {
-        return false;
-    }
+    int gpu = add_place(pipe, &places, TIER_GPU, 1);
+    const struct engine_use hbm = {(uint32_t)places.all[gpu].channel, 1, ENGINE_PER_UNIT};
+    const struct engine_use sm = {places_add_channel(&places, "SM", 1e9), 1, ENGINE_AT_CAP};
     routes[ROUTE_KERNEL] = (struct engine_route){{hbm, sm}, 2};
-    if ((pipe->ledger != NULL || pipe->mechanisms->weights < 1) &&
-        !add_link(pipe, hbm, &sm, routes, why)) {
-        return false;
+    if (pipe->ledger != NULL || pipe->mechanisms->weights < 1) {
+        add_host(pipe, &places, gpu, sm, routes);
     }
-    for (int i = 0; i < ROUTE_COUNT; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < places.channel_count; i++) {
+        ok = engine_channel_add(pipe->engine, places.channels[i].name,
+                                places.channels[i].rate / 1e9, why) != ENGINE_NONE;
+    }
+    for (int i = 0; ok && i < ROUTE_COUNT; i++) {
         pipe->route[i] = engine_route_add(pipe->engine, &routes[i], why);
-        if (pipe->route[i] == ENGINE_NONE) {
-            return false;
-        }
+        ok = pipe->route[i] != ENGINE_NONE;
     }
-    return true;
+    return ok;
 }
 
 bool machine_add(struct pipe *pipe, struct error *why)

@@ -13,8 +13,8 @@ enum pipe_resource {
     PIPE_LAUNCH,
     PIPE_MAIN,
     PIPE_SIDE,
-    PIPE_H2D,
-    PIPE_D2H,
+    PIPE_IN,  /* the copy engines of WAY_IN */
+    PIPE_OUT, /* and of WAY_OUT */
     PIPE_POOL,
     PIPE_STORES,
     PIPE_RESOURCE_COUNT,

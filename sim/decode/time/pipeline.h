@@ -6,7 +6,7 @@
  *   launch   the thread that launches kernels, blocks in synchronisations, and runs the scheduler
  *   main     the GPU's stream: a step ends with its last task
  *   side     a second stream (SM loads beside the main stream's copies)
- *   h2d, d2h copy engines
+ *   in, out  copy engines of the link
  *   pool     the CPU's worker pool: lookup, update, gather
  *   stores   dedicated threads that store into GPU memory
  *
@@ -26,6 +26,7 @@
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "engine/engine.h"
+#include "place/way.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ enum { PIPELINE_MOST_DRAWN = 1 << 16 }; /* some 200 MB of tasks */
 
 struct pipeline_step {
     int64_t ns;
-    int64_t h2d_bytes, d2h_bytes;
+    int64_t moved[WAY_COUNT]; /* bytes */
 };
 
 struct timing {

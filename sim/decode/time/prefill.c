@@ -204,7 +204,7 @@ static bool build(struct pipe *pipe, struct error *why)
 /* The copy engine to the GPU is left out: its last load, the first layer's weights, is for decode. */
 engine_task_id prefill_last(const struct pipe *pipe)
 {
-    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_D2H, PIPE_POOL};
+    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_OUT, PIPE_POOL};
     engine_task_id last = pipe->last[PIPE_LAUNCH];
     for (size_t i = 1; i < sizeof ends / sizeof *ends; i++) {
         engine_task_id task = pipe->last[ends[i]];

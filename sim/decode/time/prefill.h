@@ -4,9 +4,9 @@
  * streamed weights cross the link once, a layer ahead. KV or activations, as the plan splits them,
  * cross to the host while later passes compute:
  *
- *   h2d  |weights 1|       |weights 2|       |
+ *   in   |weights 1|       |weights 2|       |
  *   main |pre|index|attend|post|pre|index|attend|post|
- *   d2h      |.....KV 0.....|      |.....KV 1....|
+ *   out      |.....KV 0.....|      |.....KV 1....|
  *   pool                    |.index 0.|          |.index 1.|     an index on the host
  *
  * An operator's rows are the tokens of the pass: its time is that of its FLOPs at the rate which so

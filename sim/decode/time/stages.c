@@ -207,7 +207,7 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The launch thread waits for all kernels and copies that it started. */
 static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_H2D, PIPE_D2H};
+    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_IN, PIPE_OUT};
     bool last =
         pipe->micro_batch + 1 == pipe->plan->micro_batches.count && (pipe->halves & HALF_FFN) != 0;
     (void)layer;

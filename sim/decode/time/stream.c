@@ -57,9 +57,8 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     double parts = m->weights_spread ? pipe->plan->micro_batches.whole : 1;
     enum stage_half halves = next_halves(pipe, &layer);
-    struct work work = work_of(PART_WEIGHTS, PIPE_H2D);
-    work.route = ROUTE_COPY_IN;
-    work.bytes = streamed_weight_bytes(pipe->setup, layer, halves) / parts;
+    struct work work = work_over(pipe, PART_WEIGHTS, WAY_IN,
+                                 streamed_weight_bytes(pipe->setup, layer, halves) / parts);
     struct trust trust = work_trust;
     engine_task_id started = pipe->graph;
     double call =
@@ -67,12 +66,9 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
         return false;
     }
-    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
-    work.rate = pipe_figure(pipe, CURVE_LINK_H2D, 0, &work.rate_trust) / 1e9 /
-                cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
     work_wait_for(&work, started);
     work_wait_for(&work, stream->weights_freed);
-    pipe->moved[pipe->step].h2d_bytes += llround(work.bytes);
     return work_put(pipe, &work, &stream->weights[(stream->weights_now + 1) % 2], why);
 }
 

@@ -130,15 +130,22 @@ bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, 
     return work_put(pipe, &work, out, why);
 }
 
+struct work work_over(struct pipe *pipe, enum part part, enum way_id way, double bytes)
+{
+    const struct profile *profile = &pipe->setup->profile;
+    struct work work = work_of(part, way == WAY_IN ? PIPE_IN : PIPE_OUT);
+    work.route = way == WAY_IN ? ROUTE_COPY_IN : ROUTE_COPY_OUT;
+    work.bytes = bytes;
+    work.rate = way_rate(profile, way, BY_ENGINE, bytes, &work.rate_trust) / 1e9;
+    work.fixed_ns = way_start_ns(profile, way, BY_ENGINE, &work.fixed_trust);
+    pipe->moved[pipe->step].moved[way] += llround(bytes);
+    return work;
+}
+
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why)
 {
-    struct work work = work_of(PART_LINK, PIPE_D2H);
-    work.route = ROUTE_COPY_OUT;
-    work.bytes = bytes;
-    work.rate = pipe_figure(pipe, CURVE_LINK_D2H, 0, &work.rate_trust) / 1e9;
-    work.fixed_ns = pipe_figure(pipe, CURVE_LINK_COPY_LATENCY, 0, &work.fixed_trust);
+    struct work work = work_over(pipe, PART_LINK, WAY_OUT, bytes);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
-    pipe->moved[pipe->step].d2h_bytes += llround(bytes);
     return work_put(pipe, &work, out, why);
 }
 

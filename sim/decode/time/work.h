@@ -60,6 +60,9 @@ bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, 
                        engine_task_id first, engine_task_id after, engine_task_id *out,
                        struct error *why);
 
+/* A copy of `bytes` over a way by its copy engine, alone on it; they count as moved. */
+struct work work_over(struct pipe *pipe, enum part part, enum way_id way, double bytes);
+
 /* Copy `bytes` to the host, after the last task put on the main stream. */
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why);
 

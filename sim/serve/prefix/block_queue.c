@@ -24,8 +24,8 @@ bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct 
     }
     queue->items[queue->count++] = copy;
     queue->crossing += copy.crosses;
-    queue->on_gpu += copy.on_gpu;
-    queue->on_host += copy.on_host;
+    queue->upper += copy.upper;
+    queue->lower += copy.lower;
     return true;
 }
 
@@ -38,6 +38,6 @@ void block_queue_pop(struct block_queue *queue)
 {
     const struct block_copy *copy = &queue->items[queue->first++];
     queue->crossing -= copy->crosses;
-    queue->on_gpu -= copy->on_gpu;
-    queue->on_host -= copy->on_host;
+    queue->upper -= copy->upper;
+    queue->lower -= copy->lower;
 }

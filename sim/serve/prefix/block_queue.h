@@ -1,4 +1,4 @@
-/* Blocks that are being copied between GPU and host, first come, first served, and the references
+/* Blocks that are being copied between two tiers, first come, first served, and the references
  * that each copy holds until it is done. */
 #ifndef SERVE_BLOCK_QUEUE_H
 #define SERVE_BLOCK_QUEUE_H
@@ -11,14 +11,14 @@
 
 struct block_copy {
     uint32_t id;
-    bool crosses;         /* the link; else it only waits for the copies in front of it */
-    bool on_gpu, on_host; /* it holds a reference there until it is done */
+    bool crosses;      /* the way; else it only waits for the copies in front of it */
+    bool upper, lower; /* it holds a reference there until it is done */
 };
 
 struct block_queue {
     struct block_copy *items; /* pending copies are [first, count), owned */
     size_t first, count, capacity;
-    uint64_t crossing, on_gpu, on_host; /* pending copies with each flag */
+    uint64_t crossing, upper, lower; /* pending copies with each flag */
 };
 
 void block_queue_release(struct block_queue *queue);

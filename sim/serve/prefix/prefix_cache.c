@@ -14,8 +14,9 @@
 /* The blocks of a request on the GPU: the first ones are full, the others taken. If the GPU retains
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
 struct holding {
-    uint64_t full, blocks; /* full ones, and all */
-    uint64_t load;         /* number of the last load that brings some of them; 0: none */
+    uint64_t full, blocks;            /* full ones, and all */
+    uint64_t load[PREFIX_MOST_TIERS]; /* number of the last load from each tier that brings some of
+                                         them; 0: none */
 };
 
 struct prefix_cache {
@@ -77,19 +78,19 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
     return block_numbers_read(&cache->numbers, index, block);
 }
 
-void prefix_saved(struct prefix_cache *cache, uint64_t count)
+void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count)
 {
-    prefix_tiers_saved(&cache->tiers, count);
+    prefix_tiers_saved(&cache->tiers, tier, count);
 }
 
-void prefix_loaded(struct prefix_cache *cache, uint64_t count)
+void prefix_loaded(struct prefix_cache *cache, uint32_t tier, uint64_t count)
 {
-    prefix_tiers_loaded(&cache->tiers, count);
+    prefix_tiers_loaded(&cache->tiers, tier, count);
 }
 
-struct prefix_counts prefix_counts(const struct prefix_cache *cache)
+struct prefix_counts prefix_counts(const struct prefix_cache *cache, uint32_t tier)
 {
-    return cache->tiers.counts;
+    return cache->tiers.lower[tier].counts;
 }
 
 uint32_t prefix_ids(const struct prefix_cache *cache)
@@ -97,9 +98,9 @@ uint32_t prefix_ids(const struct prefix_cache *cache)
     return cache->numbers.most;
 }
 
-uint64_t prefix_load(const struct prefix_cache *cache, size_t index)
+uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t tier)
 {
-    return cache->holdings[index].load;
+    return cache->holdings[index].load[tier];
 }
 
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index)
@@ -114,16 +115,18 @@ uint64_t prefix_shared(const struct prefix_cache *cache, size_t index)
 
 struct prefix_census prefix_census(const struct prefix_cache *cache)
 {
-    const struct block_queue *saves = &cache->tiers.saves, *loads = &cache->tiers.loads;
-    struct prefix_census census = {.gpu = block_pool_census(cache->tiers.gpu),
-                                   .saving = saves->crossing,
-                                   .pins = cache->options.pins,
-                                   .loading = loads->on_host,
-                                   .held_on_gpu = saves->on_gpu + loads->on_gpu,
-                                   .held_on_host = saves->on_host + loads->on_host};
-    if (cache->tiers.host != NULL) {
-        census.host = host_tier_census(cache->tiers.host);
-        census.held_on_host += cache->options.host_policy == NULL ? census.host.known : 0;
+    const struct prefix_tiers *tiers = &cache->tiers;
+    struct prefix_census census = {.count = tiers->count, .pins = cache->options.pins};
+    census.of[0].blocks = block_pool_census(tiers->gpu);
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        const struct prefix_lower *lower = &tiers->lower[k];
+        bool keeps_all = cache->options.lower[k - 1].policy == NULL;
+        census.of[k].blocks = block_store_census(lower->store);
+        census.of[k].saving = lower->saves.crossing;
+        census.of[k].loading = lower->loads.lower;
+        census.of[k].held +=
+            lower->saves.lower + lower->loads.lower + (keeps_all ? census.of[k].blocks.known : 0);
+        census.of[k - 1].held += lower->saves.upper;
     }
     return census;
 }
@@ -143,7 +146,11 @@ bool prefix_check(const struct prefix_cache *cache, struct error *why)
     if (cache->tiers.failed) {
         return error_set(why, NULL, 0, "out of memory");
     }
-    return cache->tiers.host == NULL || host_tier_check(cache->tiers.host, why);
+    bool ok = true;
+    for (uint32_t k = 1; ok && k < cache->tiers.count; k++) {
+        ok = block_store_check(cache->tiers.lower[k].store, why);
+    }
+    return ok;
 }
 
 /* ---- a request begins ----------------------------------------------------------------- */
@@ -153,21 +160,30 @@ static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
     return (tokens + cache->options.block_tokens - 1) / cache->options.block_tokens;
 }
 
-/* The load for which a request's first blocks wait: its own if it loads any, because that is the
- * last in the queue; else the latest among the blocks found. */
-static uint64_t begin_load(struct prefix_cache *cache, const struct prefix_found *found,
-                           bool loads_some)
+/* The loads for which a request's first blocks wait. From a tier that gives it some, its own, because
+ * that is the last in the queue; else the latest among the blocks found. */
+static void begin_loads(struct prefix_cache *cache, const struct prefix_found *found,
+                        const uint64_t from[PREFIX_MOST_TIERS], struct holding *holding)
 {
-    cache->tiers.counts.loads += loads_some;
-    return loads_some ? cache->tiers.counts.loads : found->load;
+    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+        struct prefix_counts *counts = &cache->tiers.lower[k].counts;
+        counts->loads += from[k] > 0;
+        holding->load[k] = from[k] > 0 ? counts->loads : found->load[k];
+    }
 }
 
-/* Offer the host the blocks [first, end) that have just filled, and earlier ones whose unit is
+/* Is tier 1 offered blocks at this time? */
+static bool offers(const struct prefix_cache *cache, enum prefix_write write)
+{
+    return cache->tiers.count > 1 && cache->options.lower[0].write == write;
+}
+
+/* Offer tier 1 the blocks [first, end) that have just filled, and earlier ones whose unit is
  * whole only now. */
 static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first, uint64_t end)
 {
     uint32_t unit = cache->options.unit_blocks;
-    if (cache->tiers.host == NULL || cache->options.write != PREFIX_WRITE_FILL) {
+    if (!offers(cache, PREFIX_WRITE_FILL)) {
         return;
     }
     for (uint64_t block = first / unit * unit; block < end / unit * unit; block++) {
@@ -183,22 +199,35 @@ static bool number_blocks(struct prefix_cache *cache, size_t index)
     return ok;
 }
 
-/* The blocks found, now referred to and taken, are on the GPU; `load` brings those that were not. */
+/* The blocks found, now referred to and taken, are on the GPU; loads bring those that were not. */
 static void bring_found(struct prefix_cache *cache, size_t index, const struct prefix_found *found,
-                        uint64_t load)
+                        const struct holding *holding)
 {
     struct prefix_tiers *tiers = &cache->tiers;
-    for (uint64_t block = 0; block < found->blocks && tiers->host != NULL; block++) {
+    for (uint64_t block = 0; block < found->blocks && tiers->count > 1; block++) {
         uint32_t id = prefix_id(cache, index, block);
         if (!block_pool_knows(tiers->gpu, id)) {
-            prefix_tiers_name(tiers, id, load);
+            uint32_t from = prefix_tiers_source(tiers, id);
+            prefix_tiers_name(tiers, id, tier_load(holding->load[from], from));
         }
         prefix_tiers_count(tiers, id);
     }
     if (tiers->asked != NULL) { /* some blocks may now have been held often enough */
         save_filled(cache, index, 0, found->blocks);
     }
-    tiers->counts.loaded += found->blocks - found->on_gpu;
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        tiers->lower[k].counts.loaded += found->in[k];
+    }
+}
+
+static void write_match(const struct prefix_cache *cache, const struct prefix_found *found,
+                        uint64_t tokens, struct prefix_match *match)
+{
+    uint32_t block_tokens = cache->options.block_tokens;
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        match->found[k] = (uint32_t)(found->in[k] * block_tokens);
+    }
+    match->compute_tokens = (uint32_t)(tokens - found->blocks * block_tokens);
 }
 
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
@@ -211,22 +240,21 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
         !number_blocks(cache, index)) {
         return false;
     }
-    struct prefix_found found = prefix_found_in_both(tiers, index, most);
+    struct prefix_found found = prefix_found_in_all(tiers, index, most);
     uint64_t have = found.blocks * block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
-    if (block_pool_room(tiers->gpu) - found.idle < all - found.on_gpu) {
+    if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
         uint64_t need = all - prefix_found_used(tiers, index, most);
         prefix_refusal_note(&cache->refusal, tiers->gpu, index, tokens, need);
         return false;
     }
     prefix_found_refer(tiers, index, &found);
-    block_pool_take(tiers->gpu, blocks - found.on_gpu);
-    uint64_t load = begin_load(cache, &found, found.blocks > found.on_gpu);
-    bring_found(cache, index, &found, load);
-    cache->holdings[index] = (struct holding){found.blocks, blocks, load};
-    match->gpu_tokens = (uint32_t)(found.on_gpu * block_tokens);
-    match->host_tokens = (uint32_t)have - match->gpu_tokens;
-    match->compute_tokens = (uint32_t)(tokens - have);
+    block_pool_take(tiers->gpu, blocks - found.in[0]);
+    struct holding *holding = &cache->holdings[index];
+    *holding = (struct holding){.full = found.blocks, .blocks = blocks};
+    begin_loads(cache, &found, found.in, holding);
+    bring_found(cache, index, &found, holding);
+    write_match(cache, &found, tokens, match);
     return true;
 }
 
@@ -270,7 +298,7 @@ static void bring_kept(struct prefix_cache *cache, size_t index, uint64_t found,
 {
     uint64_t numbered = block_numbers_count(&cache->numbers, index, full);
     for (uint64_t block = found; block < numbered; block++) {
-        prefix_tiers_name(&cache->tiers, prefix_id(cache, index, block), load);
+        prefix_tiers_name(&cache->tiers, prefix_id(cache, index, block), tier_load(load, 1));
     }
     uint64_t own = found > numbered ? found : numbered;
     if (own < full) {
@@ -289,7 +317,7 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     if (!number_blocks(cache, index)) {
         return false;
     }
-    struct prefix_found found = prefix_found_on_gpu(&cache->tiers, index, full);
+    struct prefix_found found = prefix_found_in_first(&cache->tiers, index, full);
     if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
@@ -297,9 +325,10 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
                           block_numbers_count(&cache->numbers, index, full));
     block_pool_take(gpu, blocks - found.blocks);
     *missing = kept - found.blocks * block_tokens;
-    uint64_t load = begin_load(cache, &found, *missing > 0);
-    bring_kept(cache, index, found.blocks, full, load);
-    cache->holdings[index] = (struct holding){full, blocks, load};
+    struct holding *holding = &cache->holdings[index];
+    *holding = (struct holding){.full = full, .blocks = blocks};
+    begin_loads(cache, &found, (uint64_t[PREFIX_MOST_TIERS]){0, *missing}, holding);
+    bring_kept(cache, index, found.blocks, full, holding->load[1]);
     return true;
 }
 
@@ -316,16 +345,17 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
     return true;
 }
 
-/* The request holds the block no more. `saves`: it is offered to the host. Behind the first block
- * since `before` that the host took, those that it has already wait for their turn, too. */
+/* The request holds the block no more. `saves`: it is offered to tier 1. Behind the first block since
+ * `before` that this took, those that it has already wait for their turn, too. */
 static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint64_t before)
 {
     struct prefix_tiers *tiers = &cache->tiers;
-    uint64_t saved = tiers->counts.saved;
+    const struct prefix_counts *counts = &tiers->lower[1].counts;
+    uint64_t saved = counts->saved;
     if (saves) {
         prefix_tiers_offer(tiers, id);
     }
-    if (cache->options.saves_wait && saved > before && tiers->counts.saved == saved) {
+    if (cache->options.saves_wait && saved > before && counts->saved == saved) {
         prefix_tiers_wait(tiers, id);
     }
     if (cache->options.gpu_keeps) {
@@ -338,9 +368,9 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     const struct prefix_options *options = &cache->options;
     struct holding *holding = &cache->holdings[index];
     struct prefix_tiers *tiers = &cache->tiers;
-    bool saves = done && tiers->host != NULL && options->write == PREFIX_WRITE_FINISH;
+    bool saves = done && offers(cache, PREFIX_WRITE_FINISH);
     uint64_t whole = holding->full / options->unit_blocks * options->unit_blocks;
-    uint64_t before = tiers->counts.saved;
+    uint64_t before = tiers->lower[1].counts.saved;
     uint64_t numbered = block_numbers_count(&cache->numbers, index, holding->full);
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);

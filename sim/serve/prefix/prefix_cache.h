@@ -1,18 +1,26 @@
-/* A prefix cache in one or two tiers: KV blocks of ended requests, reused by requests whose prompts
+/* A prefix cache in a list of tiers: KV blocks of ended requests, reused by requests whose prompts
  * begin alike.
  *
  * W. Kwon et al., "Efficient Memory Management for Large Language Model Serving with
  * PagedAttention", 2023, and vLLM's prefix caching. Blocks have a few tokens each; a block's hash
  * covers its tokens and all tokens before it. A prompt's blocks are looked up from its beginning,
- * on the GPU, then in host memory, up to the first block that neither has. Blocks on the host are
- * copied in; the remaining tokens are computed. At least one token is always computed, because only
- * that yields the first new token.
+ * on the GPU (tier 0), then in the tiers below it, up to the first block that none has. Blocks below
+ * are copied in; the remaining tokens are computed. At least one token is always computed, because
+ * only that yields the first new token.
  *
- * Blocks saved to the host cross a link. If that takes time (`saves_wait`), a block on the host can
- * be used only after it has arrived, and the GPU keeps it until then; the caller says when
- * (prefix_saved()). The host may evict a block that is still being copied; the copy then ends as if
- * it went to a buffer. With `pins` it keeps such a block from the beginning of a copy to its end,
- * and a block for which there is no room beside the pinned ones is not saved.
+ *     tier 0  GPU      │ saves: when a request ends, a block fills, or the GPU evicts it
+ *     tier 1  host     ▼
+ *                      │ saves: when a block has arrived in the tier above, or is evicted there
+ *     tier 2  disk     ▼
+ *
+ * A block that a request finds counts as used in every tier that has it. Its load passes the tiers
+ * above the nearest of those, which keep it if they have room or evict for it.
+ *
+ * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
+ * only after it has arrived, and the GPU keeps it until then; the caller says when (prefix_saved()).
+ * A tier below the GPU may evict a block that is still being copied; the copy then ends as if it was
+ * between buffers. With `pins` it keeps such a block from the beginning of a copy to its end, and a
+ * block for which there is no room beside the pinned ones is not saved.
  *
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
  * Every request that uses it waits for that load (prefix_load()).
@@ -26,41 +34,52 @@
 #include "serve/prefix/block_pool.h"
 #include "serve/requests/requests.h"
 
+enum { PREFIX_MOST_TIERS = 4 };
+
+/* A tier below the GPU. */
+struct prefix_tier {
+    uint64_t blocks;
+    const struct policy_kind *policy; /* NULL: it never evicts */
+    const double *values;             /* of the policy; NULL: its defaults */
+    enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
+                                and `fill` both mean: when they have arrived there. Only a tier
+                                with LRU hands on what it evicts */
+};
+
 struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
-    bool has_host;         /* there is a second tier */
-    uint64_t gpu_blocks, host_blocks;
-    uint32_t unit_blocks;    /* blocks saved and found on the host together, counted from a
+    uint64_t gpu_blocks;
+    struct prefix_tier lower[PREFIX_MOST_TIERS - 1]; /* [lower_count] tiers 1, 2, ... */
+    uint32_t lower_count;
+    uint32_t unit_blocks; /* blocks saved and found below the GPU together, counted from a
                                 prompt's beginning; 0: 1 */
-    uint32_t least_asked;    /* a block is saved once this many requests held it; 0: 1 */
-    bool saves_wait;         /* saves take time: prefix_saved() says when they are done */
-    bool recycles;           /* numbers of blocks that nobody can find again are given anew. Then
+    uint32_t least_asked; /* a block is saved once this many requests held it; 0: 1 */
+    bool saves_wait;      /* saves take time: prefix_saved() says when they are done */
+    bool recycles;        /* numbers of blocks that nobody can find again are given anew. Then
                                 prefix_id() is for requests that have not ended and, without a
-                                host, for blocks that hashes cover. Does nothing if the host's
-                                policy remembers blocks that it has evicted */
-    bool pins;               /* the host keeps blocks that are being copied; not every policy can */
-    enum prefix_write write; /* when blocks are saved to the host */
-    const struct policy_kind *host_policy; /* NULL: the host never evicts */
-    const double *host_values;             /* NULL: its defaults */
+                                lower tier, for blocks that hashes cover. Does nothing if the policy
+                                of one remembers blocks that it has evicted */
+    bool pins;            /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;
 };
 
-/* In blocks. */
+/* Of a tier below the GPU, in blocks. */
 struct prefix_counts {
-    uint64_t loaded;  /* host to GPU */
-    uint64_t loads;   /* loads, not blocks: requests that began with something to load */
-    uint64_t saved;   /* GPU to host, begun */
-    uint64_t evicted; /* blocks of `saved` that the GPU had evicted before */
+    uint64_t loaded;  /* to the GPU */
+    uint64_t loads;   /* loads, not blocks: requests that began with something to load from here */
+    uint64_t saved;   /* from the tier above, begun */
+    uint64_t evicted; /* blocks of `saved` that the tier above had evicted before */
 };
 
 /* Where a request's tokens are when it begins; they add up to all of them. Small, because there is
  * one for each request of a run (REQUEST_MOST_TOKENS). */
 struct prefix_match {
-    uint32_t gpu_tokens, host_tokens, compute_tokens;
+    uint32_t found[PREFIX_MOST_TIERS]; /* by the nearest tier that has them */
+    uint32_t compute_tokens;
 };
 
 struct prefix_cache;
@@ -96,25 +115,26 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t kept,
                     uint64_t chunk, uint64_t *missing);
 
-/* The oldest `count` pending saves are done. */
-void prefix_saved(struct prefix_cache *cache, uint64_t count);
+/* The oldest `count` pending saves to a tier are done. */
+void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 
-/* The oldest `count` blocks of pending loads have arrived. Without `pins` this does nothing. */
-void prefix_loaded(struct prefix_cache *cache, uint64_t count);
+/* The oldest `count` blocks of pending loads from a tier have arrived. Without `pins` this does
+ * nothing. */
+void prefix_loaded(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 
-/* The request ends, or is preempted (`done` false; then nothing is offered to the host). Its blocks
+/* The request ends, or is preempted (`done` false; then nothing is saved). Its blocks
  * lose their reference, the last block first, so that beginnings are retained longest. */
 void prefix_end(struct prefix_cache *cache, size_t index, bool done);
 
-struct prefix_counts prefix_counts(const struct prefix_cache *cache);
+struct prefix_counts prefix_counts(const struct prefix_cache *cache, uint32_t tier);
 
 /* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
 
-/* Number of the load that the request's KV waits for, counted from 1 in the order in which loads
- * began; 0: none. That load may have ended already. */
-uint64_t prefix_load(const struct prefix_cache *cache, size_t index);
+/* Number of the load from a tier that the request's KV waits for, counted from 1 in the order in
+ * which loads from there began; 0: none. That load may have ended already. */
+uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t tier);
 
 /* Blocks that a request has on the GPU; and those of them that are full, so that others can find
  * them. */
@@ -123,12 +143,14 @@ uint64_t prefix_shared(const struct prefix_cache *cache, size_t index);
 
 /* The cache's numbers of blocks, for conservation.h. */
 struct prefix_census {
-    struct block_census gpu, host; /* host: all 0 without one */
-    uint64_t saving;               /* on their way to the host; 0 unless saves take time */
-    bool pins;                     /* the option; without it `loading` is 0 */
-    uint64_t loading;              /* on their way to the GPU */
-    uint64_t held_on_gpu;          /* references of pending copies */
-    uint64_t held_on_host;         /* likewise, and those of a host that never evicts */
+    uint32_t count; /* of tiers */
+    bool pins;      /* the option; without it `loading` is 0 */
+    struct {
+        struct block_census blocks;
+        uint64_t saving;  /* on their way here; 0 unless saves take time */
+        uint64_t loading; /* on their way from here to the GPU */
+        uint64_t held;    /* references of pending copies, and those of a tier that never evicts */
+    } of[PREFIX_MOST_TIERS];
 };
 struct prefix_census prefix_census(const struct prefix_cache *cache);
 
@@ -137,7 +159,7 @@ struct prefix_census prefix_census(const struct prefix_cache *cache);
 uint32_t prefix_ids(const struct prefix_cache *cache);
 uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block);
 
-/* False if memory was out, or if a plug-in used as the host's policy gave an invalid answer. */
+/* False if memory was out, or if a plug-in used as a tier's policy gave an invalid answer. */
 bool prefix_check(const struct prefix_cache *cache, struct error *why);
 
 #endif

@@ -26,8 +26,8 @@ struct prefix_curve_pass {
 
 bool prefix_curve_applies(const struct prefix_options *options)
 {
-    return options->has_host && options->write == PREFIX_WRITE_FINISH &&
-           options->host_policy == &policy_lru;
+    return options->lower_count == 1 && options->lower[0].write == PREFIX_WRITE_FINISH &&
+           options->lower[0].policy == &policy_lru;
 }
 
 struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
@@ -38,7 +38,7 @@ struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
         return NULL;
     }
     curve->options = *options;
-    curve->options.has_host = false;
+    curve->options.lower_count = 0;
     curve->options.recycles = false; /* a number stands for one block in all requests */
     curve->requests = requests;
     struct prefix_cache *cache = prefix_cache_create(&curve->options, requests, why);
@@ -66,11 +66,11 @@ void prefix_curve_destroy(struct prefix_curve *curve)
 /* ---- a pass ----------------------------------------------------------------------------- */
 
 /* Count the depths of a prompt's blocks after those found on the GPU. */
-static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t on_gpu)
+static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t found)
 {
     struct prefix_curve *curve = pass->curve;
     uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
-    for (uint64_t block = on_gpu; block < most; block++) {
+    for (uint64_t block = found; block < most; block++) {
         uint32_t depth = stack_depth(pass->stack, prefix_id(pass->gpu, index, block));
         if (depth == 0) {
             return;
@@ -100,7 +100,7 @@ static void pass_request(struct prefix_curve_pass *pass, size_t index)
         return;
     }
     prefix_totals_add(&curve->totals, request, &match);
-    count_depths(pass, index, match.gpu_tokens / curve->options.block_tokens);
+    count_depths(pass, index, match.found[0] / curve->options.block_tokens);
     prefix_curve_touch(pass, index, request_kept_tokens(request));
 }
 
@@ -138,9 +138,9 @@ struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_
 {
     struct prefix_totals totals = curve->totals;
     for (uint64_t depth = 1; depth <= host_blocks && depth <= curve->ids; depth++) {
-        totals.blocks.loaded += curve->found[depth];
+        totals.loaded += curve->found[depth];
     }
-    totals.host_tokens = totals.blocks.loaded * curve->options.block_tokens;
-    totals.compute_tokens -= totals.host_tokens;
+    totals.found[1] = totals.loaded * curve->options.block_tokens;
+    totals.compute_tokens -= totals.found[1];
     return totals;
 }

@@ -27,7 +27,7 @@ void prefix_curve_destroy(struct prefix_curve *curve); /* NULL is fine */
 bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
                       struct error *why);
 
-/* The totals with a host of `host_blocks` blocks; of their `blocks` only `loaded` is set. */
+/* The totals with a host of `host_blocks` blocks; they have no `saved`. */
 struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_t host_blocks);
 
 #endif

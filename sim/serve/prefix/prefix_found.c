@@ -1,12 +1,15 @@
 #include "serve/prefix/prefix_found.h"
 
 /* Count the next block, which the GPU has. */
-static void count_on_gpu(const struct prefix_tiers *tiers, uint32_t id, struct prefix_found *found)
+static void count_first(const struct prefix_tiers *tiers, uint32_t id, struct prefix_found *found)
 {
-    uint64_t load = tiers->options->gpu_keeps ? tiers->brought_by[id] : 0;
-    found->on_gpu++;
+    found->in[0]++;
     found->idle += block_pool_is_idle(tiers->gpu, id);
-    found->load = load > found->load ? load : found->load;
+    if (tiers->options->gpu_keeps) {
+        uint64_t load = tiers->brought_by[id], number = load / PREFIX_MOST_TIERS;
+        uint64_t *last = &found->load[load % PREFIX_MOST_TIERS];
+        *last = number > *last ? number : *last;
+    }
 }
 
 /* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are there. */
@@ -14,34 +17,37 @@ static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t m
                       struct prefix_found *found)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    if (found->on_gpu < numbered || numbered == most) {
+    if (found->in[0] < numbered || numbered == most) {
         return;
     }
     const struct own_load *load = &tiers->loads_of_own[index];
     uint64_t known = block_pool_run_known(tiers->gpu, (uint32_t)index);
     known = known < most - numbered ? known : most - numbered;
     found->blocks += known;
-    found->on_gpu += known;
+    found->in[0] += known;
     found->idle += known;
-    if (known > load->first && load->number > found->load) {
-        found->load = load->number;
+    if (known > load->first && load->number > found->load[1]) {
+        found->load[1] = load->number;
     }
 }
 
-struct prefix_found prefix_found_in_both(const struct prefix_tiers *tiers, size_t index,
-                                         uint64_t most)
+struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
+                                        uint64_t most)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
     struct prefix_found found = {.blocks = 0}, whole = found; /* whole: up to the last whole unit */
     for (; found.blocks < numbered; found.blocks++) {
         uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
+        uint32_t below = 0;
         if (block_pool_knows(tiers->gpu, id)) {
-            count_on_gpu(tiers, id, &found);
-        } else if (!prefix_tiers_host_has(tiers, id)) {
+            count_first(tiers, id, &found);
+        } else if ((below = prefix_tiers_find(tiers, id)) > 0) {
+            found.in[below]++;
+        } else {
             break;
         }
         bool ends_unit = (found.blocks + 1) % tiers->options->unit_blocks == 0;
-        if (ends_unit || found.on_gpu == found.blocks + 1) {
+        if (ends_unit || found.in[0] == found.blocks + 1) {
             whole = found;
             whole.blocks++;
         }
@@ -50,8 +56,8 @@ struct prefix_found prefix_found_in_both(const struct prefix_tiers *tiers, size_
     return whole;
 }
 
-struct prefix_found prefix_found_on_gpu(const struct prefix_tiers *tiers, size_t index,
-                                        uint64_t most)
+struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size_t index,
+                                          uint64_t most)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
     struct prefix_found found = {.blocks = 0};
@@ -60,7 +66,7 @@ struct prefix_found prefix_found_on_gpu(const struct prefix_tiers *tiers, size_t
         if (!block_pool_knows(tiers->gpu, id)) {
             break;
         }
-        count_on_gpu(tiers, id, &found);
+        count_first(tiers, id, &found);
     }
     count_run(tiers, index, most, &found);
     return found;
@@ -77,18 +83,6 @@ uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint6
     return used;
 }
 
-static void prefix_found_refer_to(struct prefix_tiers *tiers, uint32_t id)
-{
-    if (block_pool_knows(tiers->gpu, id)) {
-        block_pool_refer(tiers->gpu, id);
-    } else if (tiers->options->pins) {
-        prefix_tiers_load(tiers, id);
-    }
-    if (prefix_tiers_host_has(tiers, id)) {
-        prefix_tiers_offer(tiers, id);
-    }
-}
-
 void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct prefix_found *found)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, found->blocks);
@@ -96,6 +90,12 @@ void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct p
         block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
     }
     for (uint64_t block = numbered; block-- > 0;) {
-        prefix_found_refer_to(tiers, block_numbers_read(tiers->numbers, index, block));
+        prefix_tiers_use(tiers, block_numbers_read(tiers->numbers, index, block));
+    }
+    for (uint64_t block = tiers->count > 2 ? numbered : 0; block-- > 0;) {
+        uint32_t id = block_numbers_read(tiers->numbers, index, block);
+        if (!block_pool_knows(tiers->gpu, id)) {
+            prefix_tiers_pass(tiers, id);
+        }
     }
 }

@@ -15,7 +15,9 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
     }
     bool fits = prefix_begin(cache, index, request->prompt, request->prompt, match);
     if (fits) {
-        prefix_loaded(cache, match->host_tokens / options->block_tokens);
+        for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+            prefix_loaded(cache, k, match->found[k] / options->block_tokens);
+        }
         prefix_fill(cache, index, request->prompt);
         fits = prefix_grow(cache, index, kept);
         prefix_fill(cache, index, kept);
@@ -28,8 +30,9 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
                        const struct prefix_match *match)
 {
-    totals->gpu_tokens += match->gpu_tokens;
-    totals->host_tokens += match->host_tokens;
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        totals->found[k] += match->found[k];
+    }
     totals->compute_tokens += match->compute_tokens;
     totals->prompt_tokens += request->prompt;
     totals->requests++;
@@ -52,9 +55,10 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
             totals->too_long++;
         }
     }
-    struct prefix_counts blocks = prefix_counts(cache);
-    totals->blocks.loaded += blocks.loaded;
-    totals->blocks.saved += blocks.saved;
+    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+        totals->loaded += prefix_counts(cache, k).loaded;
+        totals->saved += prefix_counts(cache, k).saved;
+    }
     bool ok = prefix_check(cache, why);
     prefix_cache_destroy(cache);
     return ok;

@@ -10,8 +10,10 @@ struct prefix_totals {
     uint64_t requests; /* replayed */
     uint64_t too_long; /* left out: longer than the GPU's blocks hold */
     uint64_t prompt_tokens;
-    uint64_t gpu_tokens, host_tokens, compute_tokens; /* they add up to prompt_tokens */
-    struct prefix_counts blocks;
+    uint64_t found[PREFIX_MOST_TIERS]; /* tokens, by tier; with compute_tokens they add up to
+                                          prompt_tokens */
+    uint64_t compute_tokens;
+    uint64_t loaded, saved; /* blocks, from and to the tiers below the GPU */
 };
 
 /* Replay the `count` requests `indices` on an empty cache and add the result to `totals`. */

@@ -10,15 +10,18 @@
 /* Is the block of this number nowhere, and on no way? */
 static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
 {
-    return !block_pool_knows(tiers->gpu, id) &&
-           (tiers->host == NULL || !host_tier_knows(tiers->host, id)) &&
-           (tiers->saving == NULL || tiers->saving[id] == 0);
+    bool gone = !block_pool_knows(tiers->gpu, id);
+    for (uint32_t k = 1; gone && k < tiers->count; k++) {
+        const struct prefix_lower *lower = &tiers->lower[k];
+        gone =
+            !block_store_knows(lower->store, id) && (lower->saving == NULL || lower->saving[id] == 0);
+    }
+    return gone;
 }
 
 /* A tier may have lost its last copy of the block. */
-static void bury(uint32_t id, void *context)
+static void bury(struct prefix_tiers *tiers, uint32_t id)
 {
-    struct prefix_tiers *tiers = context;
     if (!block_numbers_is_orphan(tiers->numbers, id) || !is_gone(tiers, id)) {
         return;
     }
@@ -28,97 +31,191 @@ static void bury(uint32_t id, void *context)
     block_numbers_spare(tiers->numbers, id);
 }
 
+static void on_orphan(uint32_t id, void *context)
+{
+    bury(context, id);
+}
+
 void prefix_tiers_leave(struct prefix_tiers *tiers, size_t index)
 {
-    block_numbers_leave(tiers->numbers, index, bury, tiers);
+    block_numbers_leave(tiers->numbers, index, on_orphan, tiers);
 }
 
 /* ---- copies --------------------------------------------------------------------------- */
 
-bool prefix_tiers_host_has(const struct prefix_tiers *tiers, uint32_t id)
+static bool tier_has(const struct prefix_lower *lower, uint32_t id)
 {
-    return tiers->host != NULL && host_tier_knows(tiers->host, id) &&
-           (!tiers->options->saves_wait || tiers->saving[id] == 0);
+    return block_store_knows(lower->store, id) && (lower->saving == NULL || lower->saving[id] == 0);
+}
+
+uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id)
+{
+    uint32_t k = 1;
+    while (k < tiers->count && !tier_has(&tiers->lower[k], id)) {
+        k++;
+    }
+    k = k < tiers->count ? k : 0;
+    if (tiers->source != NULL) {
+        tiers->source[id] = (uint8_t)k;
+    }
+    return k;
+}
+
+uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id)
+{
+    return tiers->source != NULL ? tiers->source[id] : 1;
+}
+
+static void tier_hold(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
+{
+    if (k == 0) {
+        block_pool_refer(tiers->gpu, id);
+    } else {
+        block_store_hold(tiers->lower[k].store, id);
+    }
+}
+
+static void tier_let_go(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
+{
+    if (k == 0) {
+        block_pool_release(tiers->gpu, id);
+    } else {
+        block_store_let_go(tiers->lower[k].store, id);
+    }
 }
 
 /* Queue a copy, which refers to its block until it is done. */
-static void begin_copy(struct prefix_tiers *tiers, struct block_queue *queue,
+static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
                        struct block_copy copy)
 {
     struct error unseen;
     if (!block_queue_push(queue, copy, &unseen)) {
-        tiers->failed = true;
+        lower->tiers->failed = true;
         return;
     }
-    if (copy.on_gpu) {
-        block_pool_refer(tiers->gpu, copy.id);
+    if (copy.upper) {
+        tier_hold(lower->tiers, lower->number - 1, copy.id);
     }
-    if (copy.on_host) {
-        host_tier_hold(tiers->host, copy.id);
+    if (copy.lower) {
+        tier_hold(lower->tiers, lower->number, copy.id);
     }
 }
 
-static void end_copy(struct prefix_tiers *tiers, struct block_queue *queue)
+static struct block_copy end_copy(struct prefix_lower *lower, struct block_queue *queue)
 {
     const struct block_copy copy = *block_queue_front(queue);
     block_queue_pop(queue);
-    if (copy.on_gpu) {
-        block_pool_release(tiers->gpu, copy.id);
+    if (copy.upper) {
+        tier_let_go(lower->tiers, lower->number - 1, copy.id);
     }
-    if (copy.on_host) {
-        host_tier_let_go(tiers->host, copy.id);
+    if (copy.lower) {
+        tier_let_go(lower->tiers, lower->number, copy.id);
     }
+    return copy;
 }
 
-static void begin_save(struct prefix_tiers *tiers, uint32_t id, bool crosses)
+/* The GPU keeps what is being saved; of other tiers only one with pins does. */
+static void begin_save(struct prefix_lower *lower, uint32_t id, bool crosses)
 {
-    begin_copy(tiers, &tiers->saves,
-               (struct block_copy){.id = id,
-                                   .crosses = crosses,
-                                   .on_gpu = block_pool_knows(tiers->gpu, id),
-                                   .on_host = crosses && tiers->options->pins});
-    tiers->saving[id] += crosses;
+    const struct prefix_tiers *tiers = lower->tiers;
+    bool pins = tiers->options->pins;
+    bool above = lower->number == 1 ? block_pool_knows(tiers->gpu, id)
+                                    : pins && block_store_knows(lower[-1].store, id);
+    begin_copy(lower, &lower->saves,
+               (struct block_copy){
+                   .id = id, .crosses = crosses, .upper = above, .lower = crosses && pins});
+    lower->saving[id] += crosses;
 }
 
 void prefix_tiers_wait(struct prefix_tiers *tiers, uint32_t id)
 {
-    begin_save(tiers, id, false);
+    begin_save(&tiers->lower[1], id, false);
 }
 
-void prefix_tiers_load(struct prefix_tiers *tiers, uint32_t id)
+static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
 {
-    begin_copy(tiers, &tiers->loads, (struct block_copy){.id = id, .on_host = true});
+    return tiers->options->lower[k - 1].write;
 }
 
-void prefix_tiers_saved(struct prefix_tiers *tiers, uint64_t count)
+/* Touch a block that the tier has, or save one that it lacks; behind it goes to the tier below, if
+ * that wants all that has arrived here. */
+static void offer(struct prefix_lower *lower, uint32_t id);
+
+static void arrive(struct prefix_lower *lower, uint32_t id)
 {
-    const struct block_copy *save;
-    while ((save = block_queue_front(&tiers->saves)) != NULL && (count > 0 || !save->crosses)) {
-        uint32_t id = save->id;
-        count -= save->crosses;
-        tiers->saving[id] -= save->crosses;
-        end_copy(tiers, &tiers->saves);
-        bury(id, tiers);
+    struct prefix_tiers *tiers = lower->tiers;
+    uint32_t below = lower->number + 1;
+    if (below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT &&
+        block_store_knows(lower->store, id)) {
+        offer(&tiers->lower[below], id);
     }
-    assert(count == 0 || tiers->failed);
 }
 
-void prefix_tiers_loaded(struct prefix_tiers *tiers, uint64_t count)
+static void offer(struct prefix_lower *lower, uint32_t id)
 {
-    for (; count > 0 && block_queue_front(&tiers->loads) != NULL; count--) {
-        end_copy(tiers, &tiers->loads);
+    if (!block_store_offer(lower->store, id)) {
+        return;
+    }
+    lower->counts.saved++;
+    if (lower->saving != NULL) {
+        begin_save(lower, id, true);
+    } else {
+        arrive(lower, id);
     }
 }
 
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id)
 {
-    bool asked = tiers->asked == NULL || tiers->asked[id] >= tiers->options->least_asked;
-    if (!asked || !host_tier_offer(tiers->host, id)) {
-        return;
+    if (tiers->asked == NULL || tiers->asked[id] >= tiers->options->least_asked) {
+        offer(&tiers->lower[1], id);
     }
-    tiers->counts.saved++;
-    if (tiers->options->saves_wait) {
-        begin_save(tiers, id, true);
+}
+
+void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
+{
+    if (block_pool_knows(tiers->gpu, id)) {
+        block_pool_refer(tiers->gpu, id);
+    } else if (tiers->options->pins) {
+        struct prefix_lower *from = &tiers->lower[prefix_tiers_source(tiers, id)];
+        begin_copy(from, &from->loads, (struct block_copy){.id = id, .lower = true});
+    }
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        bool rare =
+            k == 1 && tiers->asked != NULL && tiers->asked[id] < tiers->options->least_asked;
+        if (!rare && tier_has(&tiers->lower[k], id)) {
+            block_store_offer(tiers->lower[k].store, id);
+        }
+    }
+}
+
+void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id)
+{
+    for (uint32_t k = prefix_tiers_source(tiers, id); k > 1; k--) {
+        block_store_offer(tiers->lower[k - 1].store, id);
+    }
+}
+
+void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
+{
+    struct prefix_lower *lower = &tiers->lower[tier];
+    const struct block_copy *save;
+    while ((save = block_queue_front(&lower->saves)) != NULL && (count > 0 || !save->crosses)) {
+        const struct block_copy done = end_copy(lower, &lower->saves);
+        count -= done.crosses;
+        lower->saving[done.id] -= done.crosses;
+        if (done.crosses && lower->saving[done.id] == 0) {
+            arrive(lower, done.id);
+        }
+        bury(tiers, done.id);
+    }
+    assert(count == 0 || tiers->failed);
+}
+
+void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
+{
+    struct prefix_lower *lower = &tiers->lower[tier];
+    for (; count > 0 && block_queue_front(&lower->loads) != NULL; count--) {
+        end_copy(lower, &lower->loads);
     }
 }
 
@@ -142,20 +239,36 @@ void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load)
 
 /* ---- init, release -------------------------------------------------------------------- */
 
-static void on_evict(uint32_t id, void *context)
+/* Tier `below` - 1 has evicted the block. */
+static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
 {
-    struct prefix_tiers *tiers = context;
-    if (tiers->host != NULL && tiers->options->write == PREFIX_WRITE_EVICT) {
-        uint64_t before = tiers->counts.saved;
-        prefix_tiers_offer(tiers, id);
-        tiers->counts.evicted += tiers->counts.saved - before;
+    if (below < tiers->count && write_of(tiers, below) == PREFIX_WRITE_EVICT) {
+        struct prefix_counts *counts = &tiers->lower[below].counts;
+        uint64_t before = counts->saved;
+        if (below == 1) {
+            prefix_tiers_offer(tiers, id);
+        } else {
+            offer(&tiers->lower[below], id);
+        }
+        counts->evicted += counts->saved - before;
     }
-    bury(id, tiers);
+    bury(tiers, id);
+}
+
+static void on_gpu_evict(uint32_t id, void *context)
+{
+    hand_on(context, 1, id);
+}
+
+static void on_lower_evict(uint32_t id, void *context)
+{
+    struct prefix_lower *lower = context;
+    hand_on(lower->tiers, lower->number + 1, id);
 }
 
 bool prefix_tiers_runs(const struct prefix_options *options)
 {
-    return options->recycles && options->gpu_keeps && !options->has_host;
+    return options->recycles && options->gpu_keeps && options->lower_count == 0;
 }
 
 static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
@@ -171,48 +284,84 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
         (tiers->loads_of_own = array_zeroed(runs, sizeof *tiers->loads_of_own, why)) == NULL) {
         return false;
     }
-    tiers->gpu =
-        block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks, on_evict, tiers, why);
+    tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks, on_gpu_evict,
+                                   tiers, why);
     return tiers->gpu != NULL;
 }
 
-static bool create_host(struct prefix_tiers *tiers, struct error *why)
+/* A policy that is no LRU does not say what it evicts. */
+static bool check_hands_on(const struct prefix_tier *tier, const struct prefix_tier *below,
+                           struct error *why)
+{
+    if (below->write != PREFIX_WRITE_EVICT || block_store_forgets(tier->policy)) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "a tier under policy '%s' hands on nothing that it evicts",
+                tier->policy->name);
+    return error_expect(why, "lru, or a tier below it that is written otherwise");
+}
+
+static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *why)
 {
     const struct prefix_options *options = tiers->options;
+    const struct prefix_tier *tier = &options->lower[k - 1];
+    struct prefix_lower *lower = &tiers->lower[k];
     uint32_t most = tiers->numbers->most;
     if (options->saves_wait &&
-        (tiers->saving = array_zeroed(most, sizeof *tiers->saving, why)) == NULL) {
+        (lower->saving = array_zeroed(most, sizeof *lower->saving, why)) == NULL) {
         return false;
     }
-    if (options->least_asked > 1 &&
+    lower->tiers = tiers;
+    lower->number = k;
+    lower->store = block_store_create(most, tier->blocks, tier->policy, tier->values, options->pins,
+                                    options->seed, on_lower_evict, lower, why);
+    return lower->store != NULL && (k == 1 || check_hands_on(tier - 1, tier, why));
+}
+
+static bool create_all(struct prefix_tiers *tiers, struct error *why)
+{
+    uint32_t most = tiers->numbers->most;
+    if (tiers->count > 1 && tiers->options->least_asked > 1 &&
         (tiers->asked = array_zeroed(most, sizeof *tiers->asked, why)) == NULL) {
         return false;
     }
-    tiers->host =
-        host_tier_create(most, options->host_blocks, options->host_policy, options->host_values,
-                         options->pins, options->seed, bury, tiers, why);
-    return tiers->host != NULL;
+    if (tiers->count > 2 &&
+        (tiers->source = array_zeroed(most, sizeof *tiers->source, why)) == NULL) {
+        return false;
+    }
+    bool ok = create_gpu(tiers, why);
+    for (uint32_t k = 1; ok && k < tiers->count; k++) {
+        ok = create_lower(tiers, k, why);
+    }
+    return ok;
 }
 
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why)
 {
-    *tiers = (struct prefix_tiers){.options = options, .numbers = numbers};
-    bool forgets = !options->has_host || host_tier_forgets(options->host_policy);
+    *tiers = (struct prefix_tiers){
+        .options = options, .numbers = numbers, .count = options->lower_count + 1};
+    bool forgets = true;
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        forgets = forgets && block_store_forgets(options->lower[k - 1].policy);
+    }
     if (options->recycles && forgets && !numbers->of.runs && !block_numbers_recycle(numbers, why)) {
         return false;
     }
-    return create_gpu(tiers, why) && (!options->has_host || create_host(tiers, why));
+    return create_all(tiers, why);
 }
 
 void prefix_tiers_release(struct prefix_tiers *tiers)
 {
     block_pool_destroy(tiers->gpu);
-    host_tier_destroy(tiers->host);
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        block_store_destroy(tiers->lower[k].store);
+        block_queue_release(&tiers->lower[k].saves);
+        block_queue_release(&tiers->lower[k].loads);
+        free(tiers->lower[k].saving);
+    }
     free(tiers->asked);
-    block_queue_release(&tiers->saves);
-    block_queue_release(&tiers->loads);
-    free(tiers->saving);
+    free(tiers->source);
     free(tiers->brought_by);
     free(tiers->loads_of_own);
     *tiers = (struct prefix_tiers){.gpu = NULL};

@@ -20,7 +20,7 @@ static void trade_fill(const struct result *result, double out[TRADE_MEASURES])
     out[TRADE_HBM] = whole_of(result, COLUMN_HBM_BYTES);
     out[TRADE_DRAM] = whole_of(result, COLUMN_DRAM_BYTES);
     out[TRADE_CPU] = whole_of(result, COLUMN_CPU);
-    out[TRADE_LINK] = whole_of(result, COLUMN_H2D_BYTES) + whole_of(result, COLUMN_D2H_BYTES);
+    out[TRADE_LINK] = whole_of(result, COLUMN_IN_BYTES) + whole_of(result, COLUMN_OUT_BYTES);
 }
 
 bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,

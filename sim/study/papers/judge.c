@@ -256,8 +256,8 @@ static void classify(const struct comparison *comparison, struct comparison_row 
                judge_within(&said->over, COLUMN_BUDGET_BYTES, COLUMN_LIMITED_BY)) {
         row->class_name = comparison_geometry_class;
         row->tolerance = GEOMETRY_TOLERANCE;
-    } else if (judge_within(&said->take, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES) &&
-               judge_within(&said->over, COLUMN_HIT_RATIO, COLUMN_D2H_BYTES)) {
+    } else if (judge_within(&said->take, COLUMN_HIT_RATIO, COLUMN_OUT_BYTES) &&
+               judge_within(&said->over, COLUMN_HIT_RATIO, COLUMN_OUT_BYTES)) {
         row->class_name = comparison_trace_class;
         row->tolerance = TRACE_TOLERANCE;
     } else if (judge_within(&said->take, COLUMN_KV_BLOCKS, COLUMN_KV_BLOCKS)) {

@@ -31,9 +31,9 @@ static double own_share(const struct axis_base *base)
 {
     const struct setup *setup = &base->point->setup;
     const struct amount *budget = &setup->mechanisms.budget;
-    double kv = (double)base->plan->memory.host_kv / memory_host_copies(setup);
+    double kv = (double)base->plan->memory.in[TIER_HOST].kv / memory_host_copies(setup);
     if (budget->rest || budget->unit == UNIT_BYTES) {
-        return fmin((double)base->plan->memory.cache / kv, 1);
+        return fmin((double)base->plan->memory.in[TIER_GPU].cache / kv, 1);
     }
     double times = setup_share(setup, &setup->mechanisms.selection);
     double share = budget->unit == UNIT_SHARE   ? budget->value
@@ -48,7 +48,8 @@ static double own_share(const struct axis_base *base)
 static bool add_more(const struct axis_base *base, struct axis *axis, double share,
                      struct error *why)
 {
-    double cache = (double)base->plan->memory.cache, grown = share * (cache + GIB) / cache;
+    double cache = (double)base->plan->memory.in[TIER_GPU].cache,
+           grown = share * (cache + GIB) / cache;
     char text[32];
     bool stay = base->point->setup.mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     struct axis_value *more;
@@ -257,7 +258,7 @@ static double prefix_bytes(const struct point *point)
 /* If the scenario sets none: from a 64th to all of the prefixes, or of the machine's memory. */
 static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
 {
-    double own = (double)base->plan->dram_limit, keeps = prefix_bytes(base->point);
+    double own = (double)base->plan->limit[TIER_HOST], keeps = prefix_bytes(base->point);
     if (base->point->setup.host_memory > 0) {
         return walk_others(base, axis, why);
     }

@@ -249,14 +249,14 @@ static void micro_batches_hold_their_own_tokens(void **state)
     assert_int_equal(packing->count, 2);
     assert_memory_equal(packing_of(packing, 0), ((const uint32_t[]){1, 1}), 8);
     assert_memory_equal(packing_of(packing, 1), ((const uint32_t[]){3, 0}), 8);
-    assert_int_equal(course.plan.memory.buffers, 2 * 2000 * 800);
-    assert_int_equal(course.timing.step[0].h2d_bytes, 2 * 3500 * 800);
+    assert_int_equal(course.plan.memory.in[TIER_GPU].buffers, 2 * 2000 * 800);
+    assert_int_equal(course.timing.step[0].moved[WAY_IN], 2 * 3500 * 800);
     double bytes[2] = {0};
     for (engine_task_id task = 0; task < engine_task_count(course.pipe.engine); task++) {
         const struct engine_record *record = engine_task_record(course.pipe.engine, task);
         const struct pipe_mark *mark = &course.pipe.marks[record->tag];
         if (mark->step == 1 && mark->layer == 0 && strcmp(mark->stage, "load") == 0 &&
-            record->resource == course.pipe.resource[PIPE_H2D]) {
+            record->resource == course.pipe.resource[PIPE_IN]) {
             bytes[mark->micro_batch] = 10.0 * (double)(mark->alone_ns - 2000);
         }
     }
@@ -278,7 +278,7 @@ static void bytes_are_shared_in_proportion(void **state)
     struct plan plan = make_plan(&setup);
     assert_int_equal(plan.cohorts[0].sizes.cache_tokens, 100);
     assert_int_equal(plan.cohorts[1].sizes.cache_tokens, 300);
-    assert_int_equal(plan.memory.cache, 640000);
+    assert_int_equal(plan.memory.in[TIER_GPU].cache, 640000);
     plan_release(&plan);
     setup_release(&setup);
 }
@@ -297,7 +297,7 @@ static void a_mixture_is_scaled_to_what_fits(void **state)
     struct plan plan = make_plan(&setup);
     assert_int_equal(plan.max_batch, 34);
     assert_int_equal(plan.batch, 34);
-    assert_int_equal(plan.memory.hbm, 20806000 + 78876000);
+    assert_int_equal(plan.memory.in[TIER_GPU].all, 20806000 + 78876000);
     assert_int_equal(plan.cohorts[0].sequences, 26);
     assert_int_equal(plan.cohorts[1].sequences, 8);
     assert_true(plan.fits);
@@ -360,17 +360,7 @@ static void assert_same_timing(const struct timing *a, const struct timing *b)
 
 static void assert_same_memory(const struct memory *a, const struct memory *b)
 {
-    assert_int_equal(a->weights, b->weights);
-    assert_int_equal(a->resident, b->resident);
-    assert_int_equal(a->window, b->window);
-    assert_int_equal(a->cache, b->cache);
-    assert_int_equal(a->metadata, b->metadata);
-    assert_int_equal(a->buffers, b->buffers);
-    assert_int_equal(a->workspace, b->workspace);
-    assert_int_equal(a->host_kv, b->host_kv);
-    assert_int_equal(a->host_buffers, b->host_buffers);
-    assert_int_equal(a->hbm, b->hbm);
-    assert_int_equal(a->dram, b->dram);
+    assert_memory_equal(a->in, b->in, sizeof a->in);
 }
 
 /* Cohorts that are planned, replayed and added up apart give what one does, to the byte: also each
@@ -394,8 +384,8 @@ static void check_split(struct setup *setup)
         assert_memory_equal(&a, &b, sizeof a);
     }
     for (uint32_t s = 0; s < plain.timing.steps; s++) {
-        assert_int_equal(plain.timing.step[s].h2d_bytes, split.timing.step[s].h2d_bytes);
-        assert_int_equal(plain.timing.step[s].d2h_bytes, split.timing.step[s].d2h_bytes);
+        assert_int_equal(plain.timing.step[s].moved[WAY_IN], split.timing.step[s].moved[WAY_IN]);
+        assert_int_equal(plain.timing.step[s].moved[WAY_OUT], split.timing.step[s].moved[WAY_OUT]);
     }
     const struct mechanisms *m = &setup->mechanisms;
     if (setup->trace == NULL || (m->manager == MANAGER_GPU && !m->merge)) {
@@ -428,8 +418,8 @@ static struct sum sum_of_run(struct setup *setup)
     make_course(setup, &course);
     struct sum sum = {.ns = course.timing.total_ns, .memory = course.plan.memory};
     for (uint32_t s = 0; s < course.timing.steps; s++) {
-        sum.in += course.timing.step[s].h2d_bytes;
-        sum.out += course.timing.step[s].d2h_bytes;
+        sum.in += course.timing.step[s].moved[WAY_IN];
+        sum.out += course.timing.step[s].moved[WAY_OUT];
     }
     for (size_t i = 0; course.used != NULL && i < (size_t)course.used->steps * course.used->layers;
          i++) {
@@ -462,7 +452,7 @@ static int64_t streamed_bytes(const struct setup *setup, uint32_t steps)
     struct setup none = setup_at(setup, setup->cohorts[0].context);
     double held = none.mechanisms.weights;
     struct plan plan = make_plan(&none);
-    int64_t bytes = (int64_t)plan.memory.host_weights * steps;
+    int64_t bytes = (int64_t)plan.memory.in[TIER_HOST].weights * steps;
     plan_release(&plan);
     return held < 1 ? bytes : 0;
 }
@@ -477,22 +467,22 @@ static void check_sums_of_runs(struct setup *setup)
         apart.in += alone.in;
         apart.out += alone.out;
         apart.wanted += alone.wanted;
-        apart.memory.window += alone.memory.window;
-        apart.memory.resident += alone.memory.resident;
-        apart.memory.metadata += alone.memory.metadata;
-        apart.memory.cache += alone.memory.cache;
-        apart.memory.host_kv += alone.memory.host_kv;
+        apart.memory.in[TIER_GPU].window += alone.memory.in[TIER_GPU].window;
+        apart.memory.in[TIER_GPU].kv += alone.memory.in[TIER_GPU].kv;
+        apart.memory.in[TIER_GPU].metadata += alone.memory.in[TIER_GPU].metadata;
+        apart.memory.in[TIER_GPU].cache += alone.memory.in[TIER_GPU].cache;
+        apart.memory.in[TIER_HOST].kv += alone.memory.in[TIER_HOST].kv;
         again += streamed_bytes(setup, setup->steps);
     }
     if (is_by_sequence(m)) {
         assert_int_equal(mixed.wanted, apart.wanted);
         assert_in_range(mixed.in - (apart.in - again) + 64, 0, 128);
         assert_in_range(mixed.out - apart.out + 64, 0, 128);
-        assert_int_equal(mixed.memory.window, apart.memory.window);
-        assert_int_equal(mixed.memory.resident, apart.memory.resident);
-        assert_int_equal(mixed.memory.metadata, apart.memory.metadata);
-        assert_int_equal(mixed.memory.cache, apart.memory.cache);
-        assert_int_equal(mixed.memory.host_kv, apart.memory.host_kv);
+        assert_int_equal(mixed.memory.in[TIER_GPU].window, apart.memory.in[TIER_GPU].window);
+        assert_int_equal(mixed.memory.in[TIER_GPU].kv, apart.memory.in[TIER_GPU].kv);
+        assert_int_equal(mixed.memory.in[TIER_GPU].metadata, apart.memory.in[TIER_GPU].metadata);
+        assert_int_equal(mixed.memory.in[TIER_GPU].cache, apart.memory.in[TIER_GPU].cache);
+        assert_int_equal(mixed.memory.in[TIER_HOST].kv, apart.memory.in[TIER_HOST].kv);
     }
 }
 

@@ -157,7 +157,7 @@ static void blocks_leave_the_window_whole(void **state)
     make_course(&setup, &course);
     for (uint32_t s = 1; s <= 20; s++) {
         int64_t block = s % 10 == 0 ? 10 * 204 * 4 : 0;
-        assert_int_equal(course.timing.step[s - 1].d2h_bytes, 2 * (2000 + block));
+        assert_int_equal(course.timing.step[s - 1].moved[WAY_OUT], 2 * (2000 + block));
     }
     course_release(&course);
     setup_release(&setup);
@@ -250,11 +250,11 @@ static void each_side_holds_its_part(void **state)
     const uint64_t heads = 3 * 4 * 2;
     assert_int_equal(plan.cpu_threads, 4);
     assert_int_equal(plan.cohorts[0].sizes.cache_tokens, 200);
-    assert_int_equal(plan.memory.cache, heads * 200 * 200);
-    assert_int_equal(plan.memory.metadata, heads * 200 * 4);
-    assert_int_equal(plan.memory.resident, 0);
-    assert_int_equal(plan.memory.buffers, 0);
-    assert_int_equal(plan.memory.dram, heads * 800 * 204);
+    assert_int_equal(plan.memory.in[TIER_GPU].cache, heads * 200 * 200);
+    assert_int_equal(plan.memory.in[TIER_GPU].metadata, heads * 200 * 4);
+    assert_int_equal(plan.memory.in[TIER_GPU].kv, 0);
+    assert_int_equal(plan.memory.in[TIER_GPU].buffers, 0);
+    assert_int_equal(plan.memory.in[TIER_HOST].all, heads * 800 * 204);
     plan_release(&plan);
     setup_release(&setup);
 }
@@ -267,7 +267,7 @@ static void resident_layer_asks_nobody(void **state)
         2, WINDOW, OVERRIDES("trace=assumed:hit=75%", "mechanisms.resident_heads=first-layer"));
     struct course course;
     make_course(&setup, &course);
-    assert_int_equal(course.timing.step[0].h2d_bytes, 2080);
+    assert_int_equal(course.timing.step[0].moved[WAY_IN], 2080);
     assert_int_equal(course.timing.layer_ns[0], 3 * (28212 + 8040 + 140420));
     course_release(&course);
     setup_release(&setup);

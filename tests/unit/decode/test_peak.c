@@ -49,8 +49,8 @@ static void fuller_moment_counts(void **state)
         struct setup setup = make_two(moments[i].mechanisms, moments[i].prompt);
         struct plan plan = make_plan(&setup);
         print_message("%s\n", moments[i].mechanisms);
-        assert_int_equal(plan.memory.buffers, moments[i].buffers);
-        assert_int_equal(plan.memory.workspace, moments[i].workspace);
+        assert_int_equal(plan.memory.in[TIER_GPU].buffers, moments[i].buffers);
+        assert_int_equal(plan.memory.in[TIER_GPU].workspace, moments[i].workspace);
         assert_int_equal(plan.memory.peak_in_prefill, moments[i].in_prefill);
         plan_release(&plan);
         setup_release(&setup);
@@ -68,8 +68,8 @@ static void memory_grows_with_the_prompt(void **state)
             snprintf(text, sizeof text, "prompt=%u", prompt);
             struct setup setup = make_two(moments[i].mechanisms, prompt > 0 ? text : NULL);
             struct plan plan = make_plan(&setup);
-            assert_true(plan.memory.hbm >= before);
-            before = plan.memory.hbm;
+            assert_true(plan.memory.in[TIER_GPU].all >= before);
+            before = plan.memory.in[TIER_GPU].all;
             plan_release(&plan);
             setup_release(&setup);
         }

@@ -36,8 +36,8 @@ static void retroinfer_cache_is_as_published(void **state)
             SETUP("system=retroinfer", retroinfer_caches[i].context, retroinfer_caches[i].batch);
         struct plan plan = make_plan(&setup);
         char gib[32];
-        snprintf(gib, sizeof gib, "%.2f", (double)plan.memory.cache / (1 << 30));
-        assert_int_equal(plan.memory.cache, retroinfer_caches[i].bytes);
+        snprintf(gib, sizeof gib, "%.2f", (double)plan.memory.in[TIER_GPU].cache / (1 << 30));
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, retroinfer_caches[i].bytes);
         assert_int_equal(plan.budget_bytes, retroinfer_caches[i].bytes);
         assert_string_equal(gib, retroinfer_caches[i].gib);
         plan_release(&plan);
@@ -102,9 +102,9 @@ static void clo_keeps_layer_0_and_a_tenth(void **state)
     for (size_t i = 0; i < COUNT(clo_floors); i++) {
         struct setup setup = SETUP("system=clo", clo_floors[i].context, clo_floors[i].batch);
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.memory.resident, clo_floors[i].resident);
-        assert_int_equal(plan.memory.cache, clo_floors[i].cache);
-        assert_int_equal(plan.memory.window, clo_floors[i].window);
+        assert_int_equal(plan.memory.in[TIER_GPU].kv, clo_floors[i].resident);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, clo_floors[i].cache);
+        assert_int_equal(plan.memory.in[TIER_GPU].window, clo_floors[i].window);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -119,7 +119,11 @@ enum { TINY_LAYER_PADDING = 2 * 2096 + 1664 + 2944 + 3 * 1792 };
  * heads in all, of 400 B a token. Systems that offload select 10 %, 100 tokens. */
 static const struct {
     const char *mechanisms;
-    struct memory memory; /* but for the sum; weights 0: all of them */
+    struct wish {
+        uint64_t weights; /* 0: all of them */
+        uint64_t resident, window, cache, metadata, buffers, workspace, host_padding;
+        uint64_t dram; /* the sum */
+    } memory;
 } tiny_memories[] = {
     /* All KV: 8 * 1000 * 400. Two hidden states of 2 B * 1000, and what the FFN's activation reads
      * and writes of both sequences, 2 * 3 * 2 B * 2000, which is more than logits of 4 B * 1000. */
@@ -245,7 +249,7 @@ static void memory_is_the_sum_of_its_terms(void **state)
     tiny_model(2, model);
     bare_system(bare);
     for (size_t i = 0; i < COUNT(tiny_memories); i++) {
-        const struct memory *wish = &tiny_memories[i].memory;
+        const struct wish *wish = &tiny_memories[i].memory;
         char mechanisms[256];
         snprintf(mechanisms, sizeof mechanisms, "mechanisms=%s", tiny_memories[i].mechanisms);
         struct setup setup =
@@ -253,17 +257,18 @@ static void memory_is_the_sum_of_its_terms(void **state)
         struct plan plan = make_plan(&setup);
         uint64_t weights =
             wish->weights > 0 ? wish->weights : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
-        assert_int_equal(plan.memory.weights, weights);
-        assert_int_equal(plan.memory.resident, wish->resident);
-        assert_int_equal(plan.memory.window, wish->window);
-        assert_int_equal(plan.memory.cache, wish->cache);
-        assert_int_equal(plan.memory.metadata, wish->metadata);
-        assert_int_equal(plan.memory.buffers, wish->buffers);
-        assert_int_equal(plan.memory.workspace, wish->workspace);
-        assert_int_equal(plan.memory.host_padding, wish->host_padding);
-        assert_int_equal(plan.memory.dram, wish->dram);
-        assert_int_equal(plan.memory.hbm, weights + wish->resident + wish->window + wish->cache +
-                                              wish->metadata + wish->buffers + wish->workspace);
+        assert_int_equal(plan.memory.in[TIER_GPU].weights, weights);
+        assert_int_equal(plan.memory.in[TIER_GPU].kv, wish->resident);
+        assert_int_equal(plan.memory.in[TIER_GPU].window, wish->window);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, wish->cache);
+        assert_int_equal(plan.memory.in[TIER_GPU].metadata, wish->metadata);
+        assert_int_equal(plan.memory.in[TIER_GPU].buffers, wish->buffers);
+        assert_int_equal(plan.memory.in[TIER_GPU].workspace, wish->workspace);
+        assert_int_equal(plan.memory.in[TIER_HOST].padding, wish->host_padding);
+        assert_int_equal(plan.memory.in[TIER_HOST].all, wish->dram);
+        assert_int_equal(plan.memory.in[TIER_GPU].all, weights + wish->resident + wish->window +
+                                                           wish->cache + wish->metadata +
+                                                           wish->buffers + wish->workspace);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -292,16 +297,17 @@ static void ranks_and_stages_have_memory_of_their_own(void **state)
         struct setup setup =
             SETUP(model, tiny_machine, bare, "context=1000", "batch=2", cases[i].form);
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.memory.weights, cases[i].weights);
-        assert_int_equal(plan.memory.host_kv, cases[i].host);
+        assert_int_equal(plan.memory.in[TIER_GPU].weights, cases[i].weights);
+        assert_int_equal(plan.memory.in[TIER_HOST].kv, cases[i].host);
         plan_release(&plan);
         setup_release(&setup);
         setup = SETUP(model, tiny_machine, bare, "context=1000", "batch=2", cases[i].form,
                       "mechanisms.resident_heads=all", "kv_pool_tokens=10000");
         plan = make_plan(&setup);
-        assert_int_equal(plan.memory.resident, 3200000);
-        assert_int_equal(plan.hbm_limit,
-                         plan.memory.weights + plan.memory.workspace + cases[i].pool);
+        assert_int_equal(plan.memory.in[TIER_GPU].kv, 3200000);
+        assert_int_equal(plan.limit[TIER_GPU], plan.memory.in[TIER_GPU].weights +
+                                                   plan.memory.in[TIER_GPU].workspace +
+                                                   cases[i].pool);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -334,7 +340,7 @@ static void models_own_indexer_selects_its_own_count(void **state)
                                    indexers[i].context, "mechanisms.retrieval_kernels=5");
         struct plan plan = make_plan(&setup);
         assert_int_equal(plan.cohorts[0].sizes.selected_tokens, indexers[i].selected);
-        assert_int_equal(plan.memory.metadata, indexers[i].metadata);
+        assert_int_equal(plan.memory.in[TIER_GPU].metadata, indexers[i].metadata);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -362,8 +368,8 @@ static void windows_chunks_and_states_stay_in_hbm(void **state)
                                         "batch=3", "context=100000");
         struct plan all = make_plan(&vllm), some = make_plan(&retroinfer);
         print_message("# %s\n", cases[i].model);
-        assert_int_equal(all.memory.resident, 3 * (cases[i].full + cases[i].local));
-        assert_int_equal(some.memory.resident, 3 * cases[i].local);
+        assert_int_equal(all.memory.in[TIER_GPU].kv, 3 * (cases[i].full + cases[i].local));
+        assert_int_equal(some.memory.in[TIER_GPU].kv, 3 * cases[i].local);
         plan_release(&all);
         plan_release(&some);
         setup_release(&vllm);
@@ -402,7 +408,8 @@ static void budgets_of_every_unit_become_blocks(void **state)
                      (unsigned long long)plan.cohorts[0].sizes.cache_tokens,
                      (unsigned long long)budgets[i].tokens);
         }
-        assert_int_equal(plan.memory.cache, plan.cohorts[0].sizes.cache_tokens * 2 * 256 * 512);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache,
+                         plan.cohorts[0].sizes.cache_tokens * 2 * 256 * 512);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -523,10 +530,10 @@ static void sliding_layers_stay(void **state)
             assert_int_equal(plan.heads[l * plan.kv_heads + h].offloaded, !slides);
         }
     }
-    assert_int_equal(plan.memory.resident, 18 * 8 * 128 * 256);       /* 18 windows */
-    assert_int_equal(plan.memory.window, 18 * 8 * 68 * 256);          /* of the others */
-    assert_int_equal(plan.memory.dram, 18ULL * 8 * 131072 * 256);     /* all their KV */
-    assert_int_equal(plan.memory.cache, 18ULL * 8 * 2457 * 16 * 256); /* 3x */
+    assert_int_equal(plan.memory.in[TIER_GPU].kv, 18 * 8 * 128 * 256);         /* 18 windows */
+    assert_int_equal(plan.memory.in[TIER_GPU].window, 18 * 8 * 68 * 256);      /* of the others */
+    assert_int_equal(plan.memory.in[TIER_HOST].all, 18ULL * 8 * 131072 * 256); /* all their KV */
+    assert_int_equal(plan.memory.in[TIER_GPU].cache, 18ULL * 8 * 2457 * 16 * 256); /* 3x */
     plan_release(&plan);
     setup_release(&setup);
 }
@@ -544,22 +551,24 @@ static bool fits_at(struct setup *setup, uint32_t batch, struct plan *plan)
 }
 
 /* The plan at max_batch fits and the one behind it does not, for the reason that is given. */
-static void check_largest(struct setup *setup, uint32_t largest, enum limit limit)
+static void check_largest(struct setup *setup, uint32_t largest, enum tier_id limit)
 {
     struct plan plan;
     if (largest > 0) {
         assert_true(fits_at(setup, largest, &plan));
-        assert_true(plan.memory.hbm <= plan.hbm_limit && plan.memory.dram <= plan.dram_limit);
+        assert_true(plan.memory.in[TIER_GPU].all <= plan.limit[TIER_GPU] &&
+                    plan.memory.in[TIER_HOST].all <= plan.limit[TIER_HOST]);
         plan_release(&plan);
     }
     assert_false(fits_at(setup, largest + 1, &plan));
     if (plan.heads != NULL) {
-        bool hbm = plan.memory.hbm > plan.hbm_limit, dram = plan.memory.dram > plan.dram_limit;
+        bool hbm = plan.memory.in[TIER_GPU].all > plan.limit[TIER_GPU],
+             dram = plan.memory.in[TIER_HOST].all > plan.limit[TIER_HOST];
         assert_true(hbm || dram);
-        assert_int_equal(limit, hbm ? LIMIT_HBM : LIMIT_HOST);
+        assert_int_equal(limit, hbm ? TIER_GPU : TIER_HOST);
         assert_int_equal(plan.max_batch, largest);
     } else {
-        assert_int_equal(limit, LIMIT_HBM);
+        assert_int_equal(limit, TIER_GPU);
     }
     plan_release(&plan);
 }
@@ -617,7 +626,7 @@ static void largest_batch_is_the_last_that_fits(void **state)
                 uint32_t largest = plan.max_batch;
                 assert_int_equal(plan.batch, largest > 0 ? largest : 1);
                 assert_int_equal(plan.fits, largest > 0);
-                enum limit limit = plan.limit;
+                enum tier_id limit = plan.full;
                 plan_release(&plan);
                 check_largest(&setup, largest, limit);
                 for (uint32_t batch = 1; strstr(budget, "GiB") == NULL && batch <= largest;

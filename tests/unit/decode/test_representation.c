@@ -52,8 +52,9 @@ static void contexts_split_as_worked_out(void **state)
         assert_int_equal(plan.cohorts[0].sizes.split.act_host, wish->act_host);
         assert_int_equal(plan.cohorts[0].sizes.split.ids, wish->ids);
         assert_int_equal(plan.cohorts[0].sizes.split.kv, wish->kv);
-        assert_int_equal(plan.memory.cache, 2 * wish->act_hbm * 2000);
-        assert_int_equal(plan.memory.host_kv, 2 * (wish->act_host * 2000 + wish->kv * 800));
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, 2 * wish->act_hbm * 2000);
+        assert_int_equal(plan.memory.in[TIER_HOST].kv,
+                         2 * (wish->act_host * 2000 + wish->kv * 800));
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -72,8 +73,9 @@ static void rest_of_memory_is_filled(void **state)
               " granularity: 16tok}");
     struct plan plan = make_plan(&setup);
     assert_true(plan.fits);
-    assert_true(plan.cohorts[0].sizes.split.act_hbm > 0 && plan.cohorts[0].sizes.split.act_hbm < 900);
-    assert_true(plan.hbm_limit - plan.memory.hbm < 2 * 2 * 16 * 2000);
+    assert_true(plan.cohorts[0].sizes.split.act_hbm > 0 &&
+                plan.cohorts[0].sizes.split.act_hbm < 900);
+    assert_true(plan.limit[TIER_GPU] - plan.memory.in[TIER_GPU].all < 2 * 2 * 16 * 2000);
     plan_release(&plan);
     setup_release(&setup);
 }

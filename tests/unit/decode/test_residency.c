@@ -39,13 +39,14 @@ static void kv_stays_as_long_as_there_is_room(void **state)
         const struct memory *memory = &plan.memory;
         assert_int_equal(plan.fits, pools[i].fits);
         assert_near(plan.resident_share, pools[i].share, 1e-12);
-        assert_int_equal(memory->resident, pools[i].resident);
-        assert_int_equal(memory->cache, pools[i].cache);
+        assert_int_equal(memory->in[TIER_GPU].kv, pools[i].resident);
+        assert_int_equal(memory->in[TIER_GPU].cache, pools[i].cache);
         assert_int_equal(plan.budget_bytes, 640000);
-        assert_int_equal(memory->window, 217600);
-        assert_int_equal(memory->host_kv, 2 * 1000 * 1600); /* whatever stays */
-        assert_int_equal(memory->hbm, memory->weights + memory->workspace + 217600 + 512000 +
-                                          pools[i].resident + pools[i].cache);
+        assert_int_equal(memory->in[TIER_GPU].window, 217600);
+        assert_int_equal(memory->in[TIER_HOST].kv, 2 * 1000 * 1600); /* whatever stays */
+        assert_int_equal(memory->in[TIER_GPU].all, memory->in[TIER_GPU].weights +
+                                                       memory->in[TIER_GPU].workspace + 217600 +
+                                                       512000 + pools[i].resident + pools[i].cache);
         plan_release(&plan);
         setup_release(&setup);
     }
@@ -87,7 +88,7 @@ static void every_context_keeps_the_same_share(void **state)
         setup.unlimited_memory = unlimited == 1;
         struct plan plan = make_plan(&setup);
         assert_near(plan.resident_share, .5, 1e-12);
-        assert_int_equal(plan.memory.resident, 1200000);
+        assert_int_equal(plan.memory.in[TIER_GPU].kv, 1200000);
         plan_release(&plan);
     }
     setup_release(&setup);
@@ -106,7 +107,7 @@ static void gpus_with_the_same_kv_share_a_copy(void **state)
         struct setup setup = SETUP("model=deepseek-v3.2", "hardware=h200", "tensor_parallel=8",
                                    "context=65536", "batch=16", "system=hisparse", cases[i].shared);
         struct plan plan = make_plan(&setup);
-        assert_int_equal(plan.memory.host_kv, cases[i].copies * 73685532672);
+        assert_int_equal(plan.memory.in[TIER_HOST].kv, cases[i].copies * 73685532672);
         plan_release(&plan);
         setup_release(&setup);
     }

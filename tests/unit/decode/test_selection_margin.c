@@ -266,8 +266,8 @@ static void schedules_attend_to_what_the_ledger_wants(void **state)
     assert_int_equal(seen, 4);
     for (uint32_t s = 0; s < 2; s++) {
         int64_t selected = 8 * (int64_t)(tokens[s][0] + tokens[s][1]);
-        assert_int_equal(course.pipe.moved[s + 1].d2h_bytes, 8 * selected + 2 * 1600);
-        assert_int_equal(course.pipe.moved[s + 1].h2d_bytes, TINY_HEAD_BYTES * selected);
+        assert_int_equal(course.pipe.moved[s + 1].moved[WAY_OUT], 8 * selected + 2 * 1600);
+        assert_int_equal(course.pipe.moved[s + 1].moved[WAY_IN], TINY_HEAD_BYTES * selected);
     }
     course_release(&course);
     setup_release(&setup);

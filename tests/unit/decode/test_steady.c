@@ -89,8 +89,8 @@ static void same_steps(const struct timing *a, const struct timing *b)
     assert_int_equal(a->steps, b->steps);
     for (uint32_t s = 0; s < a->steps; s++) {
         assert_int_equal(a->step[s].ns, b->step[s].ns);
-        assert_int_equal(a->step[s].h2d_bytes, b->step[s].h2d_bytes);
-        assert_int_equal(a->step[s].d2h_bytes, b->step[s].d2h_bytes);
+        assert_int_equal(a->step[s].moved[WAY_IN], b->step[s].moved[WAY_IN]);
+        assert_int_equal(a->step[s].moved[WAY_OUT], b->step[s].moved[WAY_OUT]);
     }
 }
 

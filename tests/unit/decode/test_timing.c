@@ -163,8 +163,8 @@ static void check_times(const struct course *course)
 static void check_bytes(const struct course *course)
 {
     for (uint32_t s = 0; s < course->timing.steps; s++) {
-        assert_int_equal(course->timing.step[s].h2d_bytes, bytes_due(course, s));
-        assert_int_equal(course->timing.step[s].d2h_bytes > 0, writes_back(course, s));
+        assert_int_equal(course->timing.step[s].moved[WAY_IN], bytes_due(course, s));
+        assert_int_equal(course->timing.step[s].moved[WAY_OUT] > 0, writes_back(course, s));
     }
 }
 
@@ -254,7 +254,7 @@ static void check_all_hit(const struct course *course)
     if (!setup_loads_whole(course->setup, 0) && m->weights == 1 && !m->retrieval_stream) {
         assert_int_equal(course->timing.part_ns[PART_LINK], 0);
         assert_int_equal(course->timing.stall_ns[PART_LINK], 0);
-        assert_int_equal(course->timing.step[0].h2d_bytes, 0);
+        assert_int_equal(course->timing.step[0].moved[WAY_IN], 0);
     }
 }
 
@@ -319,7 +319,7 @@ static void buffers_are_not_filled_while_in_use(void **state)
     struct course course;
     make_course(&setup, &course);
     for (uint32_t l = 1; l + 1 < BUFFERED; l++) {
-        const struct engine_record *fetch = task_of(&course.pipe, "load", 1, l, PIPE_H2D);
+        const struct engine_record *fetch = task_of(&course.pipe, "load", 1, l, PIPE_IN);
         const struct engine_record *used = task_of(&course.pipe, "attend", 1, l - 1, PIPE_MAIN);
         const struct engine_record *use = task_of(&course.pipe, "attend", 1, l + 1, PIPE_MAIN);
         assert_int_equal(fetch->start_ns, used->end_ns); /* nothing else holds it up */

@@ -33,10 +33,10 @@ static void parts_come_from_where_they_are_named(void **state)
     struct profile a40 = load_well("a40");
     struct profile mixed = load_well("{extends: a40, gpu: h200, link: pcie5-x16}");
     assert_float_equal(value_of(&mixed, CURVE_GPU_HBM_BANDWIDTH), 4.8e12, 0);
-    assert_float_equal(value_of(&mixed, CURVE_LINK_H2D), 50e9, 0);
+    assert_float_equal(value_of(&mixed, CURVE_LINK_IN), 50e9, 0);
     assert_float_equal(value_of(&mixed, CURVE_HOST_CORES), 96, 0);
     assert_float_equal(value_of(&a40, CURVE_GPU_HBM_BANDWIDTH), 696e9, 0);
-    assert_float_equal(value_of(&a40, CURVE_LINK_H2D), 26e9, 0);
+    assert_float_equal(value_of(&a40, CURVE_LINK_IN), 26e9, 0);
     profile_release(&a40);
     profile_release(&mixed);
 }
@@ -48,7 +48,7 @@ static void part_is_taken_from_a_whole_machine(void **state)
     struct profile profile = load_well("{host: rtx-4090}");
     assert_float_equal(value_of(&profile, CURVE_HOST_CORES), 32, 0);
     assert_int_equal(profile.curves[CURVE_GPU_SMS].count, 0);
-    assert_int_equal(profile.curves[CURVE_LINK_H2D].count, 0);
+    assert_int_equal(profile.curves[CURVE_LINK_IN].count, 0);
     profile_release(&profile);
 }
 
@@ -62,12 +62,12 @@ static void override_replaces_a_figure_whole(void **state)
     struct profile profile;
     assert_true(profile_load(NULL, node, &profile, &why));
     node_destroy(node);
-    const struct curve *h2d = &profile.curves[CURVE_LINK_H2D];
+    const struct curve *h2d = &profile.curves[CURVE_LINK_IN];
     assert_float_equal(h2d->value[0], 50e9, 0);
     assert_int_equal(h2d->basis, BASIS_ASSUMED);
     assert_string_equal(h2d->source, "stated as a bare value");
     assert_float_equal(h2d->most, 1, 0);
-    assert_float_equal(value_of(&profile, CURVE_LINK_D2H), 26e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_OUT), 26e9, 0);
     assert_float_equal(value_of(&profile, CURVE_HOST_CORES), 12, 0);
     assert_int_equal(profile.curves[CURVE_HOST_CORES].basis, BASIS_MEASURED);
     profile_release(&profile);
@@ -77,8 +77,8 @@ static void part_with_extends_starts_from_that_part(void **state)
 {
     (void)state;
     struct profile profile = load_well("{extends: a40, link: {extends: pcie5-x16, d2h: 1GB/s}}");
-    assert_float_equal(value_of(&profile, CURVE_LINK_H2D), 50e9, 0);
-    assert_float_equal(value_of(&profile, CURVE_LINK_D2H), 1e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_IN), 50e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_OUT), 1e9, 0);
     profile_release(&profile);
 }
 
@@ -220,7 +220,7 @@ static void files_are_followed_eight_deep(void **state)
     char path[128];
     snprintf(path, sizeof path, "%s/deep8.yaml", folder);
     struct profile profile = load_well(path);
-    assert_float_equal(value_of(&profile, CURVE_LINK_H2D), 1e9, 0);
+    assert_float_equal(value_of(&profile, CURVE_LINK_IN), 1e9, 0);
     assert_string_equal(profile.name, "deep8");
     profile_release(&profile);
     expect_found("deep9.yaml", "more than 8 deep");
@@ -407,11 +407,11 @@ static void check_figures(const struct profile *profile)
 static void check_link(const struct profile *profile)
 {
     check_figures(profile);
-    if (profile->curves[CURVE_LINK_H2D].count == 0) {
+    if (profile->curves[CURVE_LINK_IN].count == 0) {
         return;
     }
-    double h2d = value_of(profile, CURVE_LINK_H2D);
-    double d2h = value_of(profile, CURVE_LINK_D2H);
+    double h2d = value_of(profile, CURVE_LINK_IN);
+    double d2h = value_of(profile, CURVE_LINK_OUT);
     double duplex = value_of(profile, CURVE_LINK_DUPLEX);
     assert_true(duplex >= h2d && duplex >= d2h && duplex <= h2d + d2h);
     assert_true(value_of(profile, CURVE_LINK_ZERO_COPY) <= h2d);
@@ -586,7 +586,7 @@ static void machines_are_those_of_the_published_results(void **state)
         assert_string_equal(profile.name, machines[i].name);
         assert_float_equal(value_of(&profile, CURVE_GPU_HBM_BANDWIDTH), machines[i].hbm, 1);
         assert_float_equal(value_of(&profile, CURVE_GPU_FLOPS_BF16), machines[i].flops, 1);
-        assert_float_equal(value_of(&profile, CURVE_LINK_H2D), machines[i].h2d, 1);
+        assert_float_equal(value_of(&profile, CURVE_LINK_IN), machines[i].h2d, 1);
         assert_float_equal(value_of(&profile, CURVE_HOST_CORES), machines[i].cores, 0);
         profile_release(&profile);
     }

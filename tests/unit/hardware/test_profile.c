@@ -219,7 +219,7 @@ static void typed_mistake_is_a_usage_error(void **state)
 /* The message has all that is missing at once: of what is needed, then of the same parts. */
 static void missing_curves_are_named_with_who_needs_them(void **state)
 {
-    static const enum curve_id ids[] = {CURVE_LINK_H2D, CURVE_GPU_TOPK, CURVE_GPU_SMS,
+    static const enum curve_id ids[] = {CURVE_LINK_IN, CURVE_GPU_TOPK, CURVE_GPU_SMS,
                                         CURVE_GPU_TOPK};
     (void)state;
     struct profile profile = load_well(
@@ -249,7 +249,7 @@ static void no_missing_curve_is_cut(void **state)
 {
     (void)state;
     struct profile profile = load_well("{link: {coherent: 0}}");
-    static const enum curve_id ids[] = {CURVE_GPU_SMS, CURVE_LINK_H2D, CURVE_HOST_CORES};
+    static const enum curve_id ids[] = {CURVE_GPU_SMS, CURVE_LINK_IN, CURVE_HOST_CORES};
     struct error why;
     char message[ERROR_TEXT];
     assert_false(profile_require(&profile, ids, COUNT(ids), "system 'clo'", &why));
@@ -291,7 +291,7 @@ static void curve_that_is_not_stated_is_its_standard(void **state)
 
 static void basis_that_is_too_weak_is_named(void **state)
 {
-    static const enum curve_id ids[] = {CURVE_GPU_TOPK, CURVE_LINK_H2D, CURVE_HOST_CORES};
+    static const enum curve_id ids[] = {CURVE_GPU_TOPK, CURVE_LINK_IN, CURVE_HOST_CORES};
     (void)state;
     struct profile profile =
         load_well("{link: {h2d: {value: 26GB/s, basis: published, source: paper}},"

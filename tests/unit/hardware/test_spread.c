@@ -21,13 +21,12 @@ static void figures_are_drawn_from_their_ranges(void **state)
         enum basis basis;
         double value, least, most, quantile, share;
     } cases[] = {
-        {"the median is the figure", CURVE_LINK_H2D, BASIS_ASSUMED, 5e10, 0.5, 2, 0.5, 1},
-        {"the range ends at the ends", CURVE_LINK_H2D, BASIS_ASSUMED, 5e10, 0.5, 2, 0, 0.5},
-        {"both of them", CURVE_LINK_H2D, BASIS_PUBLISHED, 5e10, 0.5, 2, 1, 2},
-        {"half way in the logarithm", CURVE_LINK_H2D, BASIS_ASSUMED, 5e10, 0.5, 2, 0.75,
-         1.41421356},
-        {"sides of their own", CURVE_LINK_H2D, BASIS_DATASHEET, 5e10, 0.25, 1, 0.25, 0.5},
-        {"and one that is sure", CURVE_LINK_H2D, BASIS_DATASHEET, 5e10, 0.25, 1, 0.75, 1},
+        {"the median is the figure", CURVE_LINK_IN, BASIS_ASSUMED, 5e10, 0.5, 2, 0.5, 1},
+        {"the range ends at the ends", CURVE_LINK_IN, BASIS_ASSUMED, 5e10, 0.5, 2, 0, 0.5},
+        {"both of them", CURVE_LINK_IN, BASIS_PUBLISHED, 5e10, 0.5, 2, 1, 2},
+        {"half way in the logarithm", CURVE_LINK_IN, BASIS_ASSUMED, 5e10, 0.5, 2, 0.75, 1.41421356},
+        {"sides of their own", CURVE_LINK_IN, BASIS_DATASHEET, 5e10, 0.25, 1, 0.25, 0.5},
+        {"and one that is sure", CURVE_LINK_IN, BASIS_DATASHEET, 5e10, 0.25, 1, 0.75, 1},
         {"measured: a tenth is below", CURVE_HOST_LOOKUP, BASIS_MEASURED, 24, 0.81, 1.21, 0.1,
          0.81},
         {"measured: a tenth is above", CURVE_HOST_LOOKUP, BASIS_MEASURED, 24, 0.81, 1.21, 0.9,
@@ -38,7 +37,7 @@ static void figures_are_drawn_from_their_ranges(void **state)
         {"to the nearest", CURVE_HOST_NODE_THREADS, BASIS_ASSUMED, 8, 0.25, 1, 0.02, 0.25},
         {"or one more", CURVE_LINK_GPUS_PER_UPLINK, BASIS_ASSUMED, 1, 1, 2, 0.9, 2},
         {"never none", CURVE_HOST_CORES, BASIS_ASSUMED, 2, 0.1, 1, 0, 0.5},
-        {"sure without a range", CURVE_LINK_D2H, BASIS_ASSUMED, 5e10, 1, 1, 0.01, 1},
+        {"sure without a range", CURVE_LINK_OUT, BASIS_ASSUMED, 5e10, 1, 1, 0.01, 1},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         double value = cases[i].value;

@@ -130,9 +130,9 @@ static struct ledger ledger = {.steps = STEPS, .layers = LAYERS, .rows = rows};
 
 /* 100 + 107 + 104 ns: a mean of 103.67, so 104. */
 static struct pipeline_step steps[STEPS] = {
-    {.ns = 100, .h2d_bytes = 8000, .d2h_bytes = 10},
-    {.ns = 107, .h2d_bytes = 6000, .d2h_bytes = 11},
-    {.ns = 104, .h2d_bytes = 1000, .d2h_bytes = 11},
+    {.ns = 100, .moved = {8000, 10}},
+    {.ns = 107, .moved = {6000, 11}},
+    {.ns = 104, .moved = {1000, 11}},
 };
 static int64_t layers[LAYERS] = {121, 130};
 static const struct timing timing = {
@@ -191,8 +191,8 @@ static void columns_are_means_over_steps(void **state)
     assert_int_equal(integer_of(&result, COLUMN_TPOT_P50), 104);
     assert_int_equal(integer_of(&result, COLUMN_TPOT_P99), 107);
     assert_int_equal(integer_of(&result, COLUMN_LAYER), 42); /* 251 / 6 */
-    assert_int_equal(integer_of(&result, COLUMN_H2D_BYTES), 5000);
-    assert_int_equal(integer_of(&result, COLUMN_D2H_BYTES), 11); /* 32 / 3 */
+    assert_int_equal(integer_of(&result, COLUMN_IN_BYTES), 5000);
+    assert_int_equal(integer_of(&result, COLUMN_OUT_BYTES), 11); /* 32 / 3 */
     assert_near(real_of(&result, COLUMN_USER_RATE), 1e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN_DECODE_RATE), 5e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN_GPU_RATE), 5e9 / 104, 1e-6);
@@ -280,13 +280,13 @@ static void details_are_by_layer_and_step(void **state)
     assert_int_equal(result.layers[1].ns, 43);
     assert_near(result.layers[0].hit_ratio, 255.0 / 300, 1e-15);
     assert_near(result.layers[1].hit_ratio, .7, 1e-15);
-    assert_int_equal(result.layers[0].h2d_bytes, 45 * TINY_HEAD_BYTES / 3);
-    assert_int_equal(result.layers[1].h2d_bytes, 30 * TINY_HEAD_BYTES / 3);
+    assert_int_equal(result.layers[0].in_bytes, 45 * TINY_HEAD_BYTES / 3);
+    assert_int_equal(result.layers[1].in_bytes, 30 * TINY_HEAD_BYTES / 3);
     assert_int_equal(result.step_count, STEPS);
     assert_int_equal(result.steps[0].ns, 100);
     assert_near(result.steps[0].hit_ratio, 110.0 / 150, 1e-15);
     assert_near(result.steps[2].hit_ratio, .95, 1e-15);
-    assert_int_equal(result.steps[2].h2d_bytes, 1000);
+    assert_int_equal(result.steps[2].in_bytes, 1000);
     result_release(&result);
     plan_release(&plan);
     setup_release(&setup);
@@ -521,7 +521,7 @@ static void columns_are_set_where_they_apply(void **state)
         COLUMN_HBM_BYTES,   COLUMN_MAX_BATCH, COLUMN_LIMITED_BY,    COLUMN_DRAM_BYTES,
         COLUMN_STEP,        COLUMN_CPU,       COLUMN_TPOT,          COLUMN_DECODE_RATE,
         COLUMN_GPU_BUSY,    COLUMN_BASIS,     COLUMN_AVAILABLE,     COLUMN_EXTRAPOLATED,
-        COLUMN_LOSSLESS,    COLUMN_H2D_BYTES, COLUMN_D2H_BYTES,     COLUMN_BUDGET_BYTES,
+        COLUMN_LOSSLESS,    COLUMN_IN_BYTES,  COLUMN_OUT_BYTES,     COLUMN_BUDGET_BYTES,
         COLUMN_CACHE_BYTES, COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
     static const enum column never[] = {COLUMN_TTFT, COLUMN_QUEUE, COLUMN_GOODPUT, COLUMN_PREFILL,
                                         COLUMN_E2E_RATE};
@@ -542,7 +542,7 @@ static void columns_are_set_where_they_apply(void **state)
         assert_int_equal(result.cells[COLUMN_HIT_RATIO].set, offloads);
         assert_int_equal(result.cells[COLUMN_TRACE_SOURCE].set, offloads);
         assert_int_equal(result.cells[COLUMN_TRACE_BASIS].set, offloads);
-        assert_int_equal(integer_of(&result, COLUMN_H2D_BYTES) > 0, offloads);
+        assert_int_equal(integer_of(&result, COLUMN_IN_BYTES) > 0, offloads);
         result_release(&result);
     }
 }

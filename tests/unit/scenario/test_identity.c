@@ -420,7 +420,7 @@ static void a_machine_is_looked_for_beside_the_file_that_says_it(void **state)
         !scenario_point(&scenario, 0, &point, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    assert_near(point.setup.profile.curves[CURVE_LINK_H2D].value[0], 20e9, 0);
+    assert_near(point.setup.profile.curves[CURVE_LINK_IN].value[0], 20e9, 0);
     struct point again = resolve_again(point.scenario);
     assert_true(run_hashes(&point, &first, &why) && run_hashes(&again, &second, &why));
     assert_string_equal(first.run, second.run);

@@ -92,8 +92,8 @@ static void override_reaches_inside(void **state)
     assert_near(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
     assert_int_equal(setup.model.kv, DTYPE_FP8);
     assert_int_equal(setup.model.weights, DTYPE_BF16);
-    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
-    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 26e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_IN, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_OUT, 0, &trust), 26e9, 0);
     assert_near(profile_value(&setup.profile, CURVE_HOST_CORES, 0, &trust), 12, 0);
     assert_string_equal(setup.profile.name, "a40*");
     setup_release(&setup);
@@ -106,8 +106,8 @@ static void override_reaches_into_parts_of_a_machine(void **state)
     struct setup setup = SETUP("hardware={gpu: h200, link: pcie5-x16, host: epyc-9654}",
                                "hardware.link.d2h=1GB/s", "hardware.gpu=a40");
     struct trust trust = {.basis = BASIS_MEASURED};
-    assert_near(profile_value(&setup.profile, CURVE_LINK_H2D, 0, &trust), 50e9, 0);
-    assert_near(profile_value(&setup.profile, CURVE_LINK_D2H, 0, &trust), 1e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_IN, 0, &trust), 50e9, 0);
+    assert_near(profile_value(&setup.profile, CURVE_LINK_OUT, 0, &trust), 1e9, 0);
     assert_near(profile_value(&setup.profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), 696e9, 0);
     setup_release(&setup);
 }
@@ -556,7 +556,7 @@ static void keys_of_a_sweep_are_laid_in_their_order(void **state)
         struct point point = point_of(&scenario, i);
         struct trust trust = {.basis = BASIS_MEASURED};
         const struct profile *profile = &point.setup.profile;
-        assert_near(profile_value(profile, CURVE_LINK_H2D, 0, &trust), h2d[i], 0);
+        assert_near(profile_value(profile, CURVE_LINK_IN, 0, &trust), h2d[i], 0);
         assert_near(profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &trust), bandwidth[i], 0);
         point_release(&point);
     }

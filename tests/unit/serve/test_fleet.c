@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "unit/fixture/make_shares.h"
 #include "serve/fleet.h"
 
 #include <gsl/gsl_randist.h>
@@ -26,7 +27,9 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         time->ns += (load->chunks[i].tokens - 1) * (MS / 100);
     }
-    time->load_rate = time->save_rate = 1e9;
+    for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
+        time->rate[flow] = 1e9;
+    }
     return true;
 }
 
@@ -68,7 +71,8 @@ static void serve(struct run *run)
     struct server *servers[SERVERS] = {NULL};
     struct prefix_cache *caches[SERVERS] = {NULL};
     struct server_totals totals[SERVERS];
-    const struct step_clock clock = {.step = step, .link = {1e9, 1e9, 2e9}};
+    struct way_shares shares = make_shares(1e9, 1e9, 2e9);
+    const struct step_clock clock = {.step = step, .shares = &shares};
     uint32_t count = (uint32_t)run->workload.replicas;
     run->requests.all = run->all;
     assert_true(series_init(&run->series, &why));
@@ -98,6 +102,7 @@ static void serve(struct run *run)
         server_destroy(servers[i]);
         prefix_cache_destroy(caches[i]);
     }
+    way_shares_release(&shares);
 }
 
 static void check(const struct run *run, uint32_t index, uint32_t server, int64_t arrived_ms,
@@ -206,9 +211,10 @@ static void storm(int routing, bool clients, uint64_t seed)
     run = begin(SERVERS, routing);
     run.options.sequences = 8;
     run.workload.clients = clients ? 10 : 0;
-    run.prefix.gpu_keeps = run.prefix.has_host = run.prefix.saves_wait = true;
-    run.prefix.host_blocks = 100;
-    run.prefix.host_policy = policy_find("lru", NULL, 0, &why);
+    run.prefix.gpu_keeps = run.prefix.saves_wait = true;
+    run.prefix.lower_count = 1;
+    run.prefix.lower[0].blocks = 100;
+    run.prefix.lower[0].policy = policy_find("lru", NULL, 0, &why);
     run.options.saves_cross = true;
     if (seed % 2 == 0) {
         run.options.path = (struct server_path){.prompt_token_ns = MS / 50,

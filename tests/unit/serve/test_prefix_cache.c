@@ -34,25 +34,25 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
     add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
     struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
     assert_true(replay(&options, &requests, &totals));
-    assert_int_equal(totals.gpu_tokens, 10 * BLOCK);
-    assert_int_equal(totals.host_tokens, 0);
+    assert_int_equal(totals.found[0], 10 * BLOCK);
+    assert_int_equal(totals.found[1], 0);
     assert_int_equal(totals.compute_tokens, 3 * 812 - 10 * BLOCK);
 
     /* a GPU that holds one of them, which the next one evicts from its end: 7 blocks, 4 shared */
     options.gpu_blocks = 7;
     assert_true(replay(&options, &requests, &totals));
-    assert_int_equal(totals.gpu_tokens, 8 * BLOCK);
+    assert_int_equal(totals.found[0], 8 * BLOCK);
 
     /* one that keeps nothing, over a host: the same is found as with room for all */
     options.gpu_keeps = false;
-    options.has_host = true;
-    options.write = PREFIX_WRITE_FINISH;
-    options.host_blocks = 8;
-    options.host_policy = policy_find("lru", NULL, 0, &why);
+    options.lower_count = 1;
+    options.lower[0].write = PREFIX_WRITE_FINISH;
+    options.lower[0].blocks = 8;
+    options.lower[0].policy = policy_find("lru", NULL, 0, &why);
     assert_true(replay(&options, &requests, &totals));
-    assert_int_equal(totals.host_tokens, 10 * BLOCK);
-    assert_int_equal(totals.blocks.loaded, 10);
-    assert_int_equal(totals.blocks.saved, 8);
+    assert_int_equal(totals.found[1], 10 * BLOCK);
+    assert_int_equal(totals.loaded, 10);
+    assert_int_equal(totals.saved, 8);
 
     /* and one too small for any */
     options.gpu_blocks = 6;
@@ -102,7 +102,7 @@ static void a_known_prompt_still_computes_its_last_block(void **state)
     add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
     struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
     assert_true(replay(&options, &requests, &totals));
-    assert_int_equal(totals.gpu_tokens, CHUNK - BLOCK);
+    assert_int_equal(totals.found[0], CHUNK - BLOCK);
 }
 
 /* Blocks of 2 chunks: the second prompt begins with the block of the first; the third one shares
@@ -118,7 +118,7 @@ static void a_block_may_hold_several_chunks(void **state)
     struct prefix_options options = {
         .block_tokens = 2 * CHUNK, .gpu_keeps = true, .gpu_blocks = 100};
     assert_true(replay(&options, &requests, &totals));
-    assert_int_equal(totals.gpu_tokens, 2 * CHUNK);
+    assert_int_equal(totals.found[0], 2 * CHUNK);
     options.block_tokens = 300;
     assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "blocks of 300 tokens, and hashes of 512");
@@ -153,14 +153,14 @@ static void more_host_memory_never_finds_less_under_lru(void **state)
             struct prefix_totals totals;
             struct prefix_options options = {.block_tokens = BLOCK,
                                              .gpu_keeps = true,
-                                             .has_host = true,
+                                             .lower_count = 1,
                                              .gpu_blocks = 30,
-                                             .host_blocks = host,
-                                             .write = PREFIX_WRITE_FINISH,
-                                             .host_policy = policy_find("lru", NULL, 0, &why)};
+                                             .lower[0].blocks = host,
+                                             .lower[0].write = PREFIX_WRITE_FINISH,
+                                             .lower[0].policy = policy_find("lru", NULL, 0, &why)};
             assert_true(replay(&options, &requests, &totals));
-            assert_true(totals.gpu_tokens + totals.host_tokens >= before);
-            before = totals.gpu_tokens + totals.host_tokens;
+            assert_true(totals.found[0] + totals.found[1] >= before);
+            before = totals.found[0] + totals.found[1];
         }
         gsl_rng_free(random);
     }
@@ -173,14 +173,14 @@ static void what_cannot_run_a_host_is_refused(void **state)
     struct prefix_totals totals;
     add_request(&requests, (uint32_t[]){0}, 1, CHUNK, 1);
     struct prefix_options options = {.block_tokens = BLOCK,
-                                     .has_host = true,
+                                     .lower_count = 1,
                                      .gpu_blocks = 10,
-                                     .host_blocks = 10,
-                                     .write = PREFIX_WRITE_FINISH,
-                                     .host_policy = policy_find("qsac", NULL, 0, &why)};
+                                     .lower[0].blocks = 10,
+                                     .lower[0].write = PREFIX_WRITE_FINISH,
+                                     .lower[0].policy = policy_find("qsac", NULL, 0, &why)};
     assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
-    options.host_policy = policy_find("arc", NULL, 0, &why);
+    options.lower[0].policy = policy_find("arc", NULL, 0, &why);
     assert_true(replay(&options, &requests, &totals));
     options.pins = true;
     assert_false(replay(&options, &requests, &totals));
@@ -200,12 +200,12 @@ static void what_is_saved_has_to_arrive(void **state)
     struct prefix_match match;
     struct prefix_options options = {.block_tokens = BLOCK,
                                      .gpu_keeps = true,
-                                     .has_host = true,
+                                     .lower_count = 1,
                                      .gpu_blocks = 6,
-                                     .host_blocks = 64,
+                                     .lower[0].blocks = 64,
                                      .saves_wait = true,
-                                     .write = PREFIX_WRITE_FINISH};
-    options.host_policy = policy_find("lru", NULL, 0, &why);
+                                     .lower[0].write = PREFIX_WRITE_FINISH};
+    options.lower[0].policy = policy_find("lru", NULL, 0, &why);
     add_request(&requests, &chunk, 1, CHUNK, 1); /* 4 blocks */
     add_request(&requests, &other, 1, CHUNK, 1);
     add_request(&requests, &chunk, 1, CHUNK, 1);
@@ -214,18 +214,18 @@ static void what_is_saved_has_to_arrive(void **state)
     assert_true(prefix_begin(cache, 0, CHUNK, CHUNK, &match));
     prefix_fill(cache, 0, CHUNK);
     prefix_end(cache, 0, true);
-    assert_int_equal(prefix_counts(cache).saved, 4);
+    assert_int_equal(prefix_counts(cache, 1).saved, 4);
     assert_int_equal(prefix_room(cache), 2);
     assert_false(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
-    prefix_saved(cache, 4);
+    prefix_saved(cache, 1, 4);
     assert_int_equal(prefix_room(cache), 6);
     assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match)); /* evicts the last 2 of the 4 */
     prefix_fill(cache, 1, CHUNK);
     prefix_end(cache, 1, true);
-    prefix_saved(cache, 4);
+    prefix_saved(cache, 1, 4);
     assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
-    assert_int_equal(match.gpu_tokens, 2 * BLOCK);
-    assert_int_equal(match.host_tokens, BLOCK); /* the last block is always computed */
+    assert_int_equal(match.found[0], 2 * BLOCK);
+    assert_int_equal(match.found[1], BLOCK); /* the last block is always computed */
     prefix_end(cache, 2, true);
     prefix_cache_destroy(cache);
 }
@@ -242,12 +242,12 @@ static void what_is_loaded_stays_on_the_host(void **state)
         struct prefix_match match;
         struct prefix_options options = {.block_tokens = BLOCK,
                                          .gpu_keeps = true,
-                                         .has_host = true,
+                                         .lower_count = 1,
                                          .gpu_blocks = 4,
-                                         .host_blocks = 4,
+                                         .lower[0].blocks = 4,
                                          .pins = pins > 0,
-                                         .write = PREFIX_WRITE_EVICT};
-        options.host_policy = policy_find("lru", NULL, 0, &why);
+                                         .lower[0].write = PREFIX_WRITE_EVICT};
+        options.lower[0].policy = policy_find("lru", NULL, 0, &why);
         add_request(&requests, &a, 1, CHUNK, 1);
         add_request(&requests, &b, 1, CHUNK, 1);
         add_request(&requests, &a, 1, CHUNK, 1);
@@ -259,14 +259,14 @@ static void what_is_loaded_stays_on_the_host(void **state)
             prefix_fill(cache, i, CHUNK);
             prefix_end(cache, i, true);
         }
-        assert_int_equal(prefix_counts(cache).saved, 4);
+        assert_int_equal(prefix_counts(cache, 1).saved, 4);
         assert_true(prefix_begin(cache, 2, CHUNK, CHUNK, &match));
-        assert_int_equal(match.host_tokens, 3 * BLOCK);
-        assert_int_equal(prefix_counts(cache).saved, 8);
-        prefix_loaded(cache, 3);
+        assert_int_equal(match.found[1], 3 * BLOCK);
+        assert_int_equal(prefix_counts(cache, 1).saved, 8);
+        prefix_loaded(cache, 1, 3);
         prefix_end(cache, 2, false);
         assert_true(prefix_begin(cache, 3, CHUNK, CHUNK, &match));
-        assert_int_equal(match.host_tokens, (pins ? 1 : 3) * BLOCK);
+        assert_int_equal(match.found[1], (pins ? 1 : 3) * BLOCK);
         prefix_end(cache, 3, false);
         prefix_cache_destroy(cache);
     }
@@ -290,20 +290,20 @@ static void who_finds_what_is_loaded_waits_for_the_load(void **state)
     assert_non_null(cache);
     for (size_t i = 0; i < 2; i++) {
         assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
-        assert_int_equal(prefix_load(cache, i), 0);
+        assert_int_equal(prefix_load(cache, i, 1), 0);
         prefix_fill(cache, i, CHUNK);
         prefix_end(cache, i, false);
     }
     assert_true(prefix_restore(cache, 0, CHUNK + 1, CHUNK, 1, &missing));
     assert_int_equal(missing, 2 * BLOCK); /* its first two stayed */
-    assert_int_equal(prefix_load(cache, 0), 1);
+    assert_int_equal(prefix_load(cache, 0, 1), 1);
     assert_true(prefix_begin(cache, 2, CHUNK, 1, &match));
-    assert_int_equal(match.gpu_tokens, 3 * BLOCK);
-    assert_int_equal(prefix_load(cache, 2), 1);
+    assert_int_equal(match.found[0], 3 * BLOCK);
+    assert_int_equal(prefix_load(cache, 2, 1), 1);
     prefix_end(cache, 0, false);
     prefix_end(cache, 2, false);
     assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
-    assert_int_equal(prefix_load(cache, 1), 0);
+    assert_int_equal(prefix_load(cache, 1, 1), 0);
     prefix_end(cache, 1, false);
     prefix_cache_destroy(cache);
 }
@@ -345,12 +345,12 @@ static void saves_of_any_length_lose_no_block(void **state)
         bool never = seed % 2 > 0, held[MOST] = {false};
         struct prefix_options options = {.block_tokens = BLOCK,
                                          .gpu_keeps = true,
-                                         .has_host = true,
+                                         .lower_count = 1,
                                          .saves_wait = true,
                                          .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
-                                         .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
-                                         .write = (enum prefix_write)(seed % 3),
-                                         .host_policy = policy_find("lru", NULL, 0, &why)};
+                                         .lower[0].blocks = 1 + gsl_rng_uniform_int(random, 100),
+                                         .lower[0].write = (enum prefix_write)(seed % 3),
+                                         .lower[0].policy = policy_find("lru", NULL, 0, &why)};
         struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
         uint64_t arrived = 0;
         print_message("seed %u\n", (unsigned)seed);
@@ -363,13 +363,12 @@ static void saves_of_any_length_lose_no_block(void **state)
                 prefix_end(cache, index, gsl_rng_uniform_int(random, 4) > 0);
                 held[index] = false;
             } else if ((held[index] = prefix_begin(cache, index, prompt, prompt, &match))) {
-                assert_true(!never || match.host_tokens == 0);
-                assert_int_equal(match.gpu_tokens + match.host_tokens + match.compute_tokens,
-                                 prompt);
+                assert_true(!never || match.found[1] == 0);
+                assert_int_equal(match.found[0] + match.found[1] + match.compute_tokens, prompt);
             }
-            uint64_t left = never ? 0 : prefix_counts(cache).saved - arrived;
+            uint64_t left = never ? 0 : prefix_counts(cache, 1).saved - arrived;
             uint64_t some = gsl_rng_uniform_int(random, left + 1);
-            prefix_saved(cache, some);
+            prefix_saved(cache, 1, some);
             arrived += some;
         }
         for (size_t i = 0; i < requests.count; i++) {
@@ -377,7 +376,7 @@ static void saves_of_any_length_lose_no_block(void **state)
                 prefix_end(cache, i, false);
             }
         }
-        prefix_saved(cache, prefix_counts(cache).saved - arrived);
+        prefix_saved(cache, 1, prefix_counts(cache, 1).saved - arrived);
         assert_int_equal(prefix_room(cache), options.gpu_blocks);
         prefix_cache_destroy(cache);
         gsl_rng_free(random);
@@ -399,7 +398,7 @@ static bool serve_begin(struct served *served, const struct requests *requests, 
     uint64_t prompt = request->prompt, missing = 0;
     bool begun = kept > 0 ? prefix_restore(served->cache, index, prompt, kept, prompt, &missing)
                           : prefix_begin(served->cache, index, prompt, prompt, match);
-    match->host_tokens += (uint32_t)missing;
+    match->found[1] += (uint32_t)missing;
     uint64_t blocks = served->has_runs ? (request->chunks > 0 ? prompt / BLOCK : 0)
                                        : request_tokens(request) / BLOCK;
     for (uint64_t block = 0; begun && block < blocks; block++) {
@@ -431,21 +430,21 @@ static void recycled_numbers_change_nothing(void **state)
                                              .gpu_keeps = seed % 7 > 0,
                                              .recycles = i > 0,
                                              .gpu_blocks = GPU_BLOCKS,
-                                             .has_host = has_host,
-                                             .host_blocks = 1 + seed % 30,
-                                             .host_policy = &policy_lru,
+                                             .lower_count = has_host,
+                                             .lower[0].blocks = 1 + seed % 30,
+                                             .lower[0].policy = &policy_lru,
                                              .saves_wait = waits,
                                              .pins = waits && seed % 5 > 2,
                                              .unit_blocks = 1 + seed % 2,
                                              .least_asked = 1 + seed % 2,
-                                             .write = (enum prefix_write)(seed / 6 % 3)};
+                                             .lower[0].write = (enum prefix_write)(seed / 6 % 3)};
             served[i].cache = prefix_cache_create(&options, &requests, &why);
             served[i].has_runs = i > 0 && !has_host && options.gpu_keeps;
         }
         for (int i = 0; i < 2000; i++) {
             size_t index = gsl_rng_uniform_int(random, requests.count);
             bool done = gsl_rng_uniform_int(random, 4) > 0, begun[2];
-            struct prefix_match match[2] = {{0}, {0}};
+            struct prefix_match match[2] = {{.compute_tokens = 0}, {.compute_tokens = 0}};
             uint64_t prompt = requests.all[index].prompt;
             bool whole = done || gsl_rng_uniform_int(random, 2) > 0;
             uint64_t end = whole ? prompt : gsl_rng_uniform_int(random, prompt + 1);
@@ -467,7 +466,7 @@ static void recycled_numbers_change_nothing(void **state)
             }
             held[index] = begun[0];
             if (begun[0]) {
-                computed[index] = kept > 0 ? kept : match[0].gpu_tokens + match[0].host_tokens;
+                computed[index] = kept > 0 ? kept : match[0].found[0] + match[0].found[1];
             }
             assert_int_equal(begun[1], begun[0]);
             assert_memory_equal(&match[1], &match[0], sizeof *match);
@@ -476,15 +475,15 @@ static void recycled_numbers_change_nothing(void **state)
             assert_int_equal(prefix_room(served[1].cache), prefix_room(served[0].cache));
             struct prefix_census all = prefix_census(served[0].cache);
             struct prefix_census same = prefix_census(served[1].cache);
-            assert_memory_equal(&same.gpu, &all.gpu, sizeof all.gpu);
-            struct prefix_counts counts = prefix_counts(served[0].cache);
-            struct prefix_counts recycled = prefix_counts(served[1].cache);
+            assert_memory_equal(&same.of[0].blocks, &all.of[0].blocks, sizeof all.of[0].blocks);
+            struct prefix_counts counts = prefix_counts(served[0].cache, 1);
+            struct prefix_counts recycled = prefix_counts(served[1].cache, 1);
             assert_memory_equal(&recycled, &counts, sizeof counts);
             uint64_t some = waits ? gsl_rng_uniform_int(random, counts.saved - saved + 1) : 0;
             uint64_t come = gsl_rng_uniform_int(random, 4);
             for (int j = 0; j < 2; j++) {
-                prefix_saved(served[j].cache, some);
-                prefix_loaded(served[j].cache, come);
+                prefix_saved(served[j].cache, 1, some);
+                prefix_loaded(served[j].cache, 1, come);
             }
             saved += some;
         }

@@ -50,10 +50,10 @@ static struct prefix_options make_options(gsl_rng *random)
     return (struct prefix_options){
         .block_tokens = BLOCK,
         .gpu_keeps = gsl_rng_uniform_int(random, 4) > 0,
-        .has_host = true,
+        .lower_count = 1,
         .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
-        .write = PREFIX_WRITE_FINISH,
-        .host_policy = policy_find("lru", NULL, 0, &why),
+        .lower[0].write = PREFIX_WRITE_FINISH,
+        .lower[0].policy = policy_find("lru", NULL, 0, &why),
     };
 }
 
@@ -73,21 +73,21 @@ static void check_sizes(const struct prefix_options *options, const struct reque
     for (int i = 0; i < SIZES; i++) {
         struct prefix_options at = *options;
         struct prefix_totals alone = {.requests = 0};
-        at.host_blocks = 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
+        at.lower[0].blocks = 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
         assert_true(prefix_replay(&at, requests, indices, half, &alone, &why) &&
                     prefix_replay(&at, requests, indices + half, MOST - half, &alone, &why));
-        struct prefix_totals found = prefix_curve_read(curve, at.host_blocks);
-        assert_int_equal(found.host_tokens, alone.host_tokens);
-        assert_int_equal(found.gpu_tokens, alone.gpu_tokens);
+        struct prefix_totals found = prefix_curve_read(curve, at.lower[0].blocks);
+        assert_int_equal(found.found[1], alone.found[1]);
+        assert_int_equal(found.found[0], alone.found[0]);
         assert_int_equal(found.compute_tokens, alone.compute_tokens);
-        assert_int_equal(found.blocks.loaded, alone.blocks.loaded);
+        assert_int_equal(found.loaded, alone.loaded);
         assert_int_equal(found.requests, alone.requests);
         assert_int_equal(found.too_long, alone.too_long);
         assert_int_equal(found.prompt_tokens, alone.prompt_tokens);
         left_out += found.too_long;
     }
     for (uint64_t size = 0; size < 600; size++) { /* more never finds less */
-        uint64_t now = prefix_curve_read(curve, size).host_tokens;
+        uint64_t now = prefix_curve_read(curve, size).found[1];
         assert_true(now >= before);
         before = now;
     }
@@ -116,18 +116,18 @@ static void a_pass_is_a_replay_at_every_size(void **state)
 static void others_are_replayed(void **state)
 {
     (void)state;
-    struct prefix_options options = {.has_host = true,
-                                     .write = PREFIX_WRITE_FINISH,
-                                     .host_policy = policy_find("lru", NULL, 0, &why)};
+    struct prefix_options options = {.lower_count = 1,
+                                     .lower[0].write = PREFIX_WRITE_FINISH,
+                                     .lower[0].policy = policy_find("lru", NULL, 0, &why)};
     assert_true(prefix_curve_applies(&options));
-    options.write = PREFIX_WRITE_FILL;
+    options.lower[0].write = PREFIX_WRITE_FILL;
     assert_false(prefix_curve_applies(&options));
-    options.write = PREFIX_WRITE_EVICT;
+    options.lower[0].write = PREFIX_WRITE_EVICT;
     assert_false(prefix_curve_applies(&options));
-    options.write = PREFIX_WRITE_FINISH;
-    options.host_policy = policy_find("fifo", NULL, 0, &why);
+    options.lower[0].write = PREFIX_WRITE_FINISH;
+    options.lower[0].policy = policy_find("fifo", NULL, 0, &why);
     assert_false(prefix_curve_applies(&options));
-    options.host_policy = NULL;
+    options.lower[0].policy = NULL;
     assert_false(prefix_curve_applies(&options));
 }
 

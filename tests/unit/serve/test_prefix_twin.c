@@ -1,4 +1,4 @@
-/* The prefix cache against a twin that keeps plain lists. */
+/* The prefix cache against a twin that keeps plain lists, for two to four tiers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "unit/fixture/make_requests.h"
+#include "unit/fixture/rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,28 @@ struct list {
     uint32_t count;
 };
 
-/* Names that the host keeps while they are copied, oldest copy first. */
-struct pinned {
+/* Copies under way, oldest first, and what each pins in the tier below and in the one above. */
+struct under_way {
     uint64_t name[BLOCKS_MOST];
+    bool lower[BLOCKS_MOST], upper[BLOCKS_MOST];
     uint32_t count;
 };
 
+/* A tier below the GPU. */
+struct twin_tier {
+    struct list list;
+    struct under_way loads, saves;
+    uint64_t blocks, loaded, saved;
+    bool evicts, takes_evicted;
+};
+
 struct twin {
-    struct list gpu, host;
-    struct pinned loads, saves;
-    uint64_t gpu_blocks, host_blocks, taken, loaded, saved;
+    struct list gpu;
+    struct twin_tier tier[PREFIX_MOST_TIERS]; /* [1, count) */
+    uint32_t count;
+    uint64_t gpu_blocks, taken;
     uint32_t unit, least_asked;
-    bool evicts, pins, saves_wait, offers_evicted, offers_filled, offers_finished;
+    bool pins, saves_wait, offers_filled, offers_finished;
     uint64_t asked[32 * BLOCKS_MOST]; /* names, one for each time */
     uint32_t asked_count;
 };
@@ -79,55 +90,151 @@ static uint32_t times_asked(const struct twin *twin, uint64_t name)
     return times;
 }
 
-static void pin(struct twin *twin, struct pinned *pinned, uint64_t name)
+/* Something that a copy pinned is let go: if nothing else pins it, it was used last. */
+static void unpin(struct twin_tier *tier, uint64_t name)
 {
-    assert_true(pinned->count < BLOCKS_MOST);
-    pinned->name[pinned->count++] = name;
-    twin->host.references[find(&twin->host, name)]++;
-}
-
-/* The oldest `count` copies have ended: who has none left was used last. */
-static void unpin(struct twin *twin, struct pinned *pinned, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        int at = find(&twin->host, pinned->name[i]);
-        assert_true(at >= 0 && twin->host.references[at] > 0);
-        if (--twin->host.references[at] == 0 && twin->evicts) {
-            drop(&twin->host, (uint32_t)at);
-            append(&twin->host, pinned->name[i], 0);
-        }
+    int at = find(&tier->list, name);
+    assert_true(at >= 0 && tier->list.references[at] > 0);
+    if (--tier->list.references[at] == 0 && tier->evicts) {
+        drop(&tier->list, (uint32_t)at);
+        append(&tier->list, name, 0);
     }
-    pinned->count -= count;
-    memmove(pinned->name, pinned->name + count, pinned->count * sizeof *pinned->name);
 }
 
-/* Evict the host's oldest block that is not pinned; false where there is none. */
-static bool twin_make_room(struct twin *twin)
+static void begin_copy(struct twin *twin, uint32_t k, struct under_way *copies, uint64_t name,
+                       bool above)
 {
-    for (uint32_t i = 0; i < twin->host.count && twin->evicts; i++) {
-        if (twin->host.references[i] == 0) {
-            drop(&twin->host, i);
+    uint32_t i = copies->count++;
+    int at = above ? find(&twin->tier[k - 1].list, name) : -1;
+    assert_true(copies->count <= BLOCKS_MOST);
+    copies->name[i] = name;
+    copies->lower[i] = twin->pins;
+    copies->upper[i] = twin->pins && at >= 0;
+    if (copies->upper[i]) {
+        twin->tier[k - 1].list.references[at]++;
+    }
+    if (copies->lower[i]) {
+        twin->tier[k].list.references[find(&twin->tier[k].list, name)]++;
+    }
+}
+
+/* The oldest copy has ended. Returns its name. */
+static uint64_t end_copy(struct twin *twin, uint32_t k, struct under_way *copies)
+{
+    uint64_t name = copies->name[0];
+    bool lower = copies->lower[0], upper = copies->upper[0];
+    copies->count--;
+    for (uint32_t i = 0; i < copies->count; i++) {
+        copies->name[i] = copies->name[i + 1];
+        copies->lower[i] = copies->lower[i + 1];
+        copies->upper[i] = copies->upper[i + 1];
+    }
+    if (upper) {
+        unpin(&twin->tier[k - 1], name);
+    }
+    if (lower) {
+        unpin(&twin->tier[k], name);
+    }
+    return name;
+}
+
+static bool is_saving(const struct twin_tier *tier, uint64_t name)
+{
+    for (uint32_t i = 0; i < tier->saves.count; i++) {
+        if (tier->saves.name[i] == name) {
             return true;
         }
     }
     return false;
 }
 
+static bool tier_offer(struct twin *twin, uint32_t k, uint64_t name);
+
+/* Evict a tier's oldest block that is not pinned; false where there is none. */
+static bool make_room(struct twin *twin, uint32_t k)
+{
+    struct twin_tier *tier = &twin->tier[k];
+    for (uint32_t i = 0; i < tier->list.count && tier->evicts; i++) {
+        if (tier->list.references[i] == 0) {
+            uint64_t name = tier->list.name[i];
+            drop(&tier->list, i);
+            if (k + 1 < twin->count && twin->tier[k + 1].takes_evicted) {
+                tier_offer(twin, k + 1, name);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Touch the block, or put it there; true if it was not there. */
+static bool put(struct twin *twin, uint32_t k, uint64_t name)
+{
+    struct twin_tier *tier = &twin->tier[k];
+    int at = find(&tier->list, name);
+    if (at >= 0 && tier->evicts && tier->list.references[at] == 0) {
+        drop(&tier->list, (uint32_t)at);
+        append(&tier->list, name, 0);
+    }
+    if (at >= 0 || (tier->list.count >= tier->blocks && !make_room(twin, k))) {
+        return false;
+    }
+    append(&tier->list, name, 0);
+    return true;
+}
+
+static void arrive(struct twin *twin, uint32_t k, uint64_t name)
+{
+    if (k + 1 < twin->count && !twin->tier[k + 1].takes_evicted &&
+        find(&twin->tier[k].list, name) >= 0) {
+        tier_offer(twin, k + 1, name);
+    }
+}
+
+static bool tier_offer(struct twin *twin, uint32_t k, uint64_t name)
+{
+    if (!put(twin, k, name)) {
+        return false;
+    }
+    twin->tier[k].saved++;
+    if (twin->saves_wait) {
+        begin_copy(twin, k, &twin->tier[k].saves, name, k > 1);
+    } else {
+        arrive(twin, k, name);
+    }
+    return true;
+}
+
+static bool is_rare(const struct twin *twin, uint64_t name)
+{
+    return twin->least_asked > 1 && times_asked(twin, name) < twin->least_asked;
+}
+
 static void twin_offer(struct twin *twin, uint64_t name)
 {
-    if (twin->least_asked > 1 && times_asked(twin, name) < twin->least_asked) {
-        return;
+    if (!is_rare(twin, name)) {
+        tier_offer(twin, 1, name);
     }
-    struct list *host = &twin->host;
-    int at = find(host, name);
-    if (at >= 0 && twin->evicts && host->references[at] == 0) {
-        drop(host, (uint32_t)at);
-        append(host, name, 0);
-    } else if (at < 0 && (host->count < twin->host_blocks || twin_make_room(twin))) {
-        append(host, name, 0);
-        twin->saved++;
-        if (twin->pins && twin->saves_wait) {
-            pin(twin, &twin->saves, name);
+}
+
+/* The nearest tier below the GPU that has the block; 0: none. */
+static uint32_t nearest(const struct twin *twin, uint64_t name)
+{
+    for (uint32_t k = 1; k < twin->count; k++) {
+        if (find(&twin->tier[k].list, name) >= 0 && !is_saving(&twin->tier[k], name)) {
+            return k;
+        }
+    }
+    return 0;
+}
+
+/* All saves of a tier end, oldest first; others may begin below it. */
+static void end_saves(struct twin *twin, uint32_t k)
+{
+    for (uint32_t left = twin->tier[k].saves.count; left > 0; left--) {
+        uint64_t name = end_copy(twin, k, &twin->tier[k].saves);
+        if (!is_saving(&twin->tier[k], name)) {
+            arrive(twin, k, name);
         }
     }
 }
@@ -151,7 +258,7 @@ static void twin_take(struct twin *twin)
         }
         uint64_t name = twin->gpu.name[oldest];
         drop(&twin->gpu, oldest);
-        if (twin->offers_evicted) {
+        if (twin->tier[1].takes_evicted) {
             twin_offer(twin, name);
         }
     }
@@ -202,47 +309,54 @@ static struct twin_request running[MOST];
 static bool twin_begin(struct twin *twin, const struct requests *requests, size_t index,
                        uint64_t tokens, uint64_t chunk, struct prefix_match *match)
 {
-    uint64_t found = 0, on_gpu = 0, idle = 0, leading = 0;
+    uint64_t found = 0, in[PREFIX_MOST_TIERS] = {0}, idle = 0, leading = 0;
+    static uint32_t source[BLOCKS_MOST]; /* 0: the GPU */
     while (found < (tokens - 1) / BLOCK &&
            (find(&twin->gpu, name_of(requests, index, found)) >= 0 ||
-            find(&twin->host, name_of(requests, index, found)) >= 0)) {
+            nearest(twin, name_of(requests, index, found)) > 0)) {
         found++;
     }
     while (leading < found && find(&twin->gpu, name_of(requests, index, leading)) >= 0) {
         leading++;
     }
-    /* The host gives whole units; behind what the GPU has in a row, nothing else. */
+    /* Lower tiers give whole units; behind what the GPU has in a row, nothing else. */
     found = found / twin->unit * twin->unit;
     found = found > leading ? found : leading;
     for (uint64_t block = 0; block < found; block++) {
-        int at = find(&twin->gpu, name_of(requests, index, block));
-        on_gpu += at >= 0;
+        uint64_t name = name_of(requests, index, block);
+        int at = find(&twin->gpu, name);
+        source[block] = at >= 0 ? 0 : nearest(twin, name);
+        in[source[block]]++;
         idle += at >= 0 && twin->gpu.references[at] == 0;
     }
     uint64_t end = found * BLOCK + chunk < tokens ? found * BLOCK + chunk : tokens;
     uint64_t blocks = (end + BLOCK - 1) / BLOCK;
-    if (twin_room(twin) < idle + (tokens + BLOCK - 1) / BLOCK - on_gpu) {
+    if (twin_room(twin) < idle + (tokens + BLOCK - 1) / BLOCK - in[0]) {
         return false;
     }
-    bool was_there[BLOCKS_MOST];
     for (uint64_t block = found; block-- > 0;) {
         uint64_t name = name_of(requests, index, block);
-        int at = find(&twin->gpu, name);
-        was_there[block] = at >= 0;
-        if (at >= 0) {
-            twin->gpu.references[at]++;
+        if (source[block] == 0) {
+            twin->gpu.references[find(&twin->gpu, name)]++;
         } else if (twin->pins) {
-            pin(twin, &twin->loads, name);
+            begin_copy(twin, source[block], &twin->tier[source[block]].loads, name, false);
         }
-        if (find(&twin->host, name) >= 0) {
-            twin_offer(twin, name);
+        for (uint32_t k = 1; k < twin->count; k++) {
+            if (find(&twin->tier[k].list, name) >= 0 && (k > 1 || !is_rare(twin, name))) {
+                put(twin, k, name);
+            }
         }
     }
-    for (uint64_t i = 0; i < blocks - on_gpu; i++) {
+    for (uint64_t block = found; block-- > 0;) {
+        for (uint32_t k = source[block]; k > 1; k--) {
+            put(twin, k - 1, name_of(requests, index, block));
+        }
+    }
+    for (uint64_t i = 0; i < blocks - in[0]; i++) {
         twin_take(twin);
     }
     for (uint64_t block = 0; block < found; block++) {
-        if (!was_there[block]) {
+        if (source[block] > 0) {
             twin_name(twin, name_of(requests, index, block));
         }
         twin_ask(twin, name_of(requests, index, block));
@@ -253,10 +367,12 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
             twin_offer(twin, name_of(requests, index, block));
         }
     }
-    twin->loaded += found - on_gpu;
     running[index] = (struct twin_request){.full = found, .blocks = blocks, .runs = true};
-    *match = (struct prefix_match){(uint32_t)(on_gpu * BLOCK), (uint32_t)((found - on_gpu) * BLOCK),
-                                   (uint32_t)(tokens - found * BLOCK)};
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        twin->tier[k].loaded += in[k];
+        match->found[k] = (uint32_t)(in[k] * BLOCK);
+    }
+    match->compute_tokens = (uint32_t)(tokens - found * BLOCK);
     return true;
 }
 
@@ -304,9 +420,15 @@ static void twin_end(struct twin *twin, const struct requests *requests, size_t 
 
 static void check_equal(const struct twin *twin, const struct prefix_cache *cache)
 {
-    struct prefix_counts counts = prefix_counts(cache);
-    assert_int_equal(counts.loaded, twin->loaded);
-    assert_int_equal(counts.saved, twin->saved);
+    struct prefix_census census = prefix_census(cache);
+    for (uint32_t k = 1; k < twin->count; k++) {
+        struct prefix_counts counts = prefix_counts(cache, k);
+        const struct block_census *blocks = &census.of[k].blocks;
+        assert_int_equal(counts.loaded, twin->tier[k].loaded);
+        assert_int_equal(counts.saved, twin->tier[k].saved);
+        assert_int_equal(blocks->known, twin->tier[k].list.count);
+        assert_int_equal(blocks->free + blocks->known, twin->tier[k].blocks);
+    }
     assert_int_equal(prefix_room(cache), twin_room(twin));
 }
 
@@ -327,15 +449,33 @@ static void ask(struct twin *twin, struct prefix_cache *cache, const struct requ
     waiting.tokens = fits ? 0 : tokens;
 }
 
+/* All saves end, and some loads. */
+static void end_copies(struct twin *twin, struct prefix_cache *cache, bool saves_wait,
+                       gsl_rng *random)
+{
+    for (uint32_t k = 1; k < twin->count; k++) {
+        struct twin_tier *tier = &twin->tier[k];
+        if (saves_wait) {
+            prefix_saved(cache, k, prefix_census(cache).of[k].saving);
+            end_saves(twin, k);
+        }
+        uint32_t come = (uint32_t)gsl_rng_uniform_int(random, tier->loads.count + 1);
+        prefix_loaded(cache, k, come);
+        for (uint32_t i = 0; i < come; i++) {
+            end_copy(twin, k, &tier->loads);
+        }
+    }
+}
+
 /* One thing that may happen to request `index`, on both. */
 static void happen(struct twin *twin, struct prefix_cache *cache, const struct requests *requests,
                    size_t index, bool saves_wait, gsl_rng *random)
 {
-    uint64_t saved = prefix_counts(cache).saved;
     const struct request *request = &requests->all[index];
     uint64_t kept = request->prompt + request->output - 1;
     if (waiting.tokens > 0 && !running[waiting.index].runs) {
         ask(twin, cache, requests, waiting.index, waiting.tokens, waiting.tokens);
+        end_copies(twin, cache, saves_wait, random); /* the GPU holds what is being saved */
     }
     if (!running[index].runs) {
         uint64_t tokens = request->prompt + gsl_rng_uniform_int(random, request->output);
@@ -352,17 +492,25 @@ static void happen(struct twin *twin, struct prefix_cache *cache, const struct r
         prefix_end(cache, index, done);
         twin_end(twin, requests, index, done);
     }
-    if (saves_wait) {
-        prefix_saved(cache, prefix_counts(cache).saved - saved);
-        unpin(twin, &twin->saves, twin->saves.count);
-    }
-    uint32_t come = (uint32_t)gsl_rng_uniform_int(random, twin->loads.count + 1);
-    prefix_loaded(cache, come);
-    unpin(twin, &twin->loads, come);
+    end_copies(twin, cache, saves_wait, random);
     check_equal(twin, cache);
 }
 
-static void compare(uint64_t seed, enum prefix_write write, const char *policy, bool pins)
+/* Any request, or every other time one that runs. */
+static size_t choose(size_t count, gsl_rng *random)
+{
+    size_t index = gsl_rng_uniform_int(random, count);
+    bool any = gsl_rng_uniform_int(random, 2) > 0;
+    for (size_t i = 0; i < count && !any && !running[index].runs; i++) {
+        index = (index + 1) % count;
+    }
+    return index;
+}
+
+/* Tiers below the GPU; those below tier 1 are written in turn in one way and the other. Three tiers
+ * and more are so small that each evicts. */
+static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, const char *policy,
+                    bool pins)
 {
     struct error why;
     waiting.tokens = 0;
@@ -371,50 +519,66 @@ static void compare(uint64_t seed, enum prefix_write write, const char *policy, 
     struct prefix_options options = {
         .block_tokens = BLOCK,
         .gpu_keeps = true,
-        .has_host = true,
-        .gpu_blocks = 20 + gsl_rng_uniform_int(random, 60),
-        .host_blocks = 1 + gsl_rng_uniform_int(random, 100),
+        .lower_count = lower,
+        .gpu_blocks = 20 + gsl_rng_uniform_int(random, lower > 1 ? 8 : 60),
         .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
-        .least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
+        .least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, lower > 1 ? 2 : 3),
         .saves_wait = gsl_rng_uniform_int(random, 2) > 0,
         .pins = pins,
-        .write = write,
-        .host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL,
     };
     static struct twin twin;
     memset(&twin, 0, sizeof twin);
     memset(running, 0, sizeof running);
+    twin.count = lower + 1;
     twin.gpu_blocks = options.gpu_blocks;
-    twin.host_blocks = options.host_blocks;
     twin.unit = options.unit_blocks;
     twin.least_asked = options.least_asked;
-    twin.evicts = policy != NULL;
     twin.pins = pins;
     twin.saves_wait = options.saves_wait;
-    twin.offers_evicted = write == PREFIX_WRITE_EVICT;
     twin.offers_filled = write == PREFIX_WRITE_FILL;
     twin.offers_finished = write == PREFIX_WRITE_FINISH;
+    for (uint32_t k = 1; k <= lower; k++) {
+        bool evicted = k == 1 ? write == PREFIX_WRITE_EVICT : (seed + k) % 2 > 0;
+        struct prefix_tier *tier = &options.lower[k - 1];
+        tier->blocks = 1 + gsl_rng_uniform_int(random, lower > 1 ? 20 * k : 100);
+        tier->policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
+        tier->write = k == 1 ? write : evicted ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
+        twin.tier[k] = (struct twin_tier){
+            .blocks = tier->blocks, .evicts = policy != NULL, .takes_evicted = evicted};
+    }
     struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
     assert_non_null(cache);
     for (int i = 0; i < 1500; i++) {
-        happen(&twin, cache, &requests, gsl_rng_uniform_int(random, requests.count),
-               options.saves_wait, random);
+        happen(&twin, cache, &requests, choose(requests.count, random), options.saves_wait, random);
     }
     assert_true(prefix_check(cache, &why));
     prefix_cache_destroy(cache);
     gsl_rng_free(random);
 }
 
+static void compare_all(uint64_t seed, uint32_t lower)
+{
+    for (enum prefix_write write = PREFIX_WRITE_FINISH; write <= PREFIX_WRITE_EVICT; write++) {
+        print_message("seed %u, write %d\n", (unsigned)seed, write);
+        compare(seed, lower, write, "lru", false);
+        compare(seed, lower, write, "lru", true);
+        compare(seed, lower, write, NULL, seed % 2 > 0);
+    }
+}
+
 static void every_switch_does_as_its_twin(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 40; seed++) {
-        for (enum prefix_write write = PREFIX_WRITE_FINISH; write <= PREFIX_WRITE_EVICT; write++) {
-            print_message("seed %u, write %d\n", (unsigned)seed, write);
-            compare(seed, write, "lru", false);
-            compare(seed, write, "lru", true);
-            compare(seed, write, NULL, seed % 2 > 0);
-        }
+    for (uint64_t seed = 1; seed <= ROUNDS(40, 15); seed++) {
+        compare_all(seed, 1);
+    }
+}
+
+static void evictions_go_down_three_tiers_and_four(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= ROUNDS(20, 4); seed++) {
+        compare_all(seed, 2 + seed % 2);
     }
 }
 
@@ -422,6 +586,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_switch_does_as_its_twin),
+        cmocka_unit_test(evictions_go_down_three_tiers_and_four),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

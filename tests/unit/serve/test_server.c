@@ -183,9 +183,9 @@ static struct course begin_alike(int64_t later_ms)
     static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
     struct course course = begin_course(4);
     struct error why;
-    course.prefix.has_host = true;
-    course.prefix.host_blocks = 8;
-    course.prefix.host_policy = policy_find("lru", NULL, 0, &why);
+    course.prefix.lower_count = 1;
+    course.prefix.lower[0].blocks = 8;
+    course.prefix.lower[0].policy = policy_find("lru", NULL, 0, &why);
     course.options.token_bytes = 1000;
     course.load_start_ns = MS;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
@@ -213,7 +213,7 @@ static void what_the_host_has_is_loaded_first(void **state)
     (void)state;
     struct course course = begin_alike(50);
     run_course(&course);
-    assert_int_equal(course.served[1].match.host_tokens, 256);
+    assert_int_equal(course.served[1].match.found[1], 256);
     assert_int_equal(course.served[1].match.compute_tokens, 44);
     assert_int_equal(course.served[1].scheduled_ns, 50 * MS);
     assert_int_equal(course.served[1].end_ns, 61256000);
@@ -236,8 +236,8 @@ static void what_is_on_its_way_is_waited_for(void **state)
     all[2] = all[3] = alike;
     course.requests.count = 4;
     run_course(&course);
-    assert_int_equal(course.served[2].match.host_tokens, 256);
-    assert_int_equal(course.served[3].match.gpu_tokens, 256);
+    assert_int_equal(course.served[2].match.found[1], 256);
+    assert_int_equal(course.served[3].match.found[0], 256);
     for (int i = 2; i < 4; i++) {
         assert_int_equal(course.served[i].scheduled_ns, 100 * MS);
         assert_int_equal(course.served[i].end_ns, 610256000);
@@ -254,7 +254,7 @@ static void layers_wait_each_for_its_own(void **state)
     struct course course = begin_alike(50);
     course.options.layers = 2;
     run_course(&course);
-    assert_int_equal(course.served[1].match.host_tokens, 256);
+    assert_int_equal(course.served[1].match.found[1], 256);
     assert_int_equal(course.served[1].end_ns, 60628000);
     end_alike(&course);
 }
@@ -286,7 +286,7 @@ static void what_is_saved_takes_its_time(void **state)
         struct course course = begin_alike(later_ms);
         course.prefix.saves_wait = course.options.saves_cross = true;
         run_course(&course);
-        assert_int_equal(course.served[1].match.host_tokens, later_ms == 12 ? 256 : 0);
+        assert_int_equal(course.served[1].match.found[1], later_ms == 12 ? 256 : 0);
         assert_int_equal(course.served[1].end_ns, later_ms == 12 ? 23256000 : 21000000);
         end_alike(&course);
     }
@@ -487,14 +487,14 @@ static void add_host(struct course *course, gsl_rng *random)
     struct error why;
     struct prefix_options *prefix = &course->prefix;
     const char *policy = policies[gsl_rng_uniform_int(random, 3)];
-    prefix->has_host = true;
-    prefix->host_blocks = 1 + gsl_rng_uniform_int(random, 30);
-    prefix->host_policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
+    prefix->lower_count = 1;
+    prefix->lower[0].blocks = 1 + gsl_rng_uniform_int(random, 30);
+    prefix->lower[0].policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
     prefix->pins = gsl_rng_uniform_int(random, 2) > 0 && (policy == NULL || policy == policies[1]);
     prefix->unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
     prefix->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
-    prefix->write = (enum prefix_write[]){PREFIX_WRITE_FILL, PREFIX_WRITE_FINISH,
-                                          PREFIX_WRITE_EVICT}[gsl_rng_uniform_int(random, 3)];
+    prefix->lower[0].write = (enum prefix_write[]){
+        PREFIX_WRITE_FILL, PREFIX_WRITE_FINISH, PREFIX_WRITE_EVICT}[gsl_rng_uniform_int(random, 3)];
     prefix->saves_wait = course->options.saves_cross = true;
     course->options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
     course->options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
@@ -606,7 +606,7 @@ static void load_beside(struct prefix_cache *cache)
 {
     struct prefix_match match;
     assert_true(prefix_begin(cache, 2, 300, 300, &match));
-    assert_int_equal(match.host_tokens, 256);
+    assert_int_equal(match.found[1], 256);
     prefix_end(cache, 2, false);
 }
 
@@ -635,14 +635,14 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amou
                                     .ids = {.count = 1}};
         struct prefix_options prefix = {.block_tokens = BLOCK,
                                         .gpu_blocks = 40,
-                                        .has_host = true,
-                                        .host_blocks = 8,
-                                        .host_policy = policy_find("lru", NULL, 0, &why)};
+                                        .lower_count = 1,
+                                        .lower[0].blocks = 8,
+                                        .lower[0].policy = policy_find("lru", NULL, 0, &why)};
         struct server_options options = {
             .sequences = 4, .batched_tokens = 1000, .unit_tokens = 256, .unit_transfers = 1};
         struct saboteur saboteur = {.clock = {.fixed_ns = MS, .load_rate = 1e9}, .act = act};
-        struct step_clock clock = {
-            .step = sabotaged_step, .context = &saboteur, .link = {1e9, 1e9, 2e9}};
+        struct way_shares shares = make_shares(1e9, 1e9, 2e9);
+        struct step_clock clock = {.step = sabotaged_step, .context = &saboteur, .shares = &shares};
         struct server_totals totals;
         saboteur.cache = prefix_cache_create(&prefix, &requests, &why);
         dup2(fileno(said), STDERR_FILENO);

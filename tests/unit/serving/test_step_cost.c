@@ -263,10 +263,11 @@ static void loads_and_fetches_share_the_link(void **state)
     struct step_load load = {.decodes = 8, .decode_tokens = 40000};
     struct step_time alone, beside;
     assert_true(clock.step(clock.context, &load, &alone, &why));
-    load.loads = true;
+    load.pending[flow_loaded(1)] = true;
     assert_true(clock.step(clock.context, &load, &beside, &why));
     assert_true(beside.ns > alone.ns);
-    assert_true(beside.load_rate >= 0.499 * clock.link.in && beside.load_rate < clock.link.in);
+    double in = clock.shares->set.channel_capacity[0];
+    assert_true(beside.rate[flow_loaded(1)] >= 0.499 * in && beside.rate[flow_loaded(1)] < in);
     step_cost_destroy(cost);
     run_context_release(&runs);
     point_release(&point);
@@ -287,9 +288,12 @@ static void gpus_below_one_uplink_share_it(void **state)
     sharers->value = one;
     struct step_cost *both = step_cost_create(&point, &range, &runs, &why);
     assert_true(alone != NULL && both != NULL);
-    struct link whole = step_cost_clock(alone).link, half = step_cost_clock(both).link;
-    assert_true(half.in == whole.in / 2 && half.out == whole.out / 2 &&
-                half.both == whole.both / 2);
+    const struct flow_set *whole = &step_cost_clock(alone).shares->set,
+                          *half = &step_cost_clock(both).shares->set;
+    assert_int_equal(whole->channel_count, 3);
+    for (int i = 0; i < 3; i++) { /* in, out and both */
+        assert_true(half->channel_capacity[i] == whole->channel_capacity[i] / 2);
+    }
     step_cost_destroy(alone);
     step_cost_destroy(both);
     run_context_release(&runs);
@@ -351,7 +355,7 @@ static void loads_rest_on_the_link(void **state)
     for (int id = 0; id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
-    point.setup.profile.curves[CURVE_LINK_H2D].basis = BASIS_ASSUMED;
+    point.setup.profile.curves[CURVE_LINK_IN].basis = BASIS_ASSUMED;
     struct run_context runs;
     make_runs(&runs, 1);
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
@@ -374,7 +378,8 @@ static double beside_a_save(const char *system, const char *h2d)
     const struct decode_range exact = {8, 4000, 4000};
     struct step_cost *cost = step_cost_create(&point, &exact, &runs, &why);
     assert_true(cost != NULL);
-    struct step_load load = {.decodes = 8, .decode_tokens = 8 * 4000, .saves = true};
+    struct step_load load = {.decodes = 8, .decode_tokens = 8 * 4000};
+    load.pending[flow_saved(1)] = true;
     double ns = step_ns(cost, &load);
     step_cost_destroy(cost);
     run_context_release(&runs);

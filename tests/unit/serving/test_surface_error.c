@@ -34,7 +34,7 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
     }
     steps->computed++;
     values[0] = (double)answer.ns;
-    values[1] = (double)answer.h2d_bytes / 50; /* ns of a link of 50 GB/s */
+    values[1] = (double)answer.in_bytes / 50; /* ns of a link of 50 GB/s */
     return true;
 }
 

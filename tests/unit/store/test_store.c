@@ -133,7 +133,7 @@ static void assert_same_result(const struct result *a, const struct result *b)
         const struct result_layer *x = &a->layers[i], *y = &b->layers[i];
         assert_int_equal(x->ns, y->ns);
         assert_true(x->hit_ratio == y->hit_ratio || (isnan(x->hit_ratio) && isnan(y->hit_ratio)));
-        assert_int_equal(x->h2d_bytes, y->h2d_bytes);
+        assert_int_equal(x->in_bytes, y->in_bytes);
     }
     assert_int_equal(a->family_count, b->family_count);
     for (uint32_t i = 0; i < a->family_count; i++) {

@@ -158,8 +158,8 @@ static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
         result_integer(&made.results[i], COLUMN_HBM_BYTES, of[i].hbm);
         result_integer(&made.results[i], COLUMN_DRAM_BYTES, of[i].dram);
         result_integer(&made.results[i], COLUMN_CPU, of[i].cpu);
-        result_integer(&made.results[i], COLUMN_H2D_BYTES, of[i].in);
-        result_integer(&made.results[i], COLUMN_D2H_BYTES, of[i].out);
+        result_integer(&made.results[i], COLUMN_IN_BYTES, of[i].in);
+        result_integer(&made.results[i], COLUMN_OUT_BYTES, of[i].out);
     }
     assert_false(ablation_costs(&made.ablation, &made.rows[1])); /* 0.498 % */
     assert_true(ablation_costs(&made.ablation, &made.rows[2]));
@@ -326,8 +326,9 @@ static void a_mechanism_is_tried_in_other_settings(void **state)
     assert_int_equal(payoff->kind, PAYOFF_SAVES);
     assert_string_equal(payoff->at.key, "batch");
     assert_int_equal(payoff->at.value, 4);
-    assert_int_equal(payoff->saves_ns, step_at("batch=4", "litecache", lru) -
-                                         step_at("batch=4", "litecache", "{resident_heads: none}"));
+    assert_int_equal(payoff->saves_ns,
+                     step_at("batch=4", "litecache", lru) -
+                         step_at("batch=4", "litecache", "{resident_heads: none}"));
     row = find(&ablation, ABLATION_LEFT_OUT, "launch");
     assert_false(ablation_costs(&ablation, row));
     assert_int_equal(ablation.payoffs[row->mechanism].kind, PAYOFF_UNTRIED);

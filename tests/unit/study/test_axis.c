@@ -36,7 +36,9 @@ static int start(void **state)
         fprintf(stderr, "%s\n", why.found);
         return -1;
     }
-    fixture.plan = (struct plan){.batch = 4, .memory = {.cache = 24 << 20, .host_kv = 80 << 20}};
+    fixture.plan = (struct plan){
+        .batch = 4,
+        .memory.in = {[TIER_GPU] = {.cache = 24 << 20}, [TIER_HOST] = {.kv = 80 << 20}}};
     fixture.base = (struct axis_base){.option = "--over",
                                       .scenario = &fixture.scenario,
                                       .point = &fixture.point,
@@ -129,7 +131,7 @@ static void a_gib_more_is_a_value_where_it_leaves_something_to_hold(void **state
     struct fixture *fixture = *state;
     struct axis axis;
     struct error why;
-    fixture->plan.memory.cache = (uint64_t)4 << 30; /* 30 %: a GiB more is 37.5 % */
+    fixture->plan.memory.in[TIER_GPU].cache = (uint64_t)4 << 30; /* 30 %: a GiB more is 37.5 % */
     assert_true(axis_read("budget", 6, &fixture->base, &axis, &why));
     for (uint32_t i = 0; i < axis.count; i++) {
         assert_int_equal(axis.values[i].more, fabs(axis.values[i].number - 0.375) < 1e-9);
@@ -161,7 +163,7 @@ static void where_difficult_heads_stay_a_gib_more_is_a_share(void **state)
     uint32_t found = 0;
     assert_true(scenario_load(NULL, 0, clo, 5, &scenario, &why));
     assert_true(scenario_point(&scenario, 0, &point, &why));
-    plan.memory.cache = (uint64_t)4 << 30;
+    plan.memory.in[TIER_GPU].cache = (uint64_t)4 << 30;
     base.scenario = &scenario;
     base.point = &point;
     base.plan = &plan;
@@ -192,7 +194,7 @@ static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
     struct error why;
     char text[1024];
     point.setup.host_memory = 0;
-    plan.dram_limit = (uint64_t)256 << 30;
+    plan.limit[TIER_HOST] = (uint64_t)256 << 30;
     base.point = &point;
     base.plan = &plan;
     base.points = 3;

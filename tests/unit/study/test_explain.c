@@ -47,7 +47,7 @@ static void reading_hbm_hangs_on_its_bandwidth(void **state)
     assert_true(first->is_more);
     assert_near(first->better, 1 / 1.1 - 1, 0.002);
     assert_near(first->worse, 1 / 0.9 - 1, 0.002);
-    assert_null(find(&explanation, CURVE_LINK_H2D));
+    assert_null(find(&explanation, CURVE_LINK_IN));
     explanation_release(&explanation);
 }
 

@@ -75,7 +75,7 @@ static void quantiles_are_uniform_over_draws_and_seeds(void **state)
     static double draws[DRAWS];
     for (uint64_t seed = 1; seed <= 3; seed++) {
         for (uint32_t r = 0; r < DRAWS; r++) {
-            draws[r] = replication_quantile(seed, r, CURVE_LINK_H2D);
+            draws[r] = replication_quantile(seed, r, CURVE_LINK_IN);
         }
         assert_uniform(draws, "over draws", seed);
         for (uint32_t s = 0; s < DRAWS; s++) {
@@ -91,9 +91,9 @@ static void figures_are_drawn_independently(void **state)
     (void)state;
     static double a[DRAWS], b[DRAWS], next[DRAWS];
     for (uint32_t r = 0; r < DRAWS; r++) {
-        a[r] = replication_quantile(1, r, CURVE_LINK_H2D);
-        b[r] = replication_quantile(1, r, CURVE_LINK_D2H);
-        next[r] = replication_quantile(2, r, CURVE_LINK_H2D);
+        a[r] = replication_quantile(1, r, CURVE_LINK_IN);
+        b[r] = replication_quantile(1, r, CURVE_LINK_OUT);
+        next[r] = replication_quantile(2, r, CURVE_LINK_IN);
     }
     assert_near(gsl_stats_correlation(a, 1, b, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));
     assert_near(gsl_stats_correlation(a, 1, next, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));

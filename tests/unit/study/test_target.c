@@ -27,7 +27,7 @@ static const struct {
     {"decode_tokens_per_s>=2e2", COLUMN_DECODE_RATE, false, 200},
     {"hbm_bytes<=40GiB", COLUMN_HBM_BYTES, true, 42949672960},
     {"hbm_bytes<=1000", COLUMN_HBM_BYTES, true, 1000},
-    {"h2d_bytes_per_step<=1MB", COLUMN_H2D_BYTES, true, 1e6},
+    {"h2d_bytes_per_step<=1MB", COLUMN_IN_BYTES, true, 1e6},
     {"mass_recall>=90%", COLUMN_MASS_RECALL, false, 0.9},
     {"hit_ratio>=0.9", COLUMN_HIT_RATIO, false, 0.9},
     {"hit_ratio_low>=85%", COLUMN_HIT_RATIO_LOW, false, 0.85},

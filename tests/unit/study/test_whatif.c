@@ -76,8 +76,7 @@ static void assert_same_alone(const char *const *overrides, uint32_t count, cons
     assert_true(result.cells[COLUMN_HIT_RATIO].set);
     assert_true(result.cells[COLUMN_HIT_RATIO].real == found->cells[COLUMN_HIT_RATIO].real);
     assert_int_equal(result.cells[COLUMN_STEP].integer, found->cells[COLUMN_STEP].integer);
-    assert_int_equal(result.cells[COLUMN_H2D_BYTES].integer,
-                     found->cells[COLUMN_H2D_BYTES].integer);
+    assert_int_equal(result.cells[COLUMN_IN_BYTES].integer, found->cells[COLUMN_IN_BYTES].integer);
     assert_string_equal(result.message, found->message);
     result_release(&result);
     point_release(&point);
@@ -171,7 +170,8 @@ static void a_walked_key_need_not_be_said(void **state)
         struct scenario scenario;
         struct whatif whatif;
         load(overrides, 3, &scenario);
-        struct whatif_options options = {.runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
+        struct whatif_options options = {
+            .runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
         struct error why;
         bool interrupted;
         if (!whatif_run(&scenario, &options, &whatif, &interrupted, &why)) {
@@ -190,7 +190,8 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     (void)state;
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
                                             "steps=8", "system=retroinfer"};
-    struct whatif_options options = {.runs = &shared_runs, .over = "batch=[2000000, 3000000]", .jobs = 1};
+    struct whatif_options options = {
+        .runs = &shared_runs, .over = "batch=[2000000, 3000000]", .jobs = 1};
     struct scenario scenario;
     struct whatif whatif;
     struct error why;
@@ -311,23 +312,100 @@ static const struct {
     bool flat;
 } servers[] = {
     /* of 10, 3, 2, 1.9 s the last three: 3 - 0.55 a step is 2.45 at the third */
-    {"a pool that is too small", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {10, 3, 2, 1.9},
-     {1, 0, 0, 0}, {0}, WHATIF_TIME, 3, 2, 0, 1, false},
-    {"and one that leaves some out", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {1, 3, 2, 1.9},
-     {0}, {9, 0, 0, 0}, WHATIF_TIME, 3, 2, 0, 0, false},
+    {"a pool that is too small",
+     false,
+     {1, 1, 1, 1},
+     {50, 60, 60, 60},
+     {10, 3, 2, 1.9},
+     {1, 0, 0, 0},
+     {0},
+     WHATIF_TIME,
+     3,
+     2,
+     0,
+     1,
+     false},
+    {"and one that leaves some out",
+     false,
+     {1, 1, 1, 1},
+     {50, 60, 60, 60},
+     {1, 3, 2, 1.9},
+     {0},
+     {9, 0, 0, 0},
+     WHATIF_TIME,
+     3,
+     2,
+     0,
+     0,
+     false},
     /* who is left out everywhere tells nothing apart: above 4, 3.3, 2.6, 1.9 lies none but 2 */
-    {"one too long for any", false, {1, 1, 1, 1}, {50, 60, 60, 60}, {4, 3.2, 2, 1.9},
-     {0}, {9, 9, 9, 9}, WHATIF_TIME, 3, 2, 0, 0, false},
-    {"a pool that does not matter", false, {1, 1, 1, 1}, {60, 60, 60, 60}, {2, 2, 2, 2}, {0},
-     {0}, WHATIF_TIME, 0, NO, 0, 0, true},
+    {"one too long for any",
+     false,
+     {1, 1, 1, 1},
+     {50, 60, 60, 60},
+     {4, 3.2, 2, 1.9},
+     {0},
+     {9, 9, 9, 9},
+     WHATIF_TIME,
+     3,
+     2,
+     0,
+     0,
+     false},
+    {"a pool that does not matter",
+     false,
+     {1, 1, 1, 1},
+     {60, 60, 60, 60},
+     {2, 2, 2, 2},
+     {0},
+     {0},
+     WHATIF_TIME,
+     0,
+     NO,
+     0,
+     0,
+     true},
     /* a rate of 8 has the most tokens, and is not borne */
-    {"more and more", false, {1, 2, 4, 8}, {10, 21, 39, 45}, {1, 2, 3, 90}, {0, 0, 0, 1},
-     {0}, WHATIF_BORNE, 2, NO, 3, 4, false},
-    {"too many everywhere", false, {4, 4, 4, 4}, {10, 10, 10, 10}, {9, 9, 9, 9},
-     {1, 1, 1, 1}, {0}, WHATIF_TIME, NO, NO, 0, 4, false},
+    {"more and more",
+     false,
+     {1, 2, 4, 8},
+     {10, 21, 39, 45},
+     {1, 2, 3, 90},
+     {0, 0, 0, 1},
+     {0},
+     WHATIF_BORNE,
+     2,
+     NO,
+     3,
+     4,
+     false},
+    {"too many everywhere",
+     false,
+     {4, 4, 4, 4},
+     {10, 10, 10, 10},
+     {9, 9, 9, 9},
+     {1, 1, 1, 1},
+     {0},
+     WHATIF_TIME,
+     NO,
+     NO,
+     0,
+     4,
+     false},
     /* they send as they are answered; above 10 + 10 x lies 45 most */
-    {"clients", true, {1, 4, 4.5, 5}, {10, 40, 45, 50}, {1, 1, 1, 1}, {0}, {0}, WHATIF_RATE,
-     3, 1, 0, 0, false},
+    {"clients",
+     true,
+     {1, 4, 4.5, 5},
+     {10, 40, 45, 50},
+     {1, 1, 1, 1},
+     {0},
+     {0},
+     WHATIF_RATE,
+     3,
+     1,
+     0,
+     0,
+     false},
 };
 
 static void serve(size_t number, struct whatif *whatif, struct axis_value *values,

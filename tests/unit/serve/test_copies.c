@@ -1,4 +1,4 @@
-/* Shares of a link against max-min fairness itself, and copies and layers against small clocks. */
+/* Copies and layers against small clocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,69 +9,8 @@
 #include "base/random.h"
 #include "serve/copies.h"
 #include "serve/layered.h"
-#include "serve/link_share.h"
 
 #include <math.h>
-
-static void check_rates(const struct link *link, const double most[LINK_FLOWS],
-                        const double expected[LINK_FLOWS])
-{
-    double rate[LINK_FLOWS];
-    link_share(link, most, rate);
-    for (int i = 0; i < LINK_FLOWS; i++) {
-        if (fabs(rate[i] - expected[i]) > 1e-6 * link->both) {
-            fail_msg("flow %d has %g, not %g", i, rate[i], expected[i]);
-        }
-    }
-}
-
-/* 26 GB/s each way, 36 both: of who loads, fetches and saves. */
-static void flows_share_as_worked_by_hand(void **state)
-{
-    (void)state;
-    const struct link link = {26, 26, 36};
-    check_rates(&link, (double[]){INFINITY, 0, 0}, (double[]){26, 0, 0});
-    check_rates(&link, (double[]){INFINITY, INFINITY, 0}, (double[]){13, 13, 0});
-    check_rates(&link, (double[]){INFINITY, 4, 0}, (double[]){22, 4, 0});
-    check_rates(&link, (double[]){INFINITY, 0, INFINITY}, (double[]){18, 0, 18});
-    check_rates(&link, (double[]){INFINITY, INFINITY, INFINITY}, (double[]){12, 12, 12});
-    check_rates(&link, (double[]){INFINITY, 2, INFINITY}, (double[]){17, 2, 17});
-    check_rates(&link, (double[]){0, 0, 0}, (double[]){0, 0, 0});
-}
-
-/* Max-min: no way carries more than it can, and a flow that has less than it can use crosses a full
- * way on which no other flow has more. */
-static void shares_are_max_min_fair(void **state)
-{
-    (void)state;
-    struct error why;
-    gsl_rng *random = random_stream(8, "test.link-share", 0, &why);
-    for (int i = 0; i < 20000; i++) {
-        const struct link link = {1 + gsl_rng_uniform(random) * 50,
-                                  1 + gsl_rng_uniform(random) * 50,
-                                  1 + gsl_rng_uniform(random) * 100};
-        double most[LINK_FLOWS], rate[LINK_FLOWS];
-        for (int f = 0; f < LINK_FLOWS; f++) {
-            unsigned long kind = gsl_rng_uniform_int(random, 3);
-            most[f] = kind == 0 ? 0 : kind == 1 ? INFINITY : gsl_rng_uniform(random) * 60;
-        }
-        link_share(&link, most, rate);
-        double in = rate[LINK_LOADED] + rate[LINK_FETCHED], both = in + rate[LINK_SAVED];
-        double slack = 1e-6 * link.both;
-        assert_true(in <= link.in + slack && rate[LINK_SAVED] <= link.out + slack &&
-                    both <= link.both + slack);
-        double most_in = fmax(rate[LINK_LOADED], rate[LINK_FETCHED]);
-        double most_of_all = fmax(most_in, rate[LINK_SAVED]);
-        for (int f = 0; f < LINK_FLOWS; f++) {
-            bool satisfied = rate[f] >= most[f] - slack;
-            bool own = f == LINK_SAVED ? rate[f] >= link.out - slack
-                                       : in >= link.in - slack && rate[f] >= most_in - slack;
-            bool shared = both >= link.both - slack && rate[f] >= most_of_all - slack;
-            assert_true(rate[f] <= most[f] + slack && (satisfied || own || shared));
-        }
-    }
-    gsl_rng_free(random);
-}
 
 /* ---- copies ----------------------------------------------------------------------------- */
 
@@ -159,8 +98,6 @@ static void layers_end_as_they_do_when_played(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flows_share_as_worked_by_hand),
-        cmocka_unit_test(shares_are_max_min_fair),
         cmocka_unit_test(copies_are_made_one_after_the_other),
         cmocka_unit_test(bytes_of_copies_are_conserved),
         cmocka_unit_test(layers_end_as_they_do_when_played),

@@ -1,0 +1,58 @@
+/* Places: the tiers of one machine or several, and the ways that join them.
+ *
+ *     gpu ⇄ host ⇄ host ⇄ gpu     two servers on a network
+ *            ⇅
+ *           gpu ⇄ gpu             GPUs of one server, on links of their own and on a fabric
+ *
+ * Each way is a channel; a way and its way back are one more if together they carry less than both
+ * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
+ * shares each of them with all that crosses it: as a task of an engine, which gets these channels
+ * first and in this order, or as a flow that lasts (shares.h).
+ */
+#ifndef PLACE_PLACES_H
+#define PLACE_PLACES_H
+
+#include "engine/engine.h"
+#include "place/way.h"
+
+enum { PLACES_MOST = 8, PLACES_NONE = -1 };
+
+struct place {
+    enum tier_id tier;
+    int channel; /* of its bandwidth, or PLACES_NONE */
+};
+
+/* What joins two places: bytes a second there, back, and both together (0 or INFINITY: no limit).
+ * A direction of 0 does not exist. */
+struct place_link {
+    const char *there_name, *back_name;
+    double there, back, both;
+};
+
+struct places {
+    struct place all[PLACES_MOST];
+    int way[PLACES_MOST][PLACES_MOST], both[PLACES_MOST][PLACES_MOST]; /* channel + 1; 0: none */
+    struct {
+        const char *name; /* static */
+        double rate;      /* bytes a second */
+    } channels[ENGINE_MOST_CHANNELS];
+    int count, channel_count;
+};
+
+/* Add a place, to a zeroed struct at first. A `bandwidth` of 0 does not count. Returns its number. */
+int places_add(struct places *places, enum tier_id tier, double bandwidth);
+
+/* Add a channel that is no place's and no way's. Returns its number. */
+uint32_t places_add_channel(struct places *places, const char *name, double rate);
+
+void places_join(struct places *places, int from, int to, const struct place_link *link);
+
+/* The link of a GPU of the machine to its host, of which `sharers` GPUs have an equal part each; what
+ * the machine does not state is 0. */
+struct place_link place_link_of(const struct profile *profile, double sharers, struct trust *trust);
+
+/* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
+ * no path. `tiers`: with those of the places at its ends. */
+struct engine_route places_route(const struct places *places, int from, int to, bool tiers);
+
+#endif

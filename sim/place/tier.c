@@ -1,0 +1,7 @@
+#include "place/tier.h"
+
+const struct tier_kind tier_kinds[TIER_COUNT] = {
+    [TIER_GPU] = {"hbm", "HBM", SHARED_BY_NOBODY, CURVE_GPU_HBM_CAPACITY, CURVE_GPU_HBM_BANDWIDTH},
+    [TIER_HOST] = {"host", "host memory", SHARED_BY_GPUS, CURVE_HOST_DRAM_CAPACITY,
+                   CURVE_HOST_DRAM_BANDWIDTH},
+};

@@ -1,0 +1,44 @@
+/* Ways: what bytes take from one tier to another, in one direction.
+ *
+ *              copy engine, loads by SMs, stores by the CPU
+ *     host ────────────────── WAY_IN ─────────────────────▶ gpu ── WAY_PEER ──▶ gpu
+ *          ◀───────────────── WAY_OUT ────────────────────
+ *
+ * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte,
+ * both curves of a machine; either may be absent. WAY_IN and WAY_OUT together carry no more than
+ * `both`.
+ */
+#ifndef PLACE_WAY_H
+#define PLACE_WAY_H
+
+#include "place/tier.h"
+
+enum way_id { WAY_IN, WAY_OUT, WAY_PEER, WAY_COUNT };
+
+/* Who moves the bytes: an engine, while the CPU calls it once (host.copy_call); kernels, whose SMs
+ * wait meanwhile; or threads of the CPU. */
+enum carrier { BY_ENGINE, BY_KERNEL, BY_CPU, CARRIERS };
+
+struct way_kind {
+    const char *name; /* of its channel */
+    enum tier_id from, to;
+    /* CURVE_COUNT: there is none. A rate whose curve holds times is that of so many bytes. */
+    struct way_figures {
+        enum curve_id rate, start;
+    } by[CARRIERS];
+    enum way_id back;
+    enum curve_id both; /* the rate of this way and its way back together; CURVE_COUNT: no limit */
+};
+extern const struct way_kind way_kinds[WAY_COUNT];
+
+/* Does the machine state the way? */
+bool way_stated(const struct profile *profile, enum way_id id);
+
+/* Bytes a second by a carrier, for `size` (what its curve goes by: bytes, or threads), alone; and its
+ * fixed time in ns. `trust` is lowered to the curve's. The way has this carrier. */
+double way_rate(const struct profile *profile, enum way_id id, enum carrier by, double size,
+                struct trust *trust);
+double way_start_ns(const struct profile *profile, enum way_id id, enum carrier by,
+                    struct trust *trust);
+
+#endif
