@@ -1,7 +1,8 @@
 #include "serve/prefix/prefix_found.h"
 
 /* Count the next block, which the GPU has. */
-static void count_first(const struct prefix_tiers *tiers, uint32_t id, struct prefix_found *found)
+static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
+                              struct prefix_found *found)
 {
     found->in[0]++;
     found->idle += block_pool_is_idle(tiers->gpu, id);
@@ -40,7 +41,7 @@ struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t
         uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
         uint32_t below = 0;
         if (block_pool_knows(tiers->gpu, id)) {
-            count_first(tiers, id, &found);
+            found_count_first(tiers, id, &found);
         } else if ((below = prefix_tiers_find(tiers, id)) > 0) {
             found.in[below]++;
         } else {
@@ -66,7 +67,7 @@ struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size
         if (!block_pool_knows(tiers->gpu, id)) {
             break;
         }
-        count_first(tiers, id, &found);
+        found_count_first(tiers, id, &found);
     }
     count_run(tiers, index, most, &found);
     return found;
