@@ -86,11 +86,13 @@ OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome
                     study/test_whatif trace/test_fit)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
 CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))
+RACES = SANITIZE=thread OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O1 -g1' WERROR=
 # clang alone complains of an empty list that begins at NULL + 0, which the next C allows.
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
 
 .PHONY: all calibrate bundle demo test test-slurm test-deb differential kills bench limits fuzz capture
+.PHONY: format-check analyze tsan
 .PHONY: study papers host-example install deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
@@ -159,6 +161,24 @@ fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 	      -artifact_prefix=build/fuzz/$$target- -print_final_stats=1 \
 	      build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || failed="$$failed $$target"; done; \
 	    [ -z "$$failed" ] || { echo "make fuzz: inputs that fail are in build/fuzz, of:$$failed" >&2; exit 1; }
+
+format-check: ## name the places that clang-format would change (clang-format-14)
+	@tools/format_check.sh
+
+# Leaks are left to the address sanitizer: the analyzer takes a pointer that an array keeps for a leak, and a value that
+# a refused call did not write for one that is read. It counts the bits of a vector's element wrongly.
+analyze: ## follow pointers through functions: null, freed, closed twice (minutes)
+	$(SUBMAKE) VARIANT=analyze PROGRAM=build/analyze/spillway OPTIMIZE='-O1 -g1' CFLAGS='$(CFLAGS) -fanalyzer \
+	    -Wno-analyzer-malloc-leak -Wno-analyzer-use-of-uninitialized-value -Wno-analyzer-shift-count-overflow' all
+
+# Two families of runs: with a recording, and with a trace that threads generate and share.
+tsan: ## look for data races in the disk cache and in small sweeps (minutes, most of them to build)
+	$(SUBMAKE) $(RACES) build/tsan/spillway build/tsan/tests/unit/base/test_disk_cache
+	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/unit/base/test_disk_cache
+	@cd build/tsan && for trace in smollm2-135m "$(CURDIR)/traces/smollm2-135m.yaml"; do \
+	    TSAN_OPTIONS=halt_on_error=1 XDG_CACHE_HOME=cache ./spillway simulate --set model=smollm2-135m --set hardware=a40 --set context=512 \
+	      --set steps=4 --set 'sweep={system: [fullattn, retroinfer, clo], batch: [1, 2]}' --set "trace=$$trace" \
+	      --replications 2 --jobs 4 --csv >sweep.csv || exit 1; done
 
 capture: ## record the shipped decode traces again, from nothing
 	traces/capture/recreate.sh

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 /* In the order of help; a group's commands stand together. */
+/* clang-format off */
 static const struct command *const commands[] = {
     &command_advise,
     &command_simulate,
@@ -31,6 +32,7 @@ static const struct command *const commands[] = {
     &command_schema,
     NULL,
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

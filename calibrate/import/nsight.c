@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "calibrate/measure/statistics.h"
 
+#include <assert.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static bool nsight_read_column(const struct nsight_report *report, const char *s
                  ? array_reserve(values, &capacity, *count + 1u, sizeof **values, why)
                  : nsight_complain(report, why);
         if (ok && sqlite3_column_double(statement, 0) > 0) {
+            assert(*values != NULL);
             (*values)[(*count)++] = sqlite3_column_double(statement, 0);
         }
     }

@@ -15,8 +15,7 @@ bool link_buffers::take(size_t wanted, uint64_t seed, struct error *why)
     if (!GPU_TRY(cudaMemGetInfo(&free, &all), why) || !host_memory_read("", &memory, why)) {
         return false;
     }
-    const struct room_memory memories[] = {{"the GPU", free},
-                                           {"the host", (size_t)memory.free}};
+    const struct room_memory memories[] = {{"the GPU", free}, {"the host", (size_t)memory.free}};
     if (!room_find(wanted, LEAST, PARTS, memories, 2, &room, why)) {
         return false;
     }

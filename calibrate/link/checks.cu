@@ -177,9 +177,9 @@ static bool fills_have_no_zeros(struct error *why)
     }
     free(found);
     double share = (double)ones / (8.0 * MiB);
-    return ok && ((zeros == 0 && share > 0.49 && share < 0.51) ||
-                  error_set(why, NULL, 0, "%zu words are zero, %.3f of the bits are ones", zeros,
-                            share));
+    return ok &&
+           ((zeros == 0 && share > 0.49 && share < 0.51) ||
+            error_set(why, NULL, 0, "%zu words are zero, %.3f of the bits are ones", zeros, share));
 }
 
 /* ---- order ---- */
@@ -199,10 +199,9 @@ static bool gates_hold(struct error *why)
     }
     volatile uint32_t *word = (volatile uint32_t *)flag.data;
     *word = 0;
-    if (!gate.close(stream.at, why) ||
-        !GPU_TRY(cudaMemcpyAsync(flag.data, ones.data, sizeof *word, cudaMemcpyDeviceToHost,
-                                 stream.at),
-                 why)) {
+    if (!gate.close(stream.at, why) || !GPU_TRY(cudaMemcpyAsync(flag.data, ones.data, sizeof *word,
+                                                                cudaMemcpyDeviceToHost, stream.at),
+                                                why)) {
         return false;
     }
     double since = clock_ns();

@@ -30,8 +30,14 @@ struct polling {
     gpu_stream stream, other;
 
     bool create(struct error *why);
-    uint32_t *host(int place) const { return (uint32_t *)mapped.data + place; }
-    uint32_t *seen(int place) const { return (uint32_t *)mapped.seen + place; }
+    uint32_t *host(int place) const
+    {
+        return (uint32_t *)mapped.data + place;
+    }
+    uint32_t *seen(int place) const
+    {
+        return (uint32_t *)mapped.seen + place;
+    }
 };
 
 bool polling::create(struct error *why)
@@ -101,8 +107,8 @@ static bool sample_flag(void *state, double *ns, struct error *why)
     double begin = 0;
     bool ok = true;
     flags_clear(all);
-    if (!launch(answer_flags, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK),
-                all->seen(ANSWER), all->seen(GIVEN_UP), ROUNDS)) {
+    if (!launch(answer_flags, dim3(1), 1, 0, all->stream.at, why, all->seen(ASK), all->seen(ANSWER),
+                all->seen(GIVEN_UP), ROUNDS)) {
         return false;
     }
     for (uint32_t round = 1; ok && round <= ROUNDS; round++) {
@@ -214,8 +220,7 @@ bool flags_arrive(struct error *why)
             error_set(why, NULL, 0, "flags took %.0f, %.0f and %.0f ns", flag, release, between));
 }
 
-bool flags(const struct effort *effort, uint64_t seed, struct findings *findings,
-           struct error *why)
+bool flags(const struct effort *effort, uint64_t seed, struct findings *findings, struct error *why)
 {
     struct polling all;
     struct error without;

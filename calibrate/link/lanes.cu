@@ -71,8 +71,8 @@ bool lanes::run(struct lane *all, uint32_t count, struct error *why)
         overlap_ns = ok ? fmin(overlap_ns, ends_ns[i][LANES_PIECES - 1]) : overlap_ns;
     }
     for (uint32_t i = 0; ok && i < count; i++) {
-        all[i].rate = all[i].bytes * pieces_done(ends_ns[i], LANES_PIECES, overlap_ns) * 1e9 /
-                      overlap_ns;
+        all[i].rate =
+            all[i].bytes * pieces_done(ends_ns[i], LANES_PIECES, overlap_ns) * 1e9 / overlap_ns;
     }
     return ok;
 }

@@ -21,7 +21,7 @@ struct table {
     struct table_column column[TABLE_MOST_COLUMNS];
     uint32_t order[TABLE_MOST_COLUMNS]; /* [shown] the columns that may be shown, left to right */
     uint32_t shown;
-    bool wide;        /* lines are as long as they need */
+    bool wide;              /* lines are as long as they need */
     struct table_row *rows; /* the first one holds the titles */
     size_t count, capacity;
 };

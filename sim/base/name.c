@@ -8,6 +8,7 @@
  * RTX4090, "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */
 #include "base/name.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct name_source {
 
 static const char *name_at(const struct name_source *names, size_t index)
 {
+    assert(names->row != NULL || names->list != NULL);
     return names->row != NULL ? names->row(index) : names->list[index];
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/name.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -342,6 +343,7 @@ static const struct unit_spelling *spelling_for(double value, enum unit unit)
             best = row;
         }
     }
+    assert(best != NULL); /* every unit has a printed spelling */
     return best;
 }
 
@@ -367,6 +369,7 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
 static bool write_as(double value, const struct unit_spelling *spelling, char *text, size_t size)
 {
     struct quantity read;
+    assert(spelling != NULL);
     double shown = value / spelling->scale;
     bool whole = shown == nearbyint(shown) && shown < 0x1p53;
     for (int digits = 1; digits <= 17; digits++) {

@@ -15,6 +15,7 @@
 #include "scenario/ensemble.h"
 #include "scenario/scenario.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static json_t *policy_param(const char *name)
             }
         }
     }
+    assert(found != NULL); /* the names are those of the policies */
     json_t *number =
         json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", least, "maximum", most);
     return schema_described(schema_either(number, schema_number(UNIT_COUNT, false)), found->summary,

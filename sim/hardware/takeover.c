@@ -169,4 +169,3 @@ void takeover_count(const struct node *gpu, const char *own, const char *scenari
         out->figures++;
     }
 }
-

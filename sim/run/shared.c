@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/stop_flag.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -112,6 +113,7 @@ static struct shared_entry *take_oldest(struct shared *shared)
             oldest = entry;
         }
     }
+    assert(oldest != NULL); /* there are more entries than users hold */
     shared_clear(oldest);
     return oldest;
 }

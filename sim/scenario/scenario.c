@@ -11,6 +11,7 @@
 #include "scenario/scenario_meant.h"
 #include "scenario/scenario_names.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,7 @@ static bool check_lists(const struct node *root, struct error *why)
     for (size_t i = 0; i < root->count; i++) {
         const struct node *child = root->children[i];
         const struct scenario_key *key = scenario_key_find(child->key, strlen(child->key));
+        assert(key != NULL); /* unknown keys were refused */
         if (child->kind == NODE_LIST && key->shape != SCENARIO_CONTEXTS &&
             key->shape != SCENARIO_SWEEP) {
             node_error(child, why, "'%s' is a list", child->key);

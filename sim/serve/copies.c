@@ -28,14 +28,14 @@ static void add_blocks(struct copy_blocks *sum, struct copy_blocks blocks)
     sum->freed += blocks.freed;
 }
 
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes,
-                    struct copy_blocks blocks, struct error *why)
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct copy_blocks blocks,
+                    struct error *why)
 {
     if (copies->first > copies->count / 2) {
         move_to_front(copies);
     }
-    if (!array_reserve(&copies->items, &copies->capacity, copies->count + 1,
-                       sizeof *copies->items, why)) {
+    if (!array_reserve(&copies->items, &copies->capacity, copies->count + 1, sizeof *copies->items,
+                       why)) {
         return 0;
     }
     copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks};

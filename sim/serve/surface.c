@@ -25,8 +25,8 @@ struct surface_cell {
     double corner[2][2][SURFACE_VALUES]; /* [x][y] */
     uint64_t middle_x, middle_y;
     enum surface_side cut; /* the side that was cut, if one was */
-    uint32_t below; /* the lower of its two parts, in front of the other; NO_CELL: none */
-    bool is_known;  /* it was cut if needed; if not, its corners are computed */
+    uint32_t below;        /* the lower of its two parts, in front of the other; NO_CELL: none */
+    bool is_known;         /* it was cut if needed; if not, its corners are computed */
 };
 
 struct surface {

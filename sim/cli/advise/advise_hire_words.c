@@ -3,6 +3,7 @@
 #include "base/node.h"
 #include "cli/advise/advise_words.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -121,6 +122,7 @@ static void say_other(const struct hire *hire, const struct hire_form *best,
         return;
     }
     say_form(form, form->servers, text);
+    assert(best != NULL); /* at worst this form */
     const char *third = form->servers * form->gpus == 1 ? "s" : "";
     double times = hire_cost(form, form->servers) / hire_cost(best, best->servers);
     enum tie tie = form->price > 0 ? hire_tie(form, best) : TIE_NONE;

@@ -37,8 +37,7 @@ struct trace *trace_named(const char *name, struct error *why)
                      name);
         return NULL;
     }
-    if (trace == NULL && access(name, F_OK) == 0 &&
-        import_format_of(name, &unused) != NULL) {
+    if (trace == NULL && access(name, F_OK) == 0 && import_format_of(name, &unused) != NULL) {
         error_expect(why,
                      "a recording (.swt), which 'spillway trace import %.200s -o FILE.swt' "
                      "makes of this file",

@@ -52,7 +52,7 @@ struct fitting {
     struct trace_profile profile;
     struct fitted fitted;
     struct trace_fit_recording *recordings; /* [count] the fitted one first */
-    struct beside_twin *own;      /* [made] of these */
+    struct beside_twin *own;                /* [made] of these */
     uint32_t count;
     struct fit_learned learned;
 };

@@ -195,7 +195,9 @@ const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uin
 double pipe_even(const struct pipe *pipe, uint32_t layer,
                  double (*of)(const struct ledger_row *row))
 {
-    double pairs = pipe_row(pipe, layer)->offloaded_heads, most = 0;
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    assert(row != NULL); /* the layer is offloaded */
+    double pairs = row->offloaded_heads, most = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         const struct ledger_row *part = pipe_part(pipe, i, layer);
         if (part->offloaded_heads > 0) {

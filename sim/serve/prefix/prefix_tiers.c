@@ -13,8 +13,8 @@ static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
     bool gone = !block_pool_knows(tiers->gpu, id);
     for (uint32_t k = 1; gone && k < tiers->count; k++) {
         const struct prefix_lower *lower = &tiers->lower[k];
-        gone =
-            !block_store_knows(lower->store, id) && (lower->saving == NULL || lower->saving[id] == 0);
+        gone = !block_store_knows(lower->store, id) &&
+               (lower->saving == NULL || lower->saving[id] == 0);
     }
     return gone;
 }
@@ -314,7 +314,7 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
     lower->tiers = tiers;
     lower->number = k;
     lower->store = block_store_create(most, tier->blocks, tier->policy, tier->values, options->pins,
-                                    options->seed, on_lower_evict, lower, why);
+                                      options->seed, on_lower_evict, lower, why);
     return lower->store != NULL && (k == 1 || check_hands_on(tier - 1, tier, why));
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "scenario/scenario_names.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,7 @@ static bool walk_between(const struct axis_base *base, struct axis *axis, char *
 {
     struct quantity from, to;
     char *colon = strchr(text, ':');
+    assert(colon != NULL); /* that makes it a range */
     *colon = '\0';
     if (!read_end(axis, text, &from, why) || !read_end(axis, colon + 1, &to, why)) {
         return false;

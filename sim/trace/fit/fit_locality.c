@@ -36,7 +36,7 @@ struct locality_measurement {
     const struct trace *trace;
     const struct trace_header *header;
     struct demand_shape shape;
-    uint32_t every;          /* of the tiles, one in so many */
+    uint32_t every;                   /* of the tiles, one in so many */
     struct locality_scratch *scratch; /* one per thread */
     struct locality_sums *sums;       /* [layers] */
 };

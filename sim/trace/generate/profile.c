@@ -71,7 +71,7 @@ static double *field_values(struct trace_profile_head *head, const struct field 
 static bool trace_profile_read_number(const struct node *node, const struct field *field,
                                       double *out, struct error *why)
 {
-    char *end = NULL;
+    char *end = node->text;
     double value = node->kind == NODE_SCALAR ? strtod(node->text, &end) : 0;
     if (node->kind != NODE_SCALAR || end == node->text || *end != '\0' ||
         !(value >= field->least && value <= field->most)) {

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const policies[] = {"none", "lru",   "fifo",   "lfu",
-                                       "qsac", "clock", "belady", "rtx-4090", NULL};
+static const char *const policies[] = {"none",  "lru",    "fifo",     "lfu", "qsac",
+                                       "clock", "belady", "rtx-4090", NULL};
 
 static const char *policy_row(size_t index)
 {
@@ -35,13 +35,29 @@ static void nearest_is_what_was_probably_meant(void **state)
     static const struct {
         const char *given, *nearest;
     } cases[] = {
-        {"lru", "lru"},       {"lur", "lru"},    {"LRU", "lru"},     {"lr", "lru"},
-        {"flfo", "fifo"},     {"qsacc", "qsac"}, {"clokc", "clock"}, {"beldy", "belady"},
-        {"bleady", "belady"}, {"l", NULL},       {"", NULL},         {"retroinfer", NULL},
-        {"bel", "belady"},    {"be", NULL},    {"BELA", "belady"},
-        {"4090", "rtx-4090"}, {"409", "rtx-4090"}, {"40", NULL},
-        {"belda", "belady"}, {"rtx_40", "rtx-4090"}, {"rtx-4090-oc", "rtx-4090"},
-        {"xyz", NULL},        {"lxu", "lru"}, /* as near to lfu, which comes later */
+        {"lru", "lru"},
+        {"lur", "lru"},
+        {"LRU", "lru"},
+        {"lr", "lru"},
+        {"flfo", "fifo"},
+        {"qsacc", "qsac"},
+        {"clokc", "clock"},
+        {"beldy", "belady"},
+        {"bleady", "belady"},
+        {"l", NULL},
+        {"", NULL},
+        {"retroinfer", NULL},
+        {"bel", "belady"},
+        {"be", NULL},
+        {"BELA", "belady"},
+        {"4090", "rtx-4090"},
+        {"409", "rtx-4090"},
+        {"40", NULL},
+        {"belda", "belady"},
+        {"rtx_40", "rtx-4090"},
+        {"rtx-4090-oc", "rtx-4090"},
+        {"xyz", NULL},
+        {"lxu", "lru"}, /* as near to lfu, which comes later */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *nearest = name_nearest(cases[i].given, policy_row);
@@ -76,10 +92,18 @@ static void case_and_separators_do_not_make_another_name(void **state)
         const char *a, *b;
         bool same;
     } cases[] = {
-        {"rtx-4090", "RTX4090", true}, {"rtx-4090", "RTX 4090", true}, {"lru", "LRU", true},
-        {"a_b", "A-b", true},          {"llama-3.1", "llama-31", false}, {"lru", "lru2", false},
-        {"", "", true},                {"-", "", true},                 {"lru", "", false},
-        {"rtx-4090-", "rtx-4090", true}, {"llama-38b", "llama-3-8b", false}, {"llama3:8b", "Llama_3-8B", true},
+        {"rtx-4090", "RTX4090", true},
+        {"rtx-4090", "RTX 4090", true},
+        {"lru", "LRU", true},
+        {"a_b", "A-b", true},
+        {"llama-3.1", "llama-31", false},
+        {"lru", "lru2", false},
+        {"", "", true},
+        {"-", "", true},
+        {"lru", "", false},
+        {"rtx-4090-", "rtx-4090", true},
+        {"llama-38b", "llama-3-8b", false},
+        {"llama3:8b", "Llama_3-8B", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("# '%s' '%s'\n", cases[i].a, cases[i].b);

@@ -106,8 +106,7 @@ static void check_kind(const struct named_kind *kind)
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
-            bool shared =
-                spelt[i].file != spelt[j].file && name_same(spelt[i].text, spelt[j].text);
+            bool shared = spelt[i].file != spelt[j].file && name_same(spelt[i].text, spelt[j].text);
             print_message("%s", shared ? spelt[i].text : "");
             assert_false(shared);
         }
@@ -122,8 +121,8 @@ static void no_two_files_share_a_spelling(void **state)
 {
     (void)state;
     static const struct named_kind *const kinds[] = {
-        &named_model, &named_machine, &named_gpu,   &named_link,  &named_host,
-        &named_fabric, &named_system, &named_trace, &named_trace_profile, &named_workload,
+        &named_model,  &named_machine, &named_gpu,   &named_link,          &named_host,
+        &named_fabric, &named_system,  &named_trace, &named_trace_profile, &named_workload,
     };
     for (size_t i = 0; i < COUNT(kinds); i++) {
         print_message("# %s\n", kinds[i]->what);
@@ -138,17 +137,20 @@ static void an_unknown_name_is_answered_with_the_nearest(void **state)
         const struct named_kind *kind;
         const char *given, *nearest;
     } cases[] = {
-        {&named_machine, "h1000", "h100"},      {&named_machine, "a41", "a40"},
-        {&named_machine, "mi300x", ""},         {&named_system, "quset", "quest"},
-        {&named_model, "lama-3-8b", "llama-3-8b"}, {&named_model, "gpt2", ""},
+        {&named_machine, "h1000", "h100"},
+        {&named_machine, "a41", "a40"},
+        {&named_machine, "mi300x", ""},
+        {&named_system, "quset", "quest"},
+        {&named_model, "lama-3-8b", "llama-3-8b"},
+        {&named_model, "gpt2", ""},
         {&named_model, "Llama-3.1-8B-Instuct", "Llama-3.1-8B-Instruct"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char path[PATH_MAX];
         struct error why;
         print_message("# %s\n", cases[i].given);
-        assert_false(named_file(cases[i].kind, cases[i].given, "a.yaml", 3, path, sizeof path,
-                                &why));
+        assert_false(
+            named_file(cases[i].kind, cases[i].given, "a.yaml", 3, path, sizeof path, &why));
         assert_string_equal(why.nearest, cases[i].nearest);
         assert_non_null(strstr(why.expected, cases[i].kind->list));
         assert_int_equal(why.line, 3);

@@ -450,8 +450,7 @@ static void unknown_keys_are_named_with_the_nearest(void **state)
     } cases[] = {
         {"policy: lru\nbudget: 3x\n", NULL},
         {"", NULL},
-        {"policy: lru\n\ngranularty: 16\n",
-         "a.yaml:3 'granularty' 'system' nearest 'granularity'"},
+        {"policy: lru\n\ngranularty: 16\n", "a.yaml:3 'granularty' 'system' nearest 'granularity'"},
         {"xyzzy: 1", "a.yaml:1 'xyzzy' 'system'"},
         {"lru", "a.yaml:1 'system'"},
         {"[policy]", "a.yaml:1 'system'"},

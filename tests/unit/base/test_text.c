@@ -83,9 +83,16 @@ static void a_list_has_an_item_between_commas(void **state)
     static const struct {
         const char *list, *items; /* with | between */
     } cases[] = {
-        {"", ""},         {"a", "a"}, {"a,b", "a|b"}, {" a b ,c ", "a b|c"},
-        {"a,,b", "a||b"}, {",", "|"}, {"  ", ""},     {"a, ,", "a||"},
-        {"{a: 1, b: [2,3]},c", "{a: 1, b: [2,3]}|c"}, {"'a,b',c", "'a,b'|c"},
+        {"", ""},
+        {"a", "a"},
+        {"a,b", "a|b"},
+        {" a b ,c ", "a b|c"},
+        {"a,,b", "a||b"},
+        {",", "|"},
+        {"  ", ""},
+        {"a, ,", "a||"},
+        {"{a: 1, b: [2,3]},c", "{a: 1, b: [2,3]}|c"},
+        {"'a,b',c", "'a,b'|c"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char items[32] = "";
@@ -106,9 +113,12 @@ static void a_value_follows_its_noun(void **state)
     static const struct {
         const char *noun, *value, *text;
     } cases[] = {
-        {"batch", "4", "with a batch of 4"},      {"output", "128", "with an output of 128"},
-        {"replicas", "2", "with 2 replicas"},     {"replicas", "1", "with 1 replica"},
-        {"clients", "16", "with 16 clients"},     {"link.sms", "3", "with a link.sms of 3"},
+        {"batch", "4", "with a batch of 4"},
+        {"output", "128", "with an output of 128"},
+        {"replicas", "2", "with 2 replicas"},
+        {"replicas", "1", "with 1 replica"},
+        {"clients", "16", "with 16 clients"},
+        {"link.sms", "3", "with a link.sms of 3"},
         {"kv_pool_tokens", "4096 tok", "with a kv_pool_tokens of 4096 tok"},
         {"link", "pcie5", "with a link of pcie5"},
     };

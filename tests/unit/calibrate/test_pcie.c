@@ -23,9 +23,18 @@ static void speeds_are_generations(void **state)
         const char *speed;
         uint32_t generation;
     } cases[] = {
-        {"2.5 GT/s PCIe\n", 1}, {"5.0 GT/s PCIe", 2}, {"8.0 GT/s PCIe", 3}, {"16.0 GT/s PCIe", 4},
-        {"32.0 GT/s PCIe", 5},  {"32 GT/s", 5},       {"64.0 GT/s PCIe", 6}, {"16GT/s", 4},
-        {"Unknown", 0},         {"", 0},              {"32.0", 0},           {"31.0 GT/s PCIe", 0},
+        {"2.5 GT/s PCIe\n", 1},
+        {"5.0 GT/s PCIe", 2},
+        {"8.0 GT/s PCIe", 3},
+        {"16.0 GT/s PCIe", 4},
+        {"32.0 GT/s PCIe", 5},
+        {"32 GT/s", 5},
+        {"64.0 GT/s PCIe", 6},
+        {"16GT/s", 4},
+        {"Unknown", 0},
+        {"", 0},
+        {"32.0", 0},
+        {"31.0 GT/s PCIe", 0},
         {"GT/s", 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {

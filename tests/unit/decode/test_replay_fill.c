@@ -86,9 +86,9 @@ static void a_full_cache_has_no_cold_misses(void **state)
             struct figures cold = replay(trace, policies[i], 0.8, spans[s], false);
             struct figures full = replay(trace, policies[i], 0.8, spans[s], true);
             if (cold.cold == 0 || full.cold > 0 || full.hits <= cold.hits) {
-                fail_msg("%s, span %zu: %llu, then %llu cold misses; hits %.4f, then %.4f", policies[i], s,
-                         (unsigned long long)cold.cold, (unsigned long long)full.cold, cold.hits,
-                         full.hits);
+                fail_msg("%s, span %zu: %llu, then %llu cold misses; hits %.4f, then %.4f",
+                         policies[i], s, (unsigned long long)cold.cold,
+                         (unsigned long long)full.cold, cold.hits, full.hits);
             }
         }
     }

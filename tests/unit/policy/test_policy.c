@@ -224,7 +224,7 @@ static const struct count_case count_cases[] = {
     {"fifo", "AB", "CA", {1, 1, 1, 0, 2, 0, 1}},
     {"fifo", "ABC", "DEAFG", {1, 4, 3, 3, 5, 0, 3}}, /* D E F stay */
     {"lfu", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},
-    {"clock", "ABC", "ABD", {2, 1, 1, 1, 3, 0, 1}}, /* a hit sets a bit */
+    {"clock", "ABC", "ABD", {2, 1, 1, 1, 3, 0, 1}},   /* a hit sets a bit */
     {"clock", "ABC", "DEAFG", {1, 4, 4, 4, 5, 0, 4}}, /* F and G come, and A leaves, on the way */
     {"arc", "AB", "CA", {1, 1, 1, 0, 2, 1, 1}},
     {"lecar", "ABC", "ABD", {2, 1, 1, 1, 3, 2, 1}},

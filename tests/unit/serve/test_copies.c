@@ -35,7 +35,8 @@ static void copies_are_made_one_after_the_other(void **state)
     assert_true(copies_time(&copies, 1, 1e9) == 110 && copies_time(&copies, 2, 1e9) == 135);
     assert_true(copies_pass(&copies, 60, 1e9, note_end, NULL) == 50);
     assert_int_equal(ended_count, 0);
-    assert_true(copies_pass(&copies, 60, 2e9, note_end, NULL) == 70); /* 25 ns, 5, and all 10 left */
+    assert_true(copies_pass(&copies, 60, 2e9, note_end, NULL) ==
+                70); /* 25 ns, 5, and all 10 left */
     assert_int_equal(copies.done, 2);
     assert_true(ended_count == 2 && ended[0] == 7 && ended[1] == 9);
     assert_true(copies.ended.moved == 16 && copies.ended.freed == 3);

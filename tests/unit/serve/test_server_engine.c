@@ -117,10 +117,16 @@ static void what_is_no_version_is_refused(void **state)
     static const struct {
         const char *text, *nearest;
     } cases[] = {
-        {"vllm", "vllm-0.29"},   {"sglang", "sglang-0.5"}, {"vllm-", "vllm-0.29"},
-        {"vllm-x.1", "vllm-0.29"}, {"vllm-0", "vllm-0.29"},  {"vllm-0.", "vllm-0.29"},
-        {"vllm-0.8x", "vllm-0.29"}, {"vllm-99999.1", "vllm-0.29"},
-        {"tgi", ""}, {"", ""},
+        {"vllm", "vllm-0.29"},
+        {"sglang", "sglang-0.5"},
+        {"vllm-", "vllm-0.29"},
+        {"vllm-x.1", "vllm-0.29"},
+        {"vllm-0", "vllm-0.29"},
+        {"vllm-0.", "vllm-0.29"},
+        {"vllm-0.8x", "vllm-0.29"},
+        {"vllm-99999.1", "vllm-0.29"},
+        {"tgi", ""},
+        {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct server_engine_version version;

@@ -19,8 +19,7 @@ static struct scenario load(const char *trace)
                                      trace};
     struct scenario scenario;
     struct error why = {0};
-    if (!scenario_load(NULL, 0, overrides, sizeof overrides / sizeof *overrides, &scenario,
-                       &why)) {
+    if (!scenario_load(NULL, 0, overrides, sizeof overrides / sizeof *overrides, &scenario, &why)) {
         fail_msg("%s", why.found);
     }
     return scenario;
@@ -38,7 +37,9 @@ static void plan(const char *trace, const char *systems, const char *machines,
 {
     struct scenario scenario = load(trace);
     struct planning_options options = {
-        .candidates = {.systems = systems, .machines = machines, .allow_lossy = true,
+        .candidates = {.systems = systems,
+                       .machines = machines,
+                       .allow_lossy = true,
                        .allow_paper = true},
         .axis = "budget",
         .jobs = JOBS,

@@ -191,12 +191,9 @@ static void a_stop_ends_a_replay_in_the_midst_of_it(void **state)
 {
     (void)state;
     static const char *const slow[] = {
-        "model=llama-3-8b",
-        "hardware=a40",
-        "trace=llama-3-8b-like",
-        "steps=4096",
-        "host_memory=4TiB",
-        "sweep={system: [fullattn, retroinfer], context: [2K, 1M]}",
+        "model=llama-3-8b",      "hardware=a40",
+        "trace=llama-3-8b-like", "steps=4096",
+        "host_memory=4TiB",      "sweep={system: [fullattn, retroinfer], context: [2K, 1M]}",
     };
     struct scenario scenario;
     struct error why;
@@ -205,8 +202,7 @@ static void a_stop_ends_a_replay_in_the_midst_of_it(void **state)
     assert_true(scenario_load(NULL, 0, slow, sizeof slow / sizeof slow[0], &scenario, &why));
     struct run_context runs;
     begin(&runs, 2, &seen);
-    struct sweep_options options = {
-        .runs = &runs, .jobs = 2, .on_result = see, .context = &seen};
+    struct sweep_options options = {.runs = &runs, .jobs = 2, .on_result = see, .context = &seen};
     sources_watch(scenario.sources, runs.stop);
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_true(interrupted);
@@ -239,8 +235,7 @@ static void a_point_that_fails_stops_no_other(void **state)
     assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
     struct run_context runs;
     begin(&runs, 4, &seen);
-    struct sweep_options options = {
-        .runs = &runs, .jobs = 4, .on_result = see, .context = &seen};
+    struct sweep_options options = {.runs = &runs, .jobs = 4, .on_result = see, .context = &seen};
     assert_true(sweep_run(&scenario, &options, &interrupted, &why));
     assert_int_equal(seen.count, 4);
     assert_int_equal(seen.failures.failed, 1);
@@ -301,12 +296,12 @@ enum { ROUND = 6 };
 static struct scenario load_round(const char *budgets)
 {
     char swept[128];
-    const char *const round[] = {"model=smollm2-135m", "hardware=a40",
-                                 "trace=llama-3-8b-like", "context=2K", "steps=8", swept};
+    const char *const round[] = {"model=smollm2-135m", "hardware=a40", "trace=llama-3-8b-like",
+                                 "context=2K",         "steps=8",      swept};
     struct scenario scenario;
     struct error why = {0};
-    snprintf(swept, sizeof swept,
-             "sweep={system: [retroinfer, litecache], mechanisms.budget: %s}", budgets);
+    snprintf(swept, sizeof swept, "sweep={system: [retroinfer, litecache], mechanisms.budget: %s}",
+             budgets);
     if (!scenario_load(NULL, 0, round, sizeof round / sizeof *round, &scenario, &why)) {
         fail_msg("%s", why.found);
     }

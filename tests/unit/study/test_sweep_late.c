@@ -50,8 +50,7 @@ static bool slow_point(const struct scenario *scenario, uint32_t index, struct p
 
 /* A run of which only the identity matters. */
 static bool counted_run(const struct point *point, const struct replication_options *options,
-                        const struct run_context *context, struct result *result,
-                        struct error *why)
+                        const struct run_context *context, struct result *result, struct error *why)
 {
     char run[17];
     (void)options;
