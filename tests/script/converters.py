@@ -21,17 +21,17 @@ def path(name):
     return os.path.join(SCRATCH, name)
 
 
-def run(script, data, *options):
+def run(script, data, *options, name='in'):
     """Exit status and both outputs."""
-    with open(path('in'), 'wb') as file:
+    with open(path(name), 'wb') as file:
         file.write(data)
-    done = subprocess.run([sys.executable, '-B', os.path.join(CONVERT, script), path('in'), *options],
+    done = subprocess.run([sys.executable, '-B', os.path.join(CONVERT, script), path(name), *options],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout
 
 
 def assert_rows(trace, facts, rows):
-    """`rows`: layer, born, and a dict from units to masses, in the order of steps."""
+    """`rows`: layer, born, and a dict from units to masses, in the order of steps; of head 0 alone."""
     lines = subprocess.run([PROGRAM, 'trace', 'export', path(trace)], stdout=subprocess.PIPE, text=True,
                            check=True).stdout.splitlines()
     assert facts in ' '.join(lines[:2]), lines[:2]
@@ -187,6 +187,70 @@ def wrong_responses_are_refused():
     assert_refused('sglang_indexer.py', lines(answer()), '--layers N')
 
 
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def columns_are_found_by_name():
+    """The masses of a row that lists none are its tail."""
+    data = (b'w,block,token,l,h,more\n.25,9,100,0,1,x\n0.5,"3",100,0,1,"a,b"\r\n1,4,100,0,0,\n'
+            b'0.125,4,101,0,0,')
+    assert run('table.py', data, '-o', path('a.swt'), '--columns',
+               'step=token,unit=block,mass=w,layer=l,head=h') == (0, '')
+    lines_of = subprocess.run([PROGRAM, 'trace', 'export', path('a.swt')], stdout=subprocess.PIPE,
+                              text=True, check=True).stdout.splitlines()
+    assert 'kv_heads=2' in lines_of[0] and 'units=10' in lines_of[0] and '"recorded"' in lines_of[1]
+    assert lines_of[3:] == [
+        '0,0,0,0,born,0', '0,0,0,0,tail,0', '0,0,0,0,4,1', '0,0,0,1,born,0', '0,0,0,1,tail,0.25',
+        '0,0,0,1,3,0.5', '0,0,0,1,9,0.25', '0,1,0,0,born,0', '0,1,0,0,tail,0.875', '0,1,0,0,4,0.125',
+        '0,1,0,1,born,0', '0,1,0,1,tail,1'], lines_of
+
+
+def columns_are_found_by_number():
+    assert run('table.py', b'a,3\nb,1\nc,2\n', '-o', path('a.swt'), '--columns', 'unit=2', '--per-step',
+               '2') == (0, '')
+    assert_rows('a.swt', 'keep=2 sequences=1 steps=2', [(0, 0, {1: 0.5, 3: 0.5}), (0, 0, {2: 1})])
+    status, _ = run('table.py', b'5\n0\n9\n', '-o', path('a.swt'), '--columns', 'unit=1', '--mass',
+                    'rank', '--context', '8', '--share', '2', '--per-step', '3')
+    row = {0: 0.2679, 5: 0.5359}
+    assert_rows('a.swt', 'layers=2', [(0, 0.181818187, row), (1, 0.181818187, row)])
+
+
+def columns_that_are_not_read_are_said():
+    status, said = run('table.py', b'step,layer,page\n0,0,5\n', '-o', path('a.swt'), '--columns',
+                       'unit=page')
+    assert (status, said) == (0, 'not in --columns, so not read: step, layer\n'), said
+
+
+def steps_go_on_from_tile_to_tile():
+    data = 'step,unit\n' + ''.join(f'{step},{step % 7}\n' for step in range(600))
+    assert run('table.py', data.encode(), '-o', path('a.swt'), '--columns', 'step=step,unit=unit') == (0, '')
+    assert_rows('a.swt', 'steps=600 steps_per_tile=256', [(0, 0, {step % 7: 1}) for step in range(600)])
+
+
+def wrong_tables_are_refused():
+    for columns, text, fault in (
+            ('step=s,unit=u', 's,u\n0,1\n0\n', 'in:3: 1 fields'), ('step=s,unit=u', 's,u\n0,1\n\n', 'in:3: 0'),
+            ('step=s,unit=u', 's,u\n0,x\n', "in:2: 'x'"), ('step=s,unit=u', 's,u\n-1,1\n', "in:2: '-1'"),
+            ('step=s,unit=u', 's,u\n0,4294967295\n', "'4294967295'"),
+            ('step=s,unit=u', 's,u\n3,1\n5,1\n', 'step 5 after step 3'),
+            ('step=s,unit=u', 's,u\n3,1\n4,1\n3,1\n', 'step 3 after step 4'),
+            ('step=s,unit=u', 's,u\n3,1\n3,2\n3,1\n', 'step 0, layer 0, head 0: wants unit 1 twice'),
+            ('step=s,unit=u', 's,u\n0,"1\n', 'in:2'), ('step=s,unit=u', 's,u\n', 'an empty file'),
+            ('step=s,unit=u', '', 'an empty file'), ('step=s,unit=u', 's,v\n0,1\n', "no column 'u'"),
+            ('step=s,unit=u', 's;u\n0;1\n', 'columns between commas'),
+            ('unit=1,layer=2', '1,1024\n1,0\n', 'layer 1, head 0 has no row'),
+            ('unit=1,layer=2', '1\n', 'in:1: 1 fields'), ('unit=1,mass=2', '1,2\n', "'2' is not a mass"),
+            ('unit=1,mass=2', '1,nan\n', "'nan' is not a mass"),
+            ('unit=1,mass=2,step=3', '1,.9,0\n2,.9,0\n', 'masses add up to more than 1'),
+            ('step=1', '1\n', 'no column for the unit'), ('unit=', '1\n', "'unit='"),
+            ('units=1', '1\n', "'units=1'"), ('unit=1,unit=2', '1,2\n', "'unit=2'"),
+            ('unit=1,layer=s', '1,2\n', 'mixes'), ('unit=0', '1\n', 'in:1: 1 fields'),
+            ('unit=u', 'u\n\xff\n', 'in:')):
+        assert_refused('table.py', text.encode('latin-1'), fault, '--columns', columns)
+    assert_refused('table.py', b'0,1\n', '--per-step, but', '--columns', 'step=1,unit=2', '--per-step', '2')
+    assert_refused('table.py', b'0,1\n', '--columns is missing')
+
+
 # ---- streams -------------------------------------------------------------------------------------
 
 
@@ -203,10 +267,26 @@ def objects_are_numbered_in_order():
     assert_refused('oracle_general.py', b'', '0 bytes')
 
 
+def an_id_of_a_stream_is_a_step():
+    data = struct.pack('<5I', 7, 0, 7, 3, 2)
+    assert run('table.py', data, '-o', path('a.swt'), name='in.u32') == (0, '')
+    assert_rows('a.swt', 'context=8 unit_kind=0 unit_tokens=1 units=8 sinks=0 recent=0 keep=1 sequences=1 '
+                'steps=5', [(0, 0, {unit: 1}) for unit in (7, 0, 7, 3, 2)])
+    assert run('table.py', data, '-o', path('a.swt'), '--per-step', '4', '--unit-tokens', '16',
+               name='in.u32') == (0, '')
+    assert_rows('a.swt', 'context=128 unit_kind=0 unit_tokens=16 units=8 sinks=0 recent=0 keep=3',
+                [(0, 0, {0: 0.25, 3: 0.25, 7: 0.5}), (0, 0, {2: 1})])
+    for wrong, fault in (data[:-1], '19 bytes'), (b'', 'an empty file'), (b'\xff' * 4, 'is too large'):
+        status, said = run('table.py', wrong, '-o', path('b.swt'), name='in.u32')
+        assert status == 1 and fault in said and not os.path.exists(path('b.swt')), said
+
+
 TESTS = (an_array_is_a_trace, ranks_and_tokens_born_share_the_mass, wrong_arrays_are_refused,
          generated_tokens_are_steps, the_context_may_end_elsewhere,
          units_of_four_tokens_are_counted_in_four, several_answers_are_numbered,
-         wrong_responses_are_refused, objects_are_numbered_in_order)
+         wrong_responses_are_refused, columns_are_found_by_name, columns_are_found_by_number,
+         columns_that_are_not_read_are_said, steps_go_on_from_tile_to_tile, wrong_tables_are_refused,
+         objects_are_numbered_in_order, an_id_of_a_stream_is_a_step)
 
 
 def main():

@@ -13,7 +13,6 @@ sim/hardware
 sim/place
 sim/trace/format
 sim/trace/csv
-sim/trace/import
 sim/trace
 sim/trace/generate
 sim/trace/fit

@@ -53,7 +53,6 @@ commands=(
     "fit trace fit ../../in/small.swt -o profile.yaml"
     "generate trace generate smollm2-135m --context 500 --steps 16 -o made.swt"
     "export trace export ../../in/small.swt -o trace.csv"
-    "import trace import ../../in/table.csv --columns step=step,layer=layer,head=head,unit=unit -o trace.swt"
 )
 
 run() { # FOLDER ARGUMENT...
@@ -72,9 +71,6 @@ rows:
 PAPER
     ./spillway trace generate smollm2-135m --model gemma-3-270m --context 500 --steps 64 -o in/small.swt &&
         ./spillway curve in/small.swt --policy lru --sizes 10%,30% --db in/curves.db &&
-        ./spillway trace export in/small.swt -o in/trace.csv &&
-        awk -F, 'BEGIN { print "step,layer,head,unit" } NR > 3 && $5 ~ /^[0-9]+$/ { print $2 "," $3 "," $4 "," $5 }' \
-            in/trace.csv >in/table.csv &&
         cd killed/inputs &&
         ../../spillway simulate $small --set system=retroinfer --db ../../in/few.db &&
         ../../spillway simulate $swept --shard 1/2 --db ../../in/a.db &&

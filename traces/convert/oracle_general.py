@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """libCacheSim's oracleGeneral (time, object, size, next access; github.com/1a1a11a/libCacheSim) becomes
-a plain stream of ids: little-endian 32-bit numbers, which `trace import` and `curve` read.
+a plain stream of ids: little-endian 32-bit numbers, which table.py and `spillway curve` read.
 
 Objects are numbered in order of appearance. Each is one unit, whatever its size.
 
     traces/convert/oracle_general.py requests.oracleGeneral -o requests.u32
-    spillway trace import requests.u32 -o requests.swt
+    traces/convert/table.py requests.u32 -o requests.swt
 """
 
 import array

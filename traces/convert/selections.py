@@ -57,13 +57,13 @@ def assume(units, rank):
     return [part / sum(parts) for part in parts]
 
 
-def pack(units, end, rank):
-    """A row of the trace; units from `end` on were born."""
-    wanted = sorted(zip(units, assume(units, rank)))
-    kept = [(unit, mass) for unit, mass in wanted if unit < end]
+def pack(wanted, end):
+    """A row of the trace from pairs of a unit and its mass; units from `end` on were born."""
+    kept = sorted(pair for pair in wanted if pair[0] < end)
     born = sum(mass for unit, mass in wanted if unit >= end)
+    rest = 1 - sum(mass for _, mass in wanted)
     return swt.pack_row([unit for unit, _ in kept], map(swt.mass_code, (mass for _, mass in kept)),
-                        min(born, 1.0), 0.0 if wanted else 1.0)
+                        min(born, 1.0), rest if rest > 1e-6 else 0.0)
 
 
 def survey(shape, wanted):
@@ -80,27 +80,46 @@ def survey(shape, wanted):
     return units
 
 
-def write(path, name, shape, wanted, options, rank=False, **more):
-    """Write the trace. `shape` is (steps, layers, most units of a row); wanted(step, layer) gives a
-    row's units, the heaviest first. It is asked for each row twice, and raises Fault. `name` is the
-    format's; `more` is for the trace's source."""
-    steps, layers, most = shape
-    found = survey(shape, wanted)
+def header_of(name, shape, most, found, mass, options, **more):
+    """`shape` is (steps, layers, heads), `most` the units of the longest row, `found` the largest unit
+    plus 1. `name` is the format's; `more` is for the trace's source."""
+    steps, layers, heads = shape
     end = -(-options.context // options.unit_tokens) or found
     keep = min(most, end)
-    header = swt.Header(
-        layers=layers * options.share, kv_heads=1, query_heads=1, head_dim=1,
+    return swt.Header(
+        layers=layers * options.share, kv_heads=heads, query_heads=heads, head_dim=1,
         context=options.context or end * options.unit_tokens, unit_kind=swt.POSITIONS,
         unit_tokens=options.unit_tokens, units=end, sinks=0, recent=0, keep=keep, sequences=1,
-        steps=steps, steps_per_tile=max(1, min(TILE_STEPS_MOST, TILE_BYTES // (12 + 3 * keep))),
-        flags=0, source={'method': 'imported', 'format': name,
-                         'mass': f"assumed: {'1/rank' if rank else 'equal'} in a row",
+        steps=steps, steps_per_tile=max(1, min(TILE_STEPS_MOST, TILE_BYTES // (heads * (12 + 3 * most)))),
+        flags=0, source={'method': 'imported', 'format': name, 'mass': mass,
                          'model': os.path.basename(options.file), **more})
+
+
+def assumed(rank):
+    return f"assumed: {'1/rank' if rank else 'equal'} in a row"
+
+
+def write_rows(path, header, share, row):
+    """Write the trace; row(step, layer, head) gives a packed row of a layer of the file."""
     with swt.Writer(path, header) as trace:
         for tile in range(header.tiles):
             first = tile * header.steps_per_tile
-            tile_steps = range(first, first + header.tile_steps(tile))
-            for layer in range(layers):
-                rows = [pack(wanted(step, layer), end, rank) for step in tile_steps]
-                for _ in range(options.share):
+            steps = range(first, first + header.tile_steps(tile))
+            for layer in range(header.layers // share):
+                rows = [row(step, layer, head) for head in range(header.kv_heads) for step in steps]
+                for _ in range(share):
                     trace.put(rows)
+
+
+def write(path, name, shape, wanted, options, rank=False, **more):
+    """Write the trace. `shape` is (steps, layers, most units of a row); wanted(step, layer) gives a
+    row's units, the heaviest first. It is asked for each row twice, and raises Fault."""
+    steps, layers, most = shape
+    header = header_of(name, (steps, layers, 1), most, survey(shape, wanted), assumed(rank), options,
+                       **more)
+
+    def row(step, layer, _):
+        units = wanted(step, layer)
+        return pack(list(zip(units, assume(units, rank))), header.units)
+
+    write_rows(path, header, options.share, row)

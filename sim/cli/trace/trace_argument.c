@@ -2,7 +2,6 @@
 
 #include "base/named.h"
 #include "scenario/ensemble.h"
-#include "trace/import/import.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +21,6 @@ struct trace *trace_named(const char *name, struct error *why)
     struct trace *trace = named_file(&named_trace, name, NULL, 0, path, sizeof path, why)
                               ? trace_open(path, why)
                               : NULL;
-    struct error unused;
     if (trace == NULL && strcmp(name, ENSEMBLE_NAME) == 0) {
         error_usage(why, NULL, 0, "'ensemble' is several recordings, and this command reads one");
         error_expect(why, "one of them, such as %s, or another of 'spillway list traces'",
@@ -37,11 +35,10 @@ struct trace *trace_named(const char *name, struct error *why)
                      name);
         return NULL;
     }
-    if (trace == NULL && access(name, F_OK) == 0 && import_format_of(name, &unused) != NULL) {
+    const char *dot = strrchr(name, '.');
+    if (trace == NULL && dot != NULL && strcmp(dot, ".csv") == 0 && access(name, F_OK) == 0) {
         error_expect(why,
-                     "a recording (.swt), which 'spillway trace import %.200s -o FILE.swt' "
-                     "makes of this file",
-                     name);
+                     "a recording (.swt), which a script of traces/convert makes of this file");
     }
     return trace;
 }

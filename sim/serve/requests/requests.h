@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "trace/csv/complaints.h"
-#include "trace/import/dense_ids.h"
+#include "trace/dense_ids.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,6 @@
  * response of 0 tokens means that the request failed (see its README). */
 #include "serve/requests/request_line.h"
 
-#include "trace/csv/csv_number.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,12 +121,11 @@ static bool requests_csv_read_tokens(const struct csv_reader *reader,
                                      const struct csv_format *format, uint32_t column,
                                      uint64_t *tokens, struct error *why)
 {
-    uint32_t value;
-    if (!csv_whole(reader->fields[column], &value)) {
-        return requests_csv_blame(reader, format, column, "a whole number of tokens", why);
-    }
-    *tokens = value;
-    return true;
+    const char *text = reader->fields[column];
+    bool whole = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+    *tokens = whole ? strtoull(text, NULL, 10) : 0;
+    return (whole && *tokens <= UINT32_MAX) ||
+           requests_csv_blame(reader, format, column, "a whole number of tokens", why);
 }
 
 static bool requests_csv_parse(struct csv_reader *reader, const struct csv_format *format,

@@ -12,7 +12,7 @@
 
 #include "policy/policy.h"
 #include "trace/format/trace.h"
-#include "trace/import/ids.h"
+#include "trace/ids.h"
 
 enum miss_group { MISS_WHOLE, MISS_LAYER, MISS_HEAD };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "trace/import/ids.h"
+#include "trace/ids.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -23,6 +23,21 @@ static void write_bytes(const void *bytes, size_t size)
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
+}
+
+static void ids_stay_apart_when_the_table_grows(void **state)
+{
+    (void)state;
+    struct dense_ids dense = {.places = 0};
+    struct error why;
+    uint32_t number;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 5000; i++) {
+            assert_true(dense_ids_find(&dense, i * 0x100000001u, &number, &why));
+            assert_int_equal(number, i);
+        }
+    }
+    dense_ids_release(&dense);
 }
 
 /* 7, 256, 7, a fourth and 0: the fourth is a small id, the last of those, the next and the largest.
@@ -117,6 +132,7 @@ static int group_teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_stay_apart_when_the_table_grows),
         cmocka_unit_test(ids_are_little_endian_and_numbered_as_they_come),
         cmocka_unit_test(a_long_stream_is_read_again),
         cmocka_unit_test(files_without_ids_are_refused),

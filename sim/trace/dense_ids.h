@@ -1,6 +1,6 @@
 /* Numbers ids of any kind 0, 1, 2 ... in the order of their first use. */
-#ifndef TRACE_IMPORT_DENSE_IDS_H
-#define TRACE_IMPORT_DENSE_IDS_H
+#ifndef TRACE_DENSE_IDS_H
+#define TRACE_DENSE_IDS_H
 
 #include "base/error.h"
 

@@ -5,10 +5,10 @@
  * piece at a time; only the table that numbers its ids stays: 4 MiB if they are below 2^20, and
  * otherwise 24 to 48 bytes for each different id.
  */
-#ifndef TRACE_IMPORT_IDS_H
-#define TRACE_IMPORT_IDS_H
+#ifndef TRACE_IDS_H
+#define TRACE_IDS_H
 
-#include "trace/import/dense_ids.h"
+#include "trace/dense_ids.h"
 
 #include <stdbool.h>
 #include <stdio.h>

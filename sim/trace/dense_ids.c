@@ -1,5 +1,5 @@
 /* Linear probing from the slot that XXH64 gives. */
-#include "trace/import/dense_ids.h"
+#include "trace/dense_ids.h"
 
 #include "base/array.h"
 

@@ -1,5 +1,5 @@
 /* Two passes over the file: one finds out whether all ids are small, the other numbers them. */
-#include "trace/import/ids.h"
+#include "trace/ids.h"
 
 #include "base/array.h"
 #include "base/regular.h"
