@@ -1,8 +1,11 @@
--- The best choice of each setting.
+-- The best choice of each setting, where runs of a kind have several; a walk without a choice has an answer of its own.
 , behind AS (
   SELECT *, row_number() OVER setting AS place, COUNT(*) OVER whole AS choices,
          lead(choice) OVER setting AS next_choice, lead(score) OVER setting AS next_score, lead(run) OVER setting AS next_run
   FROM scored
+  WHERE kind IN (SELECT kind FROM scored GROUP BY kind
+                 HAVING COUNT(DISTINCT setting) > 1
+                    AND (COUNT(*) > COUNT(DISTINCT setting) OR NOT EXISTS (SELECT 1 FROM walk WHERE points > 2)))
   WINDOW setting AS (PARTITION BY kind, setting ORDER BY score DESC, id), whole AS (PARTITION BY kind, setting)
 )
 SELECT CASE setting WHEN '' THEN 'the same for all' ELSE setting END AS "setting", choices AS "runs", choice AS "best",

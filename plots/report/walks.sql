@@ -51,14 +51,15 @@ compared AS (
          CASE WHEN rank = 1 AND next_best IS NOT NULL
                  THEN tied((SELECT run FROM ok WHERE id = best_id), (SELECT run FROM ok WHERE id = next_id), measured) END AS tie
   FROM ordered
-)
--- Text between two ** is strong. `best_answer` is about the line that does best, among several; lines
--- whose best points are of different models or contexts are not compared.
-SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
+),
+-- The line that does best among several has a sentence of its own; lines whose best points are of different models or
+-- contexts are not compared.
+said AS (
+SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "from", "to")
        || CASE WHEN best IS NULL THEN 'no point answers all requests.'
-               WHEN flat THEN printf('**%s** %s at every value.', best_text, unit)
-               WHEN knee IS NULL THEN printf('best **%s** %s at %s.', best_text, unit, best_at)
-               ELSE printf('best **%s** %s at %s; knee %s %s at %s, beyond which each increase gains less.',
+               WHEN flat THEN printf('%s %s at every value.', best_text, unit)
+               WHEN knee IS NULL THEN printf('best %s %s at %s.', best_text, unit, best_at)
+               ELSE printf('best %s %s at %s; knee %s %s at %s, beyond which each increase gains less.',
                            best_text, unit, best_at, ranged(knee, NULL, NULL, 1), unit, knee_at) END
        || CASE WHEN e2e_from IS NULL OR ttft_from IS NULL THEN ''
                ELSE printf(' From the first value to the last, the median time to the last token goes from %.0f to %.0f ms,'
@@ -70,11 +71,18 @@ SELECT printf('**%s** over %s, from %s to %s: ', series, axis, "from", "to")
                ELSE ' more requests arrive than are answered: the queue grows without bound.' END AS answer,
        CASE WHEN NOT alike THEN NULL
             WHEN best IS NOT NULL AND rank = 1 AND tie IS NOT NULL THEN
-            printf('Of these, **%s**, with %s, and **%s**, with %s, tie: **%s** and %s %s, %s.', series,
+            printf('Of these, %s, with %s, and %s, with %s, tie: %s and %s %s, %s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, next, axis || ' ' || next_at,
                    best_text, ranged(next_best, NULL, NULL, 1), unit, tie)
             WHEN best IS NOT NULL AND rank = 1 THEN
-            printf('Of these, **%s** does best, with %s: **%s** %s%s.', series,
+            printf('Of these, %s does best, with %s: %s %s%s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best_text, unit,
                    COALESCE(', at ' || printf('%.0f', 100 * mass) || ' % of the attention mass', '')) END AS best_answer
-FROM compared ORDER BY first_id;
+FROM compared
+),
+seated AS (SELECT *, row_number() OVER (ORDER BY place) AS seat, COUNT(*) OVER () AS lines FROM said)
+SELECT answer FROM (
+  SELECT seat, answer FROM seated WHERE seat <= 8
+  UNION ALL SELECT lines, (lines - 8) || ' more are in the tables.' FROM seated WHERE seat = 9
+  UNION ALL SELECT lines + seat, best_answer FROM seated WHERE lines > 1 AND best_answer IS NOT NULL
+) ORDER BY seat;

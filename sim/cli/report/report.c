@@ -35,6 +35,11 @@ struct report_kind {
     bool folded; /* shown once the reader asks for it */
 };
 
+static const struct report_kind answers[] = {
+    {"answer", of_studied, false, 20, "The best", false},
+    {"settings", of_walks, false, 60, "The best of each setting", false},
+    {.name = NULL},
+};
 static const struct report_kind varied[] = {
     {"varied", of_studied, false, 40, "What differs between the runs", false},
     {.name = NULL},
@@ -204,7 +209,8 @@ static void write_short_answer(const struct report *report, const struct report_
     }
 }
 
-/* The answers of plans, ablations, curves and validations are sentences from queries. */
+/* The answers of walks along an axis, plans, ablations, curves and validations are sentences from
+ * queries. */
 static bool write_short_answers(const struct report *report, struct error *why)
 {
     for (size_t i = 1; i < HEADINGS; i++) {
@@ -222,24 +228,19 @@ static bool write_short_answers(const struct report *report, struct error *why)
 
 static bool write_answer(const struct report *report, struct error *why)
 {
-    static const struct report_kind settings[] = {
-        {"settings", of_studied, false, 60, "The best of each setting", false}, {.name = NULL}};
-    if (report->best.count == 0) {
-        return report_say_draws(report, why) && write_short_answers(report, why) &&
-               write_tables(report, NULL, varied, why);
-    }
+    bool titled = report->best.count > 0;
     struct report_table walks;
     if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
         return false;
     }
-    fputs("<section>\n<h2>Answer</h2>\n", report->out);
-    bool ok = report_answer_write(report->store, &report->best, &walks, report->out, why) &&
-              report_say_draws(report, why) &&
-              (report->best.count == 1 || !report_has_choice(&report->best) ||
-               write_tables(report, NULL, settings, why)) &&
-              write_short_answers(report, why);
-    fputs("</section>\n", report->out);
+    fputs(titled ? "<section>\n<h2>Answer</h2>\n" : "", report->out);
+    for (size_t row = 0; row < walks.count; row++) {
+        write_short_answer(report, &walks, row, true);
+    }
     report_table_release(&walks);
+    bool ok = write_tables(report, NULL, answers, why) && report_say_draws(report, why) &&
+              write_short_answers(report, why);
+    fputs(titled ? "</section>\n" : "", report->out);
     return ok && write_tables(report, NULL, varied, why);
 }
 

@@ -13,7 +13,7 @@ struct report {
     size_t heading;       /* which of the page's */
     bool pictures;
     char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
-    struct report_table best;
+    struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     FILE *out;
 };
 
@@ -24,13 +24,6 @@ bool report_write_pictures(const struct report *report, struct error *why);
 /* Write the pictures of the runs that plans answer with: the steps of decode runs, or how long
  * requests to servers wait. */
 bool report_write_answered(const struct report *report, struct error *why);
-
-/* `best` and `walks` are the results of plots/report/best.sql and walks.sql. */
-bool report_answer_write(struct store *store, const struct report_table *best,
-                         const struct report_table *walks, FILE *out, struct error *why);
-
-/* Has any setting more than one run to choose from? */
-bool report_has_choice(const struct report_table *best);
 
 /* Replications: for each run the mean of its draws, its 95 % interval (study/sweep/interval.h), and
  * the range of nine in ten draws. As sentences of the answer, at most a few; and as a table, one
