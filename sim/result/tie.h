@@ -15,7 +15,7 @@
  * transitive: a may tie with b and b with c while a differs from c. So compare with the best run,
  * and name those that tie with it.
  *
- * Replications are not looked at; cli/runs/contest.h compares them draw by draw.
+ * Replications are not looked at; 'plot draws' shows them.
  */
 #ifndef RESULT_TIE_H
 #define RESULT_TIE_H

@@ -88,43 +88,6 @@ bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_T
     return true;
 }
 
-static uint32_t count_below(const struct result *result, enum drawn drawn, double value)
-{
-    uint32_t below = 0;
-    for (uint32_t i = 0; i < result->draws.count; i++) {
-        below += result->draws.values[i][drawn] < value;
-    }
-    return below;
-}
-
-/* A time per request or step, in words. */
-static const char *time_words(enum drawn drawn)
-{
-    return drawn == DRAWN_STEP ? "a step" : drawn == DRAWN_TPOT ? "of mean TPOT" : "of mean TTFT";
-}
-
-bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
-               const char **out, struct error *why)
-{
-    struct interval all;
-    *out = NULL;
-    if (drawn == DRAWN_COUNT || !drawn_in_all(result, drawn)) {
-        return true;
-    }
-    if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &all, why)) {
-        return false;
-    }
-    double own = result_number(result, drawn_columns[drawn]);
-    bool inside = own >= all.p5 && own <= all.p95 && fabs(own - all.mean) <= all.half;
-    if (!inside) {
-        snprintf(text, DRAWN_TEXT, "%.4g ms %s, longer than in %" PRIu32 " of %" PRIu32 " draws",
-                 drawn == DRAWN_STEP ? own / 1e3 : own, time_words(drawn),
-                 count_below(result, drawn, own), result->draws.count);
-        *out = text;
-    }
-    return true;
-}
-
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
 {
     enum drawn main = replication_main(result);

@@ -22,12 +22,6 @@ const char *drawn_mean(const struct result *result, enum drawn drawn, char text[
 bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
 
-/* "63.28 ms a step, longer than in 9 of 10 draws", if the run's own step, TTFT or TPOT, for the
- * machine as its profile states it, lies outside the range of the draws or the interval of their
- * mean. Else NULL, as with DRAWN_COUNT for `drawn`. */
-bool drawn_own(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
-               const char **out, struct error *why);
-
 /* If the draws did not reach the requested precision of their main figure (0: none requested): "5 %
  * wanted, 11.6 % reached after 10 draws"; else NULL. */
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT]);

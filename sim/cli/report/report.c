@@ -238,8 +238,7 @@ static bool write_answer(const struct report *report, struct error *why)
         write_short_answer(report, &walks, row, true);
     }
     report_table_release(&walks);
-    bool ok = write_tables(report, NULL, answers, why) && report_say_draws(report, why) &&
-              write_short_answers(report, why);
+    bool ok = write_tables(report, NULL, answers, why) && write_short_answers(report, why);
     fputs(titled ? "</section>\n" : "", report->out);
     return ok && write_tables(report, NULL, varied, why);
 }

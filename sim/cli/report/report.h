@@ -25,10 +25,8 @@ bool report_write_pictures(const struct report *report, struct error *why);
  * requests to servers wait. */
 bool report_write_answered(const struct report *report, struct error *why);
 
-/* Replications: for each run the mean of its draws, its 95 % interval (study/sweep/interval.h), and
- * the range of nine in ten draws. As sentences of the answer, at most a few; and as a table, one
- * row per run. */
-bool report_say_draws(const struct report *report, struct error *why);
+/* Replications: a row for each run, with the mean of its draws, its 95 % interval
+ * (study/sweep/interval.h), and the range of nine in ten draws. */
 bool report_write_draws(const struct report *report, struct error *why);
 
 /* Write how to reproduce the figures: scenarios and commands. */

@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most runs in sentences, and in the table. */
-enum { MOST_SAID = 6, MOST_LISTED = 100 };
+enum { MOST_LISTED = 100 };
 
-/* Queries over all runs; the answer uses those over the runs that it compares, with its names for
- * them. */
-static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 
 /* The draws of one run: rows [first, first + count) of a table. */
@@ -23,25 +19,9 @@ struct report_draws_group {
     struct interval interval; /* if it has two draws or more */
 };
 
-typedef void (*write_group)(const struct report_draws_group *group, FILE *out);
-
 static const char *report_draws_text_of(const struct report_draws_group *group, const char *column)
 {
     return report_table_text(group->draws, group->first, column);
-}
-
-static void report_draws_say(const struct report_draws_group *group, FILE *out)
-{
-    const struct interval *interval = &group->interval;
-    const char *setting = report_draws_text_of(group, "setting");
-    html_print(out,
-               *setting != '\0' ? "<p class=\"draws\"><strong>%s</strong>, %s: "
-                                : "<p class=\"draws\"><strong>%s</strong>%s: ",
-               report_draws_text_of(group, "choice"), setting);
-    fprintf(out, "over %u draws of the machine's figures <strong>%.4g ± %.2g</strong> ",
-            group->count, interval->mean, interval->half);
-    html_print(out, "%s (mean, and its 95 % interval); ", report_draws_text_of(group, "unit"));
-    fprintf(out, "nine in ten draws lie from %.4g to %.4g.</p>\n", interval->p5, interval->p95);
 }
 
 static void list(const struct report_draws_group *group, FILE *out)
@@ -84,9 +64,8 @@ static bool report_draws_measure(struct report_draws_group *group, struct error 
     return ok;
 }
 
-/* Write at most `most` runs that have two draws or more. */
-static bool write_groups(const struct report_table *draws, uint32_t most, write_group write,
-                         FILE *out, struct error *why)
+/* Write the runs that have two draws or more. */
+static bool write_groups(const struct report_table *draws, FILE *out, struct error *why)
 {
     uint32_t written = 0, left = 0;
     for (size_t row = 0; row < draws->count;) {
@@ -96,35 +75,20 @@ static bool write_groups(const struct report_table *draws, uint32_t most, write_
         if (group.count < 2) {
             continue;
         }
-        if (written == most) {
+        if (written == MOST_LISTED) {
             left++;
             continue;
         }
         if (!report_draws_measure(&group, why)) {
             return false;
         }
-        write(&group, out);
+        list(&group, out);
         written++;
     }
     if (left > 0) {
-        fprintf(out,
-                most == MOST_SAID ? "<p class=\"shortened\">The table of replications has %u "
-                                    "more runs.</p>\n"
-                                  : "<tr><td>and %u more</td></tr>\n",
-                left);
+        fprintf(out, "<tr><td>and %u more</td></tr>\n", left);
     }
     return true;
-}
-
-bool report_say_draws(const struct report *report, struct error *why)
-{
-    struct report_table draws;
-    if (!report_table_read(report->store, of_studied, "draws", false, &draws, why)) {
-        return false;
-    }
-    bool ok = write_groups(&draws, MOST_SAID, report_draws_say, report->out, why);
-    report_table_release(&draws);
-    return ok;
 }
 
 bool report_write_draws(const struct report *report, struct error *why)
@@ -143,7 +107,7 @@ bool report_write_draws(const struct report *report, struct error *why)
               "<th scope=\"col\">5 %</th><th scope=\"col\">median</th><th scope=\"col\">95 %</th>"
               "</tr></thead>\n<tbody>\n",
               report->out);
-        ok = write_groups(&draws, MOST_LISTED, list, report->out, why);
+        ok = write_groups(&draws, report->out, why);
         fputs("</tbody></table></div>\n", report->out);
     }
     report_table_release(&draws);

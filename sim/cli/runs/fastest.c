@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "answer/table.h"
-#include "cli/runs/ranking.h"
 #include "result/tie.h"
 
 #include <inttypes.h>
@@ -11,10 +10,19 @@
 #include <stdlib.h>
 
 /* The most lines, and the most pairs that a line names. */
-enum { ROOM = 2048, MOST_LINES = 8, MOST_PAIRS = 4 };
+enum { ROOM = 2048, NAME = 128, MOST_LINES = 8, MOST_PAIRS = 4 };
 
+struct ranked {
+    size_t group;
+    char title[NAME], name[NAME];
+    double rate;
+    struct tie_figure figure;
+};
+
+/* By group, then by rate, then as they were added. */
 struct fastest {
-    struct ranking ranking; /* `more` is a struct tie_figure */
+    struct ranked *runs; /* [count] owned */
+    size_t count, capacity;
 };
 
 struct fastest *fastest_create(struct error *why)
@@ -25,9 +33,29 @@ struct fastest *fastest_create(struct error *why)
 void fastest_destroy(struct fastest *fastest)
 {
     if (fastest != NULL) {
-        ranking_release(&fastest->ranking);
+        free(fastest->runs);
         free(fastest);
     }
+}
+
+static bool ranks_before(const struct ranked *a, const struct ranked *b)
+{
+    return a->group != b->group ? a->group < b->group : a->rate > b->rate;
+}
+
+/* Groups are small: the place is searched from the end. */
+static bool fastest_insert(struct fastest *fastest, const struct ranked *run, struct error *why)
+{
+    if (!array_reserve(&fastest->runs, &fastest->capacity, fastest->count + 1,
+                       sizeof *fastest->runs, why)) {
+        return false;
+    }
+    size_t place = fastest->count++;
+    for (; place > 0 && ranks_before(run, &fastest->runs[place - 1]); place--) {
+        fastest->runs[place] = fastest->runs[place - 1];
+    }
+    fastest->runs[place] = *run;
+    return true;
 }
 
 bool fastest_add(struct fastest *fastest, size_t group, const char *title, const char *name,
@@ -37,15 +65,11 @@ bool fastest_add(struct fastest *fastest, size_t group, const char *title, const
     if (!rate->set) {
         return true;
     }
-    struct tie_figure *figure = array_zeroed(1, sizeof *figure, why);
-    if (figure == NULL) {
-        return false;
-    }
-    tie_figure(result, COLUMN_DECODE_RATE, figure);
-    struct ranked run = {.group = group, .merit = rate->real, .more = figure};
-    text_copy(run.title, RANKING_NAME, title);
-    text_copy(run.name, RANKING_NAME, name);
-    return ranking_add(&fastest->ranking, &run, why);
+    struct ranked run = {.group = group, .rate = rate->real};
+    text_copy(run.title, NAME, title);
+    text_copy(run.name, NAME, name);
+    tie_figure(result, COLUMN_DECODE_RATE, &run.figure);
+    return fastest_insert(fastest, &run, why);
 }
 
 /* ---- a group ---- */
@@ -60,12 +84,15 @@ struct race {
 
 static const struct tie_figure *fastest_figure_of(const struct race *race, size_t place)
 {
-    return race->runs[place].more;
+    return &race->runs[place].figure;
 }
 
-static struct race race_at(const struct ranking *ranking, size_t first)
+static struct race race_at(const struct fastest *fastest, size_t first)
 {
-    struct race race = {.runs = &ranking->runs[first], .count = ranking_group(ranking, first)};
+    struct race race = {.runs = &fastest->runs[first]};
+    while (first + race.count < fastest->count && race.runs[race.count].group == race.runs->group) {
+        race.count++;
+    }
     for (size_t i = 0; i < race.count; i++) {
         const struct tie_figure *figure = fastest_figure_of(&race, i);
         race.model = race.model == NULL && figure->family_count > 0 ? figure : race.model;
@@ -174,10 +201,9 @@ static void print_race(const struct race *race, FILE *out)
 
 void fastest_print(const struct fastest *fastest, FILE *out)
 {
-    const struct ranking *ranking = &fastest->ranking;
     size_t lines = 0;
-    for (size_t i = 0; i < ranking->count;) {
-        struct race race = race_at(ranking, i);
+    for (size_t i = 0; i < fastest->count;) {
+        struct race race = race_at(fastest, i);
         if (race.count > 1 && (race.model != NULL || race.ties) && lines++ < MOST_LINES) {
             print_race(&race, out);
         }

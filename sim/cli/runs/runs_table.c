@@ -1,14 +1,17 @@
 #include "cli/runs/runs_table.h"
 
 #include "base/array.h"
-#include "cli/runs/contest.h"
+#include "base/text.h"
+#include "cli/frame/drawn.h"
 #include "cli/runs/fastest.h"
 #include "cli/runs/layout.h"
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
+#include "study/sweep/replication.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +31,13 @@ struct runs_table {
     uint32_t key_count;
     uint32_t layout; /* the key whose column names the whole layout; NO_LAYOUT: none is swept */
     struct runs_notes *notes;
-    struct contest *contest;
+    struct draws {
+        double precision;         /* that is wanted; 0: none */
+        uint32_t least, most;     /* of a run */
+        uint32_t missed;          /* runs that did not reach the precision */
+        char example[DRAWN_TEXT]; /* what the first of them reached */
+        bool serves, ranged;      /* servers; runs of several families of recordings */
+    } draws;
     struct fastest *fastest;
 };
 
@@ -78,11 +87,11 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     const struct frame_column *figures = runs_columns(runs->serves, &count);
     memcpy(&columns[FIRST_KEY + runs->key_count], figures, count * sizeof *columns);
     runs->notes = runs_notes_create(why);
-    runs->contest = contest_create(precision, why);
+    runs->draws.precision = precision;
     runs->frame = frame_create(columns, FIRST_KEY + runs->key_count + count, why);
     runs->fastest = fastest_create(why);
     if (!frame_view_check(view, figures, count, why) || runs->notes == NULL ||
-        runs->contest == NULL || runs->fastest == NULL || runs->frame == NULL) {
+        runs->fastest == NULL || runs->frame == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
@@ -94,7 +103,6 @@ void runs_table_destroy(struct runs_table *runs)
     if (runs != NULL) {
         frame_destroy(runs->frame);
         runs_notes_destroy(runs->notes);
-        contest_destroy(runs->contest);
         fastest_destroy(runs->fastest);
         free(runs);
     }
@@ -102,18 +110,31 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
-static bool enter_contest(struct runs_table *runs, uint32_t index, const struct result *result,
-                          struct error *why)
+static bool add_rate(struct runs_table *runs, uint32_t index, const struct result *result,
+                     struct error *why)
 {
     const struct node *sweep = runs->scenario->sweep;
     char setting[2 * TEXT];
     bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
     sweep_point_setting(sweep, index, setting, sizeof setting);
-    const char *title = systems ? setting : "";
-    const char *name = systems ? result->cells[COLUMN_SYSTEM].text : setting;
-    size_t group = sweep_point_group(sweep, index);
-    return contest_add(runs->contest, group, title, name, result, why) &&
-           (!systems || fastest_add(runs->fastest, group, title, name, result, why));
+    return !systems || fastest_add(runs->fastest, sweep_point_group(sweep, index), setting,
+                                   result->cells[COLUMN_SYSTEM].text, result, why);
+}
+
+static void add_draws(struct draws *draws, const struct result *result)
+{
+    char text[DRAWN_TEXT];
+    uint32_t count = result->draws.count;
+    if (count < REPLICATIONS_LEAST) {
+        return;
+    }
+    draws->least = draws->most == 0 || count < draws->least ? count : draws->least;
+    draws->most = count > draws->most ? count : draws->most;
+    draws->ranged = draws->ranged || result->family_count > 0;
+    draws->serves = replication_main(result) == DRAWN_TTFT;
+    if (drawn_missed(result, draws->precision, text) != NULL && draws->missed++ == 0) {
+        text_copy(draws->example, DRAWN_TEXT, text);
+    }
 }
 
 /* What names the run. */
@@ -154,8 +175,9 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
 {
     put_keys(runs, index, result);
     runs_notes_add(runs->notes, result);
+    add_draws(&runs->draws, result);
     return put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
-           enter_contest(runs, index, result, why);
+           add_rate(runs, index, result, why);
 }
 
 /* ---- printing ---- */
@@ -178,6 +200,27 @@ static bool set_best(struct runs_table *runs, struct error *why)
     return most != NULL;
 }
 
+static void print_draws(const struct draws *draws, FILE *out)
+{
+    char text[512];
+    if (draws->most == 0) {
+        return;
+    }
+    snprintf(text, sizeof text,
+             "%" PRIu32 "%s draws of the machine's figures within their ranges; %s. ± is the 95 %% "
+             "interval of the mean%s; other columns use the machine's profile as it is",
+             draws->least, draws->least < draws->most ? " or more" : "",
+             draws->ranged ? "each takes the recording of one family" : "recordings stay the same",
+             draws->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
+    fputc('\n', out);
+    table_line("replications: ", text, out);
+    if (draws->missed > 0) {
+        snprintf(text, sizeof text, draws->missed > 1 ? "%s; %" PRIu32 " more runs miss it" : "%s",
+                 draws->example, draws->missed - 1);
+        table_line("precision: ", text, out);
+    }
+}
+
 bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
 {
     if (runs->frame->row_count == 0) {
@@ -192,6 +235,6 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     }
     runs_notes_print_below(runs->notes, runs->view.why, out);
     fastest_print(runs->fastest, out);
-    contest_print(runs->contest, out);
+    print_draws(&runs->draws, out);
     return true;
 }

@@ -15,7 +15,7 @@
 
 struct runs_table;
 
-/* `precision`: as for contest_create(). Fails, too, if `view` names a column that there is not
+/* `precision` that draws shall reach (0: none). Fails, too, if `view` names a column that there is not
  * (runs_columns.h); its text must live as long as the table. */
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
                                      const struct table_view *view, struct error *why);

@@ -1,4 +1,4 @@
-/* What is said of replications: means and spans as text, JSON and CSV, and who beats whom. */
+/* What is said of replications: means and spans as text, JSON and CSV. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "cli/frame/drawn.h"
-#include "cli/runs/contest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,105 +110,6 @@ static void programs_get_every_figure(void **state)
     result_release(&none);
 }
 
-/* ---- matches ---- */
-
-struct runner {
-    size_t group;
-    const char *title, *name;
-    double values[5];
-};
-
-static void assert_matches(enum drawn drawn, const struct runner *runners, uint32_t count,
-                           const char *said)
-{
-    struct error why;
-    char *text = NULL;
-    size_t size = 0;
-    struct contest *contest = contest_create(0, &why);
-    FILE *out = open_memstream(&text, &size);
-    for (uint32_t i = 0; i < count; i++) {
-        struct result result = make(drawn, runners[i].values);
-        assert_true(contest_add(contest, runners[i].group, runners[i].title, runners[i].name,
-                                &result, &why));
-        result_release(&result);
-    }
-    contest_print(contest, out);
-    fclose(out);
-    const char *matches = strstr(text, "draw by draw");
-    assert_string_equal(matches != NULL ? matches : "", said);
-    free(text);
-    contest_destroy(contest);
-}
-
-#define MATCHES(drawn, said, ...)                                                                  \
-    assert_matches(drawn, (const struct runner[]){__VA_ARGS__},                                    \
-                   sizeof((const struct runner[]){__VA_ARGS__}) / sizeof(struct runner), said)
-
-static void the_better_mean_is_matched_with_the_next(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_DECODE_RATE,
-            "draw by draw, by tokens/s: b beats a in 2 of 3, a beats c in 3 of 3\n",
-            {0, "", "a", {5, 5, 5}}, {0, "", "b", {6, 9, 4}}, {0, "", "c", {1, 2, 3}});
-}
-
-/* In draws that both have; a tie is nobody's. */
-static void ties_are_counted_apart(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_DECODE_RATE, "draw by draw, by tokens/s: b beats a in 1 of 3 (1 tie)\n",
-            {0, "", "a", {5, 5, 5}}, {0, "", "b", {6, 5, 4, 9}});
-    MATCHES(DRAWN_DECODE_RATE, "draw by draw, by tokens/s: a ties with b in all 2\n",
-            {0, "", "a", {5, 6}}, {0, "", "b", {5, 6}});
-}
-
-static void a_server_is_better_that_answers_sooner(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_TTFT, "draw by draw, by TTFT: a beats b in 2 of 2\n", {0, "", "b", {5, 6}},
-            {0, "", "a", {1, 2}});
-}
-
-/* Groups stand in the order of the sweep, and one alone has no match. */
-static void groups_are_apart(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_DECODE_RATE,
-            "draw by draw, by tokens/s: batch 1: a beats b in 2 of 2\n"
-            "draw by draw, by tokens/s: batch 2: b beats a in 2 of 2\n",
-            {0, "batch 1", "a", {5, 6}}, {2, "batch 3", "a", {5, 6}}, {1, "batch 2", "a", {5, 6}},
-            {0, "batch 1", "b", {3, 4}}, {1, "batch 2", "b", {7, 8}});
-}
-
-/* Where some draws answer nobody in time, nothing can be said of a mean. */
-static void a_run_with_draws_that_say_nothing_has_no_rank(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_TTFT, "draw by draw, by TTFT: a beats b in 2 of 2\n", {0, "", "n", {1, NAN}},
-            {0, "", "b", {5, 6}}, {0, "", "m", {NAN, 1}}, {0, "", "a", {1, 2}});
-    MATCHES(DRAWN_TTFT, "", {0, "", "n", {1, NAN}}, {0, "", "m", {NAN, 1}});
-}
-
-/* The run's own step is 2000 us; 1 of these 4 lies below it, and 4000 above it does none. */
-static void a_run_says_where_its_own_figure_lies_among_its_draws(void **state)
-{
-    (void)state;
-    struct error why;
-    char room[DRAWN_TEXT];
-    const char *text;
-    struct result far = make(DRAWN_STEP, (const double[]){1000, 3000, 3001, 3002, 0});
-    struct result near = make(DRAWN_STEP, (const double[]){1000, 3000, 0});
-    assert_true(drawn_own(&near, DRAWN_STEP, room, &text, &why));
-    assert_null(text); /* their mean itself */
-    assert_true(drawn_own(&far, DRAWN_STEP, room, &text, &why));
-    assert_null(text); /* within 2500.75 ± 1593 and the span */
-    result_integer(&far, COLUMN_STEP, 4000000);
-    assert_true(drawn_own(&far, DRAWN_STEP, room, &text, &why));
-    assert_string_equal(text, "4 ms a step, longer than in 4 of 4 draws");
-    result_release(&far);
-    result_release(&near);
-}
-
 /* 10 and 12 lie within 12.7062 of 11: 116 %. */
 static void a_precision_that_was_not_reached_is_said(void **state)
 {
@@ -223,26 +123,13 @@ static void a_precision_that_was_not_reached_is_said(void **state)
     result_release(&result);
 }
 
-static void nothing_is_said_of_runs_without_draws(void **state)
-{
-    (void)state;
-    MATCHES(DRAWN_DECODE_RATE, "", {0, "", "a", {0}}, {0, "", "b", {0}});
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(means_have_the_digits_that_their_interval_has),
         cmocka_unit_test(spans_hold_nine_of_ten),
         cmocka_unit_test(programs_get_every_figure),
-        cmocka_unit_test(the_better_mean_is_matched_with_the_next),
-        cmocka_unit_test(ties_are_counted_apart),
-        cmocka_unit_test(a_server_is_better_that_answers_sooner),
-        cmocka_unit_test(groups_are_apart),
-        cmocka_unit_test(a_run_with_draws_that_say_nothing_has_no_rank),
-        cmocka_unit_test(a_run_says_where_its_own_figure_lies_among_its_draws),
         cmocka_unit_test(a_precision_that_was_not_reached_is_said),
-        cmocka_unit_test(nothing_is_said_of_runs_without_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
