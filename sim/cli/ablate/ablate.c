@@ -37,19 +37,20 @@ static const struct command_option options[] = {
 
 static void print_meaning(FILE *out)
 {
-    fputs("rows:\n"
-          "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
-          "                   the reason, and the mechanism on top of the fewest it needs\n"
-          "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
-          "                   reason, and the system also without the fewest that go with it\n"
-          "saves: the step without the mechanism minus the step with it, all else equal\n"
-          "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
-          "Sentences below the table say what a mechanism that costs at least 0.5 % of the step\n"
-          "buys instead: the run without it against the run with it. If it costs time when it is\n"
-          "added last, both runs are repeated at a quarter and four times the batch, at a quarter\n"
-          "of the context, and at a sixteenth and 16 times.\n"
-          "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
-          out);
+    fputs(
+        "rows:\n"
+        "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
+        "                   the reason, and the mechanism on top of the fewest it needs\n"
+        "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
+        "                   reason, and the system also without the fewest that go with it\n"
+        "saves: the step without the mechanism minus the step with it, all else equal\n"
+        "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
+        "A second table has the mechanisms that cost at least 0.5 % of the step, and what each\n"
+        "buys: the run with it against the run without it. If it costs time when it is added\n"
+        "last, both runs are repeated at a quarter and four times the batch, at a quarter of the\n"
+        "context, and at a sixteenth and 16 times.\n"
+        "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
+        out);
     uint32_t count;
     const struct frame_column *columns = ablate_columns(&count);
     frame_columns_print("\ncolumns of the table, for --columns:", columns, count, out);

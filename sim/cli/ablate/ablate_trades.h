@@ -1,4 +1,4 @@
-/* Sentences on the mechanisms that cost time: what each buys instead, and where it pays off. */
+/* The mechanisms that cost time: what each buys instead, and where it pays off. */
 #ifndef CLI_ABLATE_ABLATE_TRADES_H
 #define CLI_ABLATE_ABLATE_TRADES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Print a sentence for each mechanism that costs at least 0.5 % of a step, alone or added last. */
+/* Print a table of the mechanisms that cost at least 0.5 % of a step, added last or else alone. */
 bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why);
 
 enum { ABLATE_PAYOFF = 32 };
