@@ -3,4 +3,4 @@
   SELECT *, row_number() OVER (PARTITION BY plan ORDER BY verdict <> 'wins', verdict <> 'meets', place) AS rank
   FROM plans WHERE run IS NOT NULL
 )
-SELECT run AS best, system AS best_name, COALESCE(CASE goal WHEN 'Pareto front' THEN '' ELSE substr(goal, instr(goal, ' ') + 1) || ' ' END || value, '') AS setting FROM ranked WHERE rank = 1 ORDER BY plan;
+SELECT run AS best, system AS best_name, COALESCE(substr(goal, instr(goal, ' ') + 1) || ' ' || value, '') AS setting FROM ranked WHERE rank = 1 ORDER BY plan;

@@ -387,9 +387,7 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
     good = progress_end(good, interrupted, "all runs were done", why);
-    good = good &&
-           (with->store == NULL || tradeoff_store(&tradeoff, &with->targets, with->store, why)) &&
-           print_tradeoff(arguments, &tradeoff, &with->targets, view, why);
+    good = good && print_tradeoff(arguments, &tradeoff, &with->targets, view, why);
     tradeoff_release(&tradeoff);
     return good;
 }

@@ -1,105 +1,20 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/text.h"
-#include "answer/figures.h"
 #include "cli/frame/left_out.h"
 #include "answer/table.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/shortfall.h"
 #include "cli/runs/runs_notes.h"
-#include "result/tie.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = SHORTFALL_TEXT };
+enum { LINE = SHORTFALL_TEXT };
 
 /* ---- what follows ---- */
-
-/* Does the candidate hold the highest load of the axis? Then the axis limits it, not the machine,
- * and its tokens may be cheaper at a higher load. */
-static bool is_unsaturated(const struct planning *planning, const struct quest *quest)
-{
-    return planning->maximise && quest->search.load && quest->found == 0;
-}
-
-/* The cost of a candidate's answer; NULL without an answer or a price. */
-static const struct cell *cost_of_answer(const struct quest *quest)
-{
-    const struct cell *cost =
-        quest->found == PLANNING_NONE ? NULL : &quest->results[quest->found].cells[COLUMN_COST];
-    return cost != NULL && cost->set ? cost : NULL;
-}
-
-/* What is known of the prices of the candidates' answers. */
-struct prices {
-    uint32_t priced, unsaturated, ties;
-    const struct quest *cheapest, *tied; /* one that ties with the cheapest */
-    enum tie tie;
-};
-
-static const struct result *answer_of(const struct quest *quest)
-{
-    return &quest->results[quest->found];
-}
-
-static struct prices find_prices(const struct planning *planning)
-{
-    struct prices prices = {.tie = TIE_NONE};
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i], *least = prices.cheapest;
-        const struct cell *cost = cost_of_answer(quest);
-        if (cost != NULL) {
-            prices.priced++;
-            prices.unsaturated += is_unsaturated(planning, quest);
-            prices.cheapest =
-                least == NULL || cost->real < cost_of_answer(least)->real ? quest : least;
-        }
-    }
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        enum tie tie = quest == prices.cheapest || cost_of_answer(quest) == NULL
-                           ? TIE_NONE
-                           : result_tie(answer_of(prices.cheapest), answer_of(quest), COLUMN_COST);
-        if (tie != TIE_NONE) {
-            prices.ties++;
-            prices.tied = quest;
-            prices.tie = tie > prices.tie ? tie : prices.tie;
-        }
-    }
-    return prices;
-}
-
-/* The candidate with the cheapest tokens, if several have a price: it need not be the winner. */
-static void print_cheapest(const struct planning *planning, FILE *out)
-{
-    struct prices prices = find_prices(planning);
-    char line[2 * LINE], name[LINE], dollars[ANSWER_SIZE];
-    if (prices.priced < 2) {
-        return;
-    }
-    if (prices.unsaturated > 0) {
-        snprintf(line, sizeof line,
-                 "no candidate is called the cheapest: %u of %u hold the highest load of the axis, "
-                 "and at a higher one their tokens may cost less",
-                 prices.unsaturated, prices.priced);
-        table_line("", line, out);
-        return;
-    }
-    plan_name_quest(planning, prices.cheapest, name);
-    snprintf(line, sizeof line, "the cheapest of these is %s: $%s per million tokens", name,
-             figure_text(answer_of(prices.cheapest), FIGURE_COST, dollars));
-    if (prices.ties == 1) {
-        plan_name_quest(planning, prices.tied, name);
-        text_append(line, sizeof line, "; %s ties with it (%s)", name, tie_reason(prices.tie));
-    } else if (prices.ties > 1) {
-        text_append(line, sizeof line, "; %u others tie with it (%s)", prices.ties,
-                    tie_reason(prices.tie));
-    }
-    table_line("", line, out);
-}
 
 /* Is the nearest value the lowest one tried, while the axis may have lower ones? */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
@@ -126,49 +41,12 @@ static void plan_report_print_answer(const struct planning *planning, const stru
     }
 }
 
-/* The lowest load tried: with a good guess the search begins near the answer. */
-static uint32_t lowest_tried(const struct search *search)
-{
-    uint32_t value = search->count - 1;
-    while (value > 0 && !search_tried(search, value)) {
-        value--;
-    }
-    return value;
-}
-
-/* For rate and clients: how many values up to the answer were tried and meet the targets. */
-static bool say_held(const struct planning *planning, const struct quest *quest, char line[LINE])
-{
-    uint32_t held = 0, count = quest->search.count, above = 0;
-    uint32_t lowest = lowest_tried(&quest->search);
-    char least[TEXT], found[TEXT];
-    if (!quest->search.load || quest->found == SEARCH_NONE || quest->found == lowest ||
-        quest->search.shortfall[lowest] != 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        bool met = quest->search.shortfall[i] == 0;
-        held += met && i >= quest->found ? 1 : 0;
-        above += met && i < quest->found ? 1 : 0;
-    }
-    snprintf(line, LINE,
-             "of the %u values from %s to %s, %u were tried, and all of these meet the targets%s",
-             lowest + 1 - quest->found,
-             quest_label(quest, planning->maximise, lowest, least, sizeof least),
-             quest_label(quest, planning->maximise, quest->found, found, sizeof found), held,
-             above == 0 ? "" : "; a higher value meets them too, but one between does not");
-    return true;
-}
-
 /* What is unknown about the values that were not tried; false if nothing is. */
-static bool say_untried(const struct planning *planning, const struct quest *quest, char line[LINE])
+static bool say_untried(const struct quest *quest, char line[LINE])
 {
     const struct search *search = &quest->search;
     if (search->count == 0 || search->tried == search->count) {
         return false;
-    }
-    if (say_held(planning, quest, line)) {
-        return true;
     }
     bool flat = quest->found == SEARCH_NONE && search_is_flat(search);
     if (quest->nearest == SEARCH_NONE) {
@@ -197,7 +75,7 @@ static void print_search(const struct planning *planning, FILE *out)
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
         char said[LINE], line[3 * LINE], name[LINE];
-        if (say_untried(planning, quest, said)) {
+        if (say_untried(quest, said)) {
             plan_name_quest(planning, quest, name);
             snprintf(line, sizeof line, "%s: %s", name, said);
             table_line("", line, out);
@@ -241,7 +119,6 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     if (good) {
         fputc('\n', out);
         plan_report_print_answer(planning, targets, out);
-        print_cheapest(planning, out);
         print_search(planning, out);
         plan_notes_print(planning, targets, out);
         good = plan_draws_print(planning, targets, out, why);

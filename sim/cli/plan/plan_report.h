@@ -65,10 +65,4 @@ bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct erro
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why);
 
-/* Store a Pareto front under targets in the same tables: one row per candidate, and each of its
- * runs with the verdict of every target and whether it is on the front. A front without targets is
- * not stored, because a report finds it from the runs. */
-bool tradeoff_store(const struct tradeoff *tradeoff, const struct targets *targets,
-                    struct store *store, struct error *why);
-
 #endif
