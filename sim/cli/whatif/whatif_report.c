@@ -315,8 +315,6 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
         if (findings.flat) {
             whatif_host_print(whatif, out);
         }
-        whatif_stores_print(whatif, out);
-        whatif_links_print(whatif, out);
         runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);

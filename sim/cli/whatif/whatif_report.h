@@ -35,13 +35,4 @@ void whatif_served_load(const struct whatif *whatif, const struct whatif_finding
 /* Why all points are equal when host memory is varied for a system that keeps no KV there. */
 void whatif_host_print(const struct whatif *whatif, FILE *out);
 
-/* Print where a faster link does not help, because CPU stores into GPU memory are limited by their
- * threads: a line for each axis of the link, or of one of its figures, along which CPU stores limit
- * the fetches of a system at several neighbouring values. */
-void whatif_stores_print(const struct whatif *whatif, FILE *out);
-
-/* Print a note for each link that makes a step longer although it carries more than the one before
- * it: what else differs between the two. */
-void whatif_links_print(const struct whatif *whatif, FILE *out);
-
 #endif
