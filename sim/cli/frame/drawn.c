@@ -35,20 +35,6 @@ static struct interval mean_of(const struct result *result, enum drawn drawn)
     return interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
 }
 
-double drawn_value(const struct result *result, enum drawn drawn)
-{
-    return drawn_in_all(result, drawn) ? mean_of(result, drawn).mean : (double)NAN;
-}
-
-const char *drawn_mean(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT])
-{
-    if (!drawn_in_all(result, drawn)) {
-        return NULL;
-    }
-    struct interval interval = mean_of(result, drawn);
-    return answer_mean(ANSWER_REAL, interval.mean, interval.half, text);
-}
-
 /* The drawn figure of a column; DRAWN_COUNT if there is none. */
 static enum drawn drawn_of(const struct frame_column *column)
 {

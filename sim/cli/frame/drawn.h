@@ -8,15 +8,9 @@
 
 enum { DRAWN_TEXT = ANSWER_SIZE };
 
-/* A figure's mean over the draws; NaN if the draws do not have it. */
-double drawn_value(const struct result *result, enum drawn drawn);
-
 /* In the frame's row, replace figures of a run by means over its draws, apart from shares, which
  * hardly differ between draws. */
 void drawn_means(struct frame *frame, const struct result *result);
-
-/* The mean and the half-width of its interval, "45.13 ± 0.62"; or NULL. */
-const char *drawn_mean(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT]);
 
 /* The range of the middle nine in ten draws, "41 - 52"; or NULL. */
 bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],

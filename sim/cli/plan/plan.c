@@ -11,10 +11,8 @@
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
 #include "cli/plan/plan_winner.h"
-#include "cli/runs/replications.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/best.h"
-#include "study/plan/planning_draws.h"
 #include "study/plan/planning_long.h"
 
 #include <string.h>
@@ -30,7 +28,6 @@ enum {
     PARETO,
     BEST,
     OVER,
-    REPLICATIONS,
     OUTPUT,
     SET,
     FROM,
@@ -88,11 +85,6 @@ static const struct command_option options[] = {
               .argument = "AXIS[,AXIS]",
               .list = true,
               .summary = "the axis of --best; the axes of --pareto, in place of these"},
-    [REPLICATIONS] = {.name = "--replications",
-                      .argument = "N",
-                      .summary = "run each value found N times, with the machine's figures drawn "
-                                 "from their ranges and new arrivals, and count how often it "
-                                 "meets the targets"},
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
@@ -245,7 +237,7 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
  * figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
-    static const int others[] = {MINIMISE, MAXIMISE, BEST, REPLICATIONS, OUTPUT};
+    static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT};
     const char *text = arguments_text(arguments, TARGET);
     bool pareto = arguments_given(arguments, PARETO), best = arguments_given(arguments, BEST);
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
@@ -273,7 +265,6 @@ static bool plan_command_read_options(const struct arguments *arguments,
 {
     const char *least = arguments_text(arguments, MINIMISE);
     const char *largest = arguments_text(arguments, MAXIMISE);
-    const char *draws = arguments_text(arguments, REPLICATIONS);
     const char *best = arguments_text(arguments, BEST);
     out->maximise = largest != NULL;
     out->by_figure = best != NULL;
@@ -293,7 +284,6 @@ static bool plan_command_read_options(const struct arguments *arguments,
     return (best == NULL || best_read(best, "--best", &out->best, why)) &&
            read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
-           (draws == NULL || replications_read(draws, &out->draws, why)) &&
            jobs_read(arguments, JOBS, &out->jobs, why);
 }
 
@@ -346,9 +336,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
 {
     struct planning planning;
     bool interrupted = false;
-    bool good =
-        planning_run_long(scenario, with, &planning, &interrupted, why) &&
-        (with->draws == 0 || interrupted || planning_draw(&planning, with, &interrupted, why));
+    bool good = planning_run_long(scenario, with, &planning, &interrupted, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
@@ -411,7 +399,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     if (!pareto) {
         choose_axis(&scenario, &with);
     }
-    good = good && question_begin(&runs, &scenario, with.jobs, with.draws > 0, why) &&
+    good = good && question_begin(&runs, &scenario, with.jobs, false, why) &&
            question_cache(&runs, arguments, NO_CACHE) &&
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&

@@ -104,21 +104,6 @@ static void say_near(const struct planning *planning, char text[PLAN_ANSWER])
     name_ties(planning, ties, "; too close to call: ", text);
 }
 
-/* Warn if fewer than nine in ten draws meet the targets: the value is then not reliable. */
-static void plan_answer_say_draws(const struct planning *planning, const struct targets *targets,
-                                  const struct quest *quest, char text[PLAN_ANSWER])
-{
-    const struct result *result = &quest->results[quest->found];
-    uint32_t count = result->draws.count, met = targets_count_met(targets, result);
-    bool ordered = quest->fixed == NULL && quest->axis.numeric;
-    if (10 * met < 9 * count) {
-        text_append(text, PLAN_ANSWER, ", but in only %u of its %u draws%s", met, count,
-                    !ordered             ? ""
-                    : planning->maximise ? ": take less"
-                                         : ": take more");
-    }
-}
-
 /* The axis itself, not a target, limits the value. */
 static void say_end(const struct planning *planning, const struct quest *quest,
                     char text[PLAN_ANSWER])
@@ -153,8 +138,7 @@ static void say_mass(const struct result *result, char text[PLAN_ANSWER])
 }
 
 /* Of a search for the best figure: the figure, and where the axis has it. */
-static void plan_answer_say_best(const struct planning *planning, const struct targets *targets,
-                                 char text[PLAN_ANSWER])
+static void plan_answer_say_best(const struct planning *planning, char text[PLAN_ANSWER])
 {
     const struct quest *quest = &planning->quests[planning->winner];
     const struct target figure = {.column = planning->best};
@@ -171,7 +155,6 @@ static void plan_answer_say_best(const struct planning *planning, const struct t
         text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
     }
     say_near(planning, text);
-    plan_answer_say_draws(planning, targets, quest, text);
 }
 
 static void say_winner(const struct planning *planning, const struct targets *targets,
@@ -180,7 +163,7 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     const struct quest *quest = &planning->quests[planning->winner];
     char name[PLAN_NAME], value[TEXT];
     if (planning->by_figure) {
-        plan_answer_say_best(planning, targets, text);
+        plan_answer_say_best(planning, text);
         return;
     }
     plan_name_quest(planning, quest, name);
@@ -188,7 +171,6 @@ static void say_winner(const struct planning *planning, const struct targets *ta
         text_append(text, PLAN_ANSWER, "%s", name);
         say_mass(&quest->results[quest->found], text);
         text_append(text, PLAN_ANSWER, " meets all targets as it is");
-        plan_answer_say_draws(planning, targets, quest, text);
         say_fixed(quest, text);
         return;
     }
@@ -198,7 +180,6 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     text_append_value(text, PLAN_ANSWER, plan_axis(planning),
                       quest_label(quest, planning->maximise, quest->found, value, sizeof value));
     plan_answer_say_ties(planning, text);
-    plan_answer_say_draws(planning, targets, quest, text);
     if (quest->found == 0) {
         say_end(planning, quest, text);
     } else {

@@ -1,6 +1,5 @@
 /* The answer of a plan, in one sentence, for tables and reports alike. It says which candidate
- * meets the targets, with which value, which others reach the same value, in how many draws if
- * those are too few, and which target the next better value misses. If no candidate meets the
+ * meets the targets, with which value, which others reach the same value, and which target the next better value misses. If no candidate meets the
  * targets, it names the nearest. */
 #ifndef CLI_PLAN_PLAN_ANSWER_H
 #define CLI_PLAN_PLAN_ANSWER_H

@@ -33,7 +33,6 @@ enum {
     NEAR,
     BEFORE,
     BEFORE_SHORTFALL,
-    DRAWS_MET,
     FAMILIES_MET,
     SCENARIO,
     SERVER,
@@ -67,7 +66,6 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
     [NEAR] = {.key = "within_error_band", .unit = ANSWER_JSON},
     [BEFORE] = {.key = "before"},
     [BEFORE_SHORTFALL] = {.key = "before_shortfall", .unit = ANSWER_JSON},
-    [DRAWS_MET] = {.key = "draws_met", .unit = ANSWER_INTEGER},
     [FAMILIES_MET] = {.key = "families_met", .unit = ANSWER_INTEGER},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
@@ -253,9 +251,6 @@ static bool plan_frame_put_value(const struct plan_frame_report *report, const s
     if (quest->found != SEARCH_NONE && value > 0 && !report->planning->by_figure) {
         frame_text(frame, BEFORE, quest_text(quest, maximise, value - 1));
         put_shortfalls(report, BEFORE_SHORTFALL, &quest->results[value - 1]);
-    }
-    if (result->draws.count > 0) {
-        frame_number(frame, DRAWS_MET, targets_count_met(report->targets, result));
     }
     if (result->family_count > 0) {
         frame_number(frame, FAMILIES_MET, targets_count_families(report->targets, result));

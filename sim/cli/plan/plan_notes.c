@@ -110,27 +110,17 @@ static void print_mass(const struct planning *planning, const struct targets *ta
 
 /* ---- arrivals ---- */
 
-/* Does the run of this candidate have replications? They say more than the note. */
-static bool plan_notes_is_drawn(const struct quest *quest)
-{
-    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
-    return value != PLANNING_NONE && quest->results[value].draws.count > 0;
-}
-
 static void print_draw(const struct planning *planning, FILE *out)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct quest *quest = &planning->quests[i];
-        if (plan_notes_is_drawn(quest)) {
-            return;
-        }
         bool judged = quest->found != PLANNING_NONE || quest->nearest != PLANNING_NONE;
         if (judged && strcmp(quest->axis.key, "rate") == 0) {
             table_line(
                 "note: ",
                 "the arrivals at each rate are one random draw, from the scenario's seed; "
-                "another seed may find another rate. '--replications 20' counts the draws in "
-                "which this rate meets the targets",
+                "another seed may find another rate. 'simulate --replications 20' of the scenario "
+                "found says how far its figures spread",
                 out);
             return;
         }

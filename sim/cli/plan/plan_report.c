@@ -121,7 +121,6 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         plan_report_print_answer(planning, targets, out);
         print_search(planning, out);
         plan_notes_print(planning, targets, out);
-        good = plan_draws_print(planning, targets, out, why);
         left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, view->why, out);
     }

@@ -23,11 +23,6 @@ const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
 bool plan_check_columns(const struct targets *targets, enum column best,
                         const struct table_view *view, struct error *why);
 
-/* A part of it: one line per candidate on its replications, with the number of draws that meet the
- * targets, and how far the targets' metrics spread. */
-bool plan_draws_print(const struct planning *planning, const struct targets *targets, FILE *out,
-                      struct error *why);
-
 /* For people: a Pareto front, one row per run. */
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
                      const struct table_view *view, FILE *out, struct error *why);
@@ -44,7 +39,6 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
  *                     shortfall shrinks steadily along the values tried
  *   shortfall         of the value, by target, as a share of its bound; 0: met, null: no figure
  *   before before_shortfall   the next better value, and its shortfall; null with --best
- *   draws_met         with --replications: the number of draws that meet all targets; else null
  *   scenario          the scenario of the run
  *   server            the command that starts the server, if the candidate meets all targets and
  *                     its server exists; else null
@@ -60,8 +54,8 @@ bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct erro
 
 /* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the
  * question and its answer. The plan's name is a hash of the question, of the runs that answer it
- * (these depend on the files that the scenario names) and of their draws. The same plan made again
- * replaces the first. */
+ * (these depend on the files that the scenario names). The same plan made again replaces the
+ * first. */
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why);
 

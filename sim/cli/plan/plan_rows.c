@@ -55,16 +55,12 @@ static const char *run_name(const struct quest *quest, uint32_t value)
     return run->set ? run->text : NULL;
 }
 
-/* Add the runs that were tried, which depend on the files that the scenario names, and their draws.
- */
+/* Add the runs that were tried, which depend on the files that the scenario names. */
 static uint64_t add_runs(const struct quest *quest, uint64_t hash)
 {
     for (uint32_t value = 0; value < quest->search.count; value++) {
-        const struct result *result = &quest->results[value];
         const char *run = run_name(quest, value);
         hash = run != NULL ? plan_rows_add_text(run, hash) : hash;
-        hash = plan_rows_add_text(result->draws.count > 0 ? result->draws.ranges : "", hash);
-        hash = XXH64(&result->draws.count, sizeof result->draws.count, hash);
     }
     return hash;
 }
@@ -113,11 +109,6 @@ static const char *note_near(const struct planning *planning, const struct targe
         if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
             text_append(all, NOTE, "%s%s", all[0] != '\0' ? "; " : "", note);
         }
-    }
-    const struct result *result = &quest->results[value];
-    if (result->draws.count > 0) {
-        text_append(all, NOTE, "%s%u of %u draws meet all targets", all[0] != '\0' ? "; " : "",
-                    targets_count_met(targets, result), result->draws.count);
     }
     return all[0] != '\0' ? all : NULL;
 }

@@ -10,7 +10,6 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/runs/explain.h"
-#include "cli/runs/replications.h"
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
@@ -157,6 +156,21 @@ static void show_replays(uint32_t replays, void *context)
     print_progress(view);
 }
 
+/* One draw has no spread. */
+static bool simulate_read_draws(const char *text, uint32_t *count, struct error *why)
+{
+    uint64_t draws;
+    if (!units_parse_whole(text, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0, "--replications", &draws,
+                           why) ||
+        draws < REPLICATIONS_LEAST) {
+        error_usage(why, NULL, 0, "'--replications' is '%.40s'", text);
+        return error_expect(why, "a number of draws from %d to %d", REPLICATIONS_LEAST,
+                            REPLICATIONS_MOST);
+    }
+    *count = (uint32_t)draws;
+    return true;
+}
+
 /* A precision is a share above 0 and below 1. */
 static bool read_replications(const struct arguments *arguments, struct replication_options *out,
                               struct error *why)
@@ -164,7 +178,7 @@ static bool read_replications(const struct arguments *arguments, struct replicat
     const char *draws = arguments_text(arguments, REPLICATIONS);
     const char *precision = arguments_text(arguments, PRECISION);
     out->count = precision != NULL ? PRECISION_DRAWS : 0;
-    if (draws != NULL && !replications_read(draws, &out->count, why)) {
+    if (draws != NULL && !simulate_read_draws(draws, &out->count, why)) {
         return false;
     }
     if (precision != NULL &&

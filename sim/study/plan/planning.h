@@ -28,13 +28,12 @@ struct planning_options {
     enum column best;
     struct store *store;            /* NULL: keep nothing */
     uint32_t jobs;                  /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs and for replications */
+    const struct run_context *runs; /* with room for these jobs */
     uint32_t tries;                 /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
                                      * work in all, in more rounds */
     uint32_t close;                 /* of a rate: how many values the answer and the next one that
                                      * fails may be apart; 0: 1 */
     bool may_lengthen;              /* made-up requests, to as many as the answer needs */
-    uint32_t draws;                 /* for each value found (planning_draws.h); 0: none */
     void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
     void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* candidates; may be NULL */
     void *context;

@@ -245,40 +245,6 @@ double targets_shortfall(const struct targets *targets, const struct result *res
     return most;
 }
 
-enum drawn target_drawn(const struct target *target)
-{
-    int drawn = 0;
-    while (drawn < DRAWN_COUNT && drawn_columns[drawn] != target->column) {
-        drawn++;
-    }
-    return (enum drawn)drawn;
-}
-
-/* Draws are stored in the units of the columns' names. */
-static bool is_met(const struct target *target, const struct result *result, uint32_t draw)
-{
-    enum drawn drawn = target_drawn(target);
-    if (drawn == DRAWN_COUNT) {
-        return target_shortfall(target, result) == 0;
-    }
-    double scale = time_scale(target->column);
-    double value = result->draws.values[draw][drawn] * (scale > 0 ? scale : 1);
-    return !isnan(value) && target_shortfall_of(target, value) == 0;
-}
-
-uint32_t targets_count_met(const struct targets *targets, const struct result *result)
-{
-    uint32_t count = 0;
-    for (uint32_t draw = 0; draw < result->draws.count; draw++) {
-        bool met = true;
-        for (uint32_t i = 0; i < targets->count; i++) {
-            met = met && is_met(&targets->all[i], result, draw);
-        }
-        count += met ? 1 : 0;
-    }
-    return count;
-}
-
 /* Families' values are in the units of the columns' names. */
 static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)
 {

@@ -38,13 +38,6 @@ double targets_shortfall(const struct targets *targets, const struct result *res
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 
-/* The drawn figure (result/drawn.def) that a target judges; DRAWN_COUNT if it is not drawn. */
-enum drawn target_drawn(const struct target *target);
-
-/* How many of a run's draws meet all targets. A figure that is not drawn, such as memory, is the
- * run's own in every draw. */
-uint32_t targets_count_met(const struct targets *targets, const struct result *result);
-
 /* How many of a run's families of recordings meet all targets. If a figure has no range, every
  * family has the run's own. */
 uint32_t targets_count_families(const struct targets *targets, const struct result *result);

@@ -203,39 +203,6 @@ static void a_run_that_does_not_fit_meets_nothing(void **state)
     result_release(&result);
 }
 
-/* Steps of 30, 39.999, 40.001 and no ms at all; memory, which is not drawn, is the run's own. */
-static void draws_are_counted_in_their_columns_units(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        uint32_t met;
-    } counts[] = {{"tpot_ms<=40", 2},
-                  {"tpot_ms<=40,step_us>=35ms", 1},
-                  {"tpot_ms<=50,hbm_bytes<=8GiB", 3},
-                  {"tpot_ms<=50,hbm_bytes<=7GiB", 0}};
-    double values[4][DRAWN_COUNT];
-    const double ms[] = {30, 39.999, 40.001, NAN};
-    struct error why;
-    struct result result;
-    result_init(&result);
-    for (int i = 0; i < 4; i++) {
-        values[i][DRAWN_TPOT] = ms[i];
-        values[i][DRAWN_STEP] = 1000 * ms[i];
-    }
-    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
-    result_integer(&result, COLUMN_HBM_BYTES, (int64_t)8 << 30);
-    result.draws.values = values;
-    result.draws.count = 4;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        struct targets targets;
-        assert_true(targets_parse(counts[i].text, &targets, &why));
-        assert_int_equal(targets_count_met(&targets, &result), counts[i].met);
-    }
-    result.draws.values = NULL;
-    result_release(&result);
-}
-
 /* Times of families are in milliseconds, as the column's name says; a run's HBM is its own. */
 static void families_are_counted_in_their_columns_units(void **state)
 {
@@ -279,7 +246,6 @@ int main(void)
         cmocka_unit_test(more_targets_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
-        cmocka_unit_test(draws_are_counted_in_their_columns_units),
         cmocka_unit_test(families_are_counted_in_their_columns_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
