@@ -1,14 +1,15 @@
 #include "cli/plan/plan_winner.h"
 
 #include "answer/figures.h"
+#include "base/text.h"
 #include "cli/frame/output.h"
 #include "answer/table.h"
-#include "cli/plan/scenario_yaml.h"
 #include "cli/runs/explain.h"
 #include "study/plan/server_command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { POOL_NOTE = 256 };
 
@@ -65,19 +66,83 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
     return true;
 }
 
+/* ---- its scenario, as YAML: a line a key ---- */
+
+/* Only texts of plain letters, digits and signs go without quotes. */
+static void yaml_print_scalar(const char *text, FILE *out)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789_./%+-=";
+    bool starts = strchr(letters, text[0]) != NULL || strchr("0123456789/.", text[0]) != NULL;
+    if (text[0] != '\0' && starts && text[strspn(text, others)] == '\0' &&
+        strcasecmp(text, "null") != 0) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    while (*text != '\0') {
+        char escaped[TEXT_ESCAPED];
+        text_escape(&text, escaped); /* UTF-8: it was read as YAML */
+        fputs(escaped, out);
+    }
+    fputc('"', out);
+}
+
+/* The name of a machine, or of a part, that has no overrides; NULL if it has some. */
+static const char *yaml_bare_name(const struct node *node)
+{
+    const struct node *extends = node_get(node, "extends");
+    return extends != NULL && node->count == 1 && extends->kind == NODE_SCALAR ? extends->text
+                                                                               : NULL;
+}
+
+static void yaml_print_node(const struct node *node, FILE *out)
+{
+    const char *name = yaml_bare_name(node);
+    if (name != NULL || node->kind == NODE_SCALAR) {
+        yaml_print_scalar(name != NULL ? name : node->text, out);
+        return;
+    }
+    if (node->kind == NODE_NULL) {
+        fputs("null", out);
+        return;
+    }
+    fputc(node->kind == NODE_MAP ? '{' : '[', out);
+    for (size_t i = 0; i < node->count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        if (node->kind == NODE_MAP) {
+            yaml_print_scalar(node->children[i]->key, out);
+            fputs(": ", out);
+        }
+        yaml_print_node(node->children[i], out);
+    }
+    fputc(node->kind == NODE_MAP ? '}' : ']', out);
+}
+
+static void print_yaml(const struct node *root, FILE *out)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        yaml_print_scalar(root->children[i]->key, out);
+        fputs(": ", out);
+        yaml_print_node(root->children[i], out);
+        fputc('\n', out);
+    }
+}
+
 static bool plan_winner_write_scenario(const struct node *scenario, const char *path,
                                        struct error *why)
 {
     struct output output;
     if (path == NULL) {
         fputs("\nits scenario:\n\n", stdout);
-        scenario_print_yaml(scenario, stdout);
+        print_yaml(scenario, stdout);
         return true;
     }
     if (!output_open(path, &output, why)) {
         return false;
     }
-    scenario_print_yaml(scenario, output.file);
+    print_yaml(scenario, output.file);
     return output_commit(&output, why);
 }
 

@@ -3,7 +3,6 @@
 
 #include "answer/figures.h"
 #include "cli/frame/progress.h"
-#include "cli/runs/explain_server.h"
 #include "cli/runs/explain_words.h"
 #include "cli/runs/sweep_keys.h"
 

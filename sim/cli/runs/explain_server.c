@@ -1,11 +1,9 @@
 /* A table of an engine's lines if the KV pool is computed from them, a paragraph on memory, then
  * one on time. */
-#include "cli/runs/explain_server.h"
+#include "cli/runs/explain_words.h"
 
 #include "base/units.h"
 #include "answer/frame.h"
-#include "cli/runs/explain_times.h"
-#include "cli/runs/explain_words.h"
 #include "serving/engine_memory.h"
 #include "serving/serving_memory.h"
 

@@ -1,4 +1,4 @@
-/* Sentences about figures of a machine, for steps and servers. */
+/* Sentences about figures of a machine, for steps and servers. Internal to explain*.c and `advise`. */
 #ifndef CLI_RUNS_EXPLAIN_WORDS_H
 #define CLI_RUNS_EXPLAIN_WORDS_H
 
@@ -41,5 +41,19 @@ void explain_measure_first(const struct explanation *explanation, const char *on
 typedef void explain_writer(const struct explanation *explanation, FILE *out);
 bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
                        explain_writer *write, FILE *out, struct error *why);
+
+/* ---- servers: explain_server.c and explain_times.c ---- */
+
+/* Write the memory of a GPU of `point`'s servers line by line, what limits the requests that run
+ * together, and where the time goes. `point` has a workload; `name` is what the paragraph on time
+ * calls the run, "" for nothing. `*shown` is the memory that the run before wrote, or NULL: the
+ * same is not written again. It is replaced, and the caller frees it. */
+bool explain_server_write(const struct point *point, const char *name,
+                          const struct run_context *runs, char **shown, FILE *out,
+                          struct error *why);
+
+/* Write where TTFT and TPOT go, what they hang on, which figures of the machine would help most,
+ * and which to measure first. */
+void explain_times_write(const struct explanation *explanation, FILE *out);
 
 #endif

@@ -130,7 +130,6 @@ static bool hire_lengthen(struct hire *hire, struct error *why)
     if (!lengthen_may(&hire->forms[0].scenario) || more == 0 || more > LENGTHEN_MOST) {
         return true;
     }
-    hire->lengthened = more;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         hire->forms[i].requests = more;
         good = lengthen_lay(&hire->forms[i].scenario, more, why);

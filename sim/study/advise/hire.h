@@ -81,7 +81,6 @@ struct hire {
     uint32_t most_gpus; /* of a machine, that were looked at */
     uint32_t runs;      /* that served the whole workload, and cheap ones */
     uint32_t cheap_runs;
-    uint64_t lengthened; /* requests that the workload was given; 0: as stated */
 };
 
 /* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption
