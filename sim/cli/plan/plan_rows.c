@@ -4,36 +4,14 @@
 #include "base/version.h"
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
+#include "cli/plan/plan_stored.h"
 #include "cli/plan/shortfall.h"
-#include "store/store_frame.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-enum {
-#define COLUMN(name, type, what) PLAN_##name,
-#include "answer/plans.def"
-#undef COLUMN
-    PLAN_COLUMNS
-};
-enum {
-#define COLUMN(name, type, what) POINT_##name,
-#include "answer/plan_points.def"
-#undef COLUMN
-    POINT_COLUMNS
-};
-
-#define COLUMN(name, type, meaning) {.key = #name, .unit = ANSWER_##type},
-static const struct frame_column plan_columns_stored[PLAN_COLUMNS] = {
-#include "answer/plans.def"
-};
-static const struct frame_column point_columns[POINT_COLUMNS] = {
-#include "answer/plan_points.def"
-};
-#undef COLUMN
 
 enum { VALUE = 64, NOTE = TARGETS_MOST * PLAN_NOTE };
 
@@ -193,19 +171,13 @@ bool plan_store(const struct planning *planning, const struct targets *targets, 
                 struct error *why)
 {
     struct plan_rows_said said;
-    if (!plan_rows_say(planning, targets, &said, why)) {
+    struct plan_frames frames;
+    if (!plan_rows_say(planning, targets, &said, why) || !plan_frames_create(&frames, why)) {
         return false;
     }
-    struct frame *plans = frame_create(plan_columns_stored, PLAN_COLUMNS, why);
-    struct frame *points = frame_create(point_columns, POINT_COLUMNS, why);
     for (uint32_t i = 0; i < planning->count; i++) {
-        plan_rows_put_candidate(planning, targets, &said, i, plans);
-        plan_rows_put_points(planning, targets, said.name, i, points);
+        plan_rows_put_candidate(planning, targets, &said, i, frames.plans);
+        plan_rows_put_points(planning, targets, said.name, i, frames.points);
     }
-    const struct store_frame tables[] = {{.table = "plans", .frame = plans},
-                                         {.table = "plan_points", .frame = points}};
-    bool good = store_put_frames(store, tables, 2, why);
-    frame_destroy(plans);
-    frame_destroy(points);
-    return good;
+    return plan_frames_store(&frames, store, why);
 }
