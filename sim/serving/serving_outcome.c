@@ -100,8 +100,9 @@ void serving_write_requests(const struct point *point, const struct requests *re
     note_unheard(point, result);
 }
 
-void serving_note_refused(const struct point *point, size_t refused, struct result *result)
+void serving_write_refused(const struct point *point, size_t refused, struct result *result)
 {
+    result_integer(result, COLUMN_LEFT_OUT, (int64_t)refused);
     if (refused > 0) {
         result_note(result,
                     note_refused(refused, point->requests->count, point->workload.request_tokens));
@@ -126,8 +127,10 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
 
-static void note_left_out(uint64_t too_long, struct result *result)
+static void add_left_out(uint64_t too_long, struct result *result)
 {
+    int64_t refused = result->cells[COLUMN_LEFT_OUT].integer;
+    result_integer(result, COLUMN_LEFT_OUT, refused + (int64_t)too_long);
     if (too_long > 0) {
         result_note(result, note_too_long(too_long));
     }
@@ -136,7 +139,7 @@ static void note_left_out(uint64_t too_long, struct result *result)
 void serving_write_found(const struct prefix_totals *found, struct result *result)
 {
     write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
-    note_left_out(found->too_long, result);
+    add_left_out(found->too_long, result);
 }
 
 /* ---- times ----------------------------------------------------------------------------- */
@@ -369,10 +372,10 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     samples_release(&samples);
     write_tokens(tokens.gpu, tokens.host, tokens.computed, result);
     serving_outcome_write_rates(point, &tokens, totals, result);
-    write_arrivals(point, requests, served, totals, &tokens, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
-    note_left_out(tokens.too_long, result);
+    add_left_out(tokens.too_long, result);
+    write_arrivals(point, requests, served, totals, &tokens, result);
     return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }

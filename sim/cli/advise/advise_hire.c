@@ -122,12 +122,13 @@ static void hire_frame_print_title(const struct hire *hire, const char *model, F
 }
 
 /* Why the table does not show a form. */
-enum reason { REFUSED, NO_ROOM, MISSES_ALONE, MISSES, DEARER, UNDECIDED };
+enum reason { REFUSED, NO_ROOM, TOO_SMALL, MISSES_ALONE, MISSES, DEARER, UNDECIDED };
 
 static enum reason hire_frame_reason_of(const struct hire_form *form)
 {
     bool misses = hire_misses(form) != NULL;
     return form->no_room                ? NO_ROOM
+           : form->too_small            ? TOO_SMALL
            : form->refused[0] != '\0'   ? REFUSED
            : misses && form->fewer == 0 ? MISSES_ALONE
            : misses                     ? MISSES
@@ -144,7 +145,7 @@ static const char *say_reason(const struct hire_form *form)
         [UNDECIDED] = "not decided",
     };
     enum reason reason = hire_frame_reason_of(form);
-    return reason <= NO_ROOM ? form->refused : words[reason];
+    return reason <= TOO_SMALL ? form->refused : words[reason];
 }
 
 /* Servers without room are one reason, however much each lacks; others that cannot be are one if

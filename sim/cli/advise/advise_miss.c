@@ -65,6 +65,20 @@ static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
     }
 }
 
+static void add_left_out(const struct result *result, char text[ADVISE_PHRASE])
+{
+    char phrase[ADVISE_PHRASE];
+    snprintf(phrase, sizeof phrase, "%.0f of %.0f requests are too long for its memory",
+             result_number(result, COLUMN_LEFT_OUT), result_number(result, COLUMN_REQUESTS));
+    advise_miss_add(phrase, text);
+}
+
+/* Does a sentence of its own say the target? */
+static bool is_service(const struct target *target)
+{
+    return target->column == COLUMN_QUEUE_GROWS || target->column == COLUMN_LEFT_OUT;
+}
+
 const char *advise_misses(const struct targets *targets, const struct result *result,
                           char text[ADVISE_PHRASE])
 {
@@ -75,7 +89,9 @@ const char *advise_misses(const struct targets *targets, const struct result *re
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
-        if (target_shortfall(target, result) > 0 && target->column != COLUMN_QUEUE_GROWS) {
+        if (target_shortfall(target, result) > 0 && target->column == COLUMN_LEFT_OUT) {
+            add_left_out(result, text);
+        } else if (target_shortfall(target, result) > 0 && !is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s instead of %s",
                      advise_miss_name_of(target->column, result), value, target->typed);
@@ -93,7 +109,7 @@ const char *advise_meets(const struct targets *targets, const struct result *res
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
-        if (target->column != COLUMN_QUEUE_GROWS) {
+        if (!is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s of %s",
                      advise_miss_name_of(target->column, result), value, target->typed);

@@ -101,12 +101,12 @@ static void print_cheapest(const struct planning *planning, FILE *out)
     table_line("", line, out);
 }
 
-/* Is the nearest value the lowest one tried, while the axis may have lower ones? */
+/* Is the nearest value the lowest one tried, while the axis may have lower ones, and these may help? */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
 {
     return planning->maximise && quest->fixed == NULL && quest->axis.numeric &&
            quest->axis.ranges && quest->nearest + 1 == quest->search.count &&
-           strcmp(quest->axis.key, "batch") != 0;
+           strcmp(quest->axis.key, "batch") != 0 && !search_is_flat(&quest->search);
 }
 
 static void plan_report_print_answer(const struct planning *planning, const struct targets *targets,

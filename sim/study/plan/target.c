@@ -352,6 +352,22 @@ const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
     return text;
 }
 
+bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why)
+{
+    struct targets more;
+    if (!targets_parse(text, &more, why)) {
+        return false;
+    }
+    if (targets_judge(targets, more.all[0].column)) {
+        return true;
+    }
+    if (targets->count == TARGETS_MOST) {
+        return error_usage(why, OPTION, 0, "too many targets: a server adds '%s'", text);
+    }
+    targets->all[targets->count++] = more.all[0];
+    return true;
+}
+
 void targets_without_queue(const struct targets *targets, struct targets *out)
 {
     out->count = 0;

@@ -102,6 +102,31 @@ static void forms_of_one_machine_tie(void **state)
     release(&asked);
 }
 
+/* A server of one GPU has room for 5376 tokens beside weights of 68 GiB: a service answers all its
+ * requests, and no cheap run is spent on what cannot. */
+static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
+{
+    const char *const texts[] = {"model=llama-3.1-70b", "dtype.weights=fp8",
+                                 "workload=\"synthetic:prompt=12000,output=20,requests=10\""};
+    struct asked asked;
+    struct hire_options options = {
+        .rate = 0.1, .machines = "h100-sxm", .most_gpus = 2, .jobs = 1, .runs = &asked.runs};
+    struct error why = {0};
+    bool interrupted = true;
+    (void)state;
+    assert_true(scenario_load(NULL, 0, texts, 3, &asked.scenario, &why));
+    assert_true(run_context_init(&asked.runs, sweep_users(1, false), NULL, &why));
+    assert_true(targets_parse("queue_grows<=0", &options.targets, &why));
+    assert_true(hire_run(&asked.scenario, &options, &asked.hire, &interrupted, &why));
+    const struct hire_form *one = &asked.hire.forms[0], *two = &asked.hire.forms[1];
+    assert_true(one->too_small && strstr(one->refused, "12020 tokens") != NULL);
+    assert_int_equal(one->servers, 0);
+    assert_false(two->too_small);
+    assert_int_equal(two->servers, 1);
+    assert_ptr_equal(&asked.hire.forms[asked.hire.best], two);
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -120,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_decided_by_its_own_runs),
         cmocka_unit_test(forms_of_one_machine_tie),
+        cmocka_unit_test(a_server_that_cannot_hold_a_request_is_no_form),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,6 +269,24 @@ static void families_are_counted_in_their_columns_units(void **state)
     result_release(&result);
 }
 
+/* What a server has to meet is added unless the user judged it. */
+static void a_target_is_added_where_nothing_judges_its_column(void **state)
+{
+    struct targets targets;
+    struct error why;
+    (void)state;
+    assert_true(targets_parse("requests_left_out<=3", &targets, &why));
+    assert_true(targets_add_unjudged("requests_left_out<=0", &targets, &why));
+    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    assert_int_equal(targets.count, 2);
+    assert_true(targets.all[0].bound == 3);
+    assert_int_equal(targets.all[1].column, COLUMN_QUEUE_GROWS);
+    targets.count = TARGETS_MOST;
+    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    targets.all[1].column = COLUMN_TPOT;
+    assert_false(targets_add_unjudged("queue_grows<=0", &targets, &why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
         cmocka_unit_test(draws_are_counted_in_their_columns_units),
         cmocka_unit_test(families_are_counted_in_their_columns_units),
+        cmocka_unit_test(a_target_is_added_where_nothing_judges_its_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
