@@ -299,18 +299,51 @@ uint64_t serving_requests_wanted(const struct result *result)
     return wanted > (uint64_t)requests->integer ? wanted : 0;
 }
 
-/* Clients that wait for their answers set the rate themselves. */
-static void write_arrivals(const struct point *point, const struct requests *requests,
-                           const struct served *all, const struct serving_totals *totals,
-                           const struct tokens *tokens, struct result *result)
+/* When the last request came, and the last session or request without one began. */
+struct arrivals {
+    int64_t last_ns, begun_ns;
+};
+
+static struct arrivals read_arrivals(const struct requests *requests, const struct served *all)
 {
-    int64_t last_ns = 0;
-    int64_t begun_ns = 0; /* the last session, or request */
+    struct arrivals arrivals = {0, 0};
     for (size_t i = 0; i < requests->count; i++) {
-        last_ns = all[i].arrived_ns > last_ns ? all[i].arrived_ns : last_ns;
-        bool begins = requests->all[i].turn == 0 && all[i].arrived_ns > begun_ns;
-        begun_ns = begins ? all[i].arrived_ns : begun_ns;
+        int64_t ns = all[i].arrived_ns;
+        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
+        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
+        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
     }
+    return arrivals;
+}
+
+/* Clients that wait for their answers set the rate themselves. */
+static bool write_load(const struct point *point, const struct requests *requests,
+                       const struct served *all, struct arrivals arrivals, struct result *result,
+                       struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    double came = (double)(requests->count - 1) * 1e9 / (double)arrivals.last_ns;
+    double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
+    bool few = lack_sessions(point, requests, came), grows = false;
+    if (workload->clients == 0 &&
+        !(few ? backlog_waits : backlog_grows)(all, requests->count, arrivals.begun_ns, asked,
+                                               &grows, why)) {
+        return false;
+    }
+    result_real(result, COLUMN_RATE_IN, came);
+    result_integer(result, COLUMN_QUEUE_GROWS, grows);
+    note_load(point, grows, arrivals.last_ns, result);
+    if (few) {
+        result_note(result, note_sessions_too_few(workload->rate, came));
+    }
+    return true;
+}
+
+static bool write_arrivals(const struct point *point, const struct requests *requests,
+                           const struct served *all, const struct serving_totals *totals,
+                           const struct tokens *tokens, struct result *result, struct error *why)
+{
+    struct arrivals arrivals = read_arrivals(requests, all);
     uint64_t answered = requests->count - tokens->too_long;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
@@ -318,21 +351,10 @@ static void write_arrivals(const struct point *point, const struct requests *req
     if (totals->end_ns > 0) {
         result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
     }
-    if (last_ns == 0 && requests->count > 0) {
+    if (arrivals.last_ns == 0 && requests->count > 0) {
         result_integer(result, COLUMN_QUEUE_GROWS, 0); /* all at once: the queue only shrinks */
     }
-    if (last_ns > 0) {
-        double came = (double)(requests->count - 1) * 1e9 / (double)last_ns;
-        bool few = lack_sessions(point, requests, came);
-        bool grows = point->workload.clients == 0 &&
-                     (few ? backlog_waits : backlog_grows)(all, requests->count, begun_ns);
-        result_real(result, COLUMN_RATE_IN, came);
-        result_integer(result, COLUMN_QUEUE_GROWS, grows);
-        note_load(point, grows, last_ns, result);
-        if (few) {
-            result_note(result, note_sessions_too_few(point->workload.rate, came));
-        }
-    }
+    return arrivals.last_ns == 0 || write_load(point, requests, all, arrivals, result, why);
 }
 
 static bool write_trust(const struct serving_totals *totals, struct result *result,
@@ -375,8 +397,8 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
     add_left_out(tokens.too_long, result);
-    write_arrivals(point, requests, served, totals, &tokens, result);
-    return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
+    return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
+           serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }
 
