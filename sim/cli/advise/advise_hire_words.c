@@ -2,6 +2,7 @@
 
 #include "base/node.h"
 #include "cli/advise/advise_words.h"
+#include "serving/serving_outcome.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -89,6 +90,10 @@ static void say_meets(const struct hire *hire, const struct hire_form *best,
     advise_meets(&hire->targets, result, phrase);
     SAY(text, "%s%s%" PRId64 " requests at %g a second, all simulated.", phrase,
         phrase[0] != '\0' ? "; " : "", result->cells[COLUMN_REQUESTS].integer, hire->rate);
+    if (serving_requests_wanted(result) > 0) {
+        SAY(text, " They come for less than ten times as long as one takes: the servers may not "
+                  "hold the rate for longer.");
+    }
     if (best->fewer > 0) {
         SAY(text, " With %u server%s: %s.", best->fewer, best->fewer > 1 ? "s" : "",
             advise_misses(&hire->targets, hire_misses(best), phrase));

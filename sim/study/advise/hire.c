@@ -127,9 +127,10 @@ static bool hire_lengthen(struct hire *hire, struct error *why)
 {
     bool good = true, sessions = lengthen_has_sessions(&hire->forms[0].scenario);
     uint64_t more = sessions ? LENGTHEN_SESSIONS : lengthen_spare(hire_requests_wanted(hire));
-    if (!lengthen_may(&hire->forms[0].scenario) || more == 0 || more > LENGTHEN_MOST) {
+    if (!lengthen_may(&hire->forms[0].scenario) || more == 0) {
         return true;
     }
+    more = more < LENGTHEN_MOST ? more : LENGTHEN_MOST;
     hire->lengthened = more;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         hire->forms[i].requests = more;
