@@ -26,6 +26,15 @@ static void note_states(const struct setup *setup, struct result *result)
     }
 }
 
+/* A server's steps are timed at the mean length: that a request is longer, only the requests say. */
+static void note_longest(const struct model *model, const struct requests *requests,
+                         struct result *result)
+{
+    if (model->trained_context > 0 && requests_longest(requests) > model->trained_context) {
+        result_note(result, note_trained_context(model->name, model->trained_context));
+    }
+}
+
 static void note_engine(const struct workload *workload, struct result *result)
 {
     struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
@@ -96,6 +105,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
         note_unknown(requests->count - known, requests->count, result);
     }
     note_states(&point->setup, result);
+    note_longest(&point->setup.model, requests, result);
     note_engine(&point->workload, result);
     note_unheard(point, result);
 }

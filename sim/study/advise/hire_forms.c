@@ -68,17 +68,14 @@ static void hire_forms_refuse(struct hire_form *form, const struct error *why)
 static void check_longest(const struct requests *requests, const struct serving_memory *memory,
                           struct hire_form *form)
 {
-    uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens, longest = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        uint64_t tokens = request_kept_tokens(&requests->all[i]);
-        longest = tokens > longest ? tokens : longest;
-    }
-    form->too_small = longest > room;
+    uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
+    uint64_t longest = requests_longest(requests);
+    form->too_small = longest > room + 1; /* the last token is not kept */
     if (form->too_small) {
         snprintf(form->refused, sizeof form->refused,
                  "a server of %u GPU%s cannot hold a request of %" PRIu64
                  " tokens, weights in %s: its KV memory has room for %" PRIu64,
-                 form->gpus, form->gpus > 1 ? "s" : "", longest + 1, form->weights, room);
+                 form->gpus, form->gpus > 1 ? "s" : "", longest, form->weights, room);
     }
 }
 

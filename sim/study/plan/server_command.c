@@ -69,17 +69,6 @@ static bool write_sequences(const struct point *point, const struct result *resu
     return true;
 }
 
-/* Tokens of the longest request. */
-static uint64_t longest_request(const struct requests *requests)
-{
-    uint64_t longest = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        uint64_t tokens = (uint64_t)requests->all[i].prompt + requests->all[i].output;
-        longest = tokens > longest ? tokens : longest;
-    }
-    return longest;
-}
-
 static uint64_t longest_tokens(const struct point *point)
 {
     struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
@@ -87,7 +76,7 @@ static uint64_t longest_tokens(const struct point *point)
     uint64_t longest = end > cohort.context ? end : cohort.context;
     return !point_serves(point)                 ? longest
            : point->workload.request_tokens > 0 ? point->workload.request_tokens
-                                                : longest_request(point->requests);
+                                                : requests_longest(point->requests);
 }
 
 static bool write_hbm_usable(const struct point *point, const struct result *result,
