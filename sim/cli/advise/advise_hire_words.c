@@ -100,6 +100,22 @@ static void say_meets(const struct hire *hire, const struct hire_form *best,
     }
 }
 
+/* What the servers have of host memory for prompts, and how little does. */
+static void say_host(const struct hire_form *best, struct frame *verdict, char text[VERDICT_TEXT])
+{
+    uint64_t gib = hire_host_gib(best, best->servers), least = best->least_host_gib;
+    if (gib == 0) {
+        return;
+    }
+    SAY(text, " Host memory: %" PRIu64 " GiB a server", gib);
+    frame_number(verdict, DATA_host_bytes, (double)(gib << 30));
+    if (least > 0) {
+        SAY(text, least < gib ? "; %" PRIu64 " GiB do as well" : "; half of it does not do", least);
+        frame_number(verdict, DATA_least_host_bytes, (double)(least << 30));
+    }
+    SAY(text, ".");
+}
+
 void hire_say_why(const struct hire *hire, const struct hire_form *form, char text[VERDICT_TEXT])
 {
     char phrase[ADVISE_PHRASE], shape[ADVISE_PHRASE];
@@ -204,6 +220,7 @@ static bool hire_words_say_best(const struct hire *hire, const struct hire_form 
     struct scenario scenario;
     say_run(hire, best, run);
     say_meets(hire, best, meets);
+    say_host(best, verdict, meets);
     put_numbers(hire, best, verdict);
     bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
                 advise_say_start(&scenario, hire_holds(best), model_of(best, model), best->servers,

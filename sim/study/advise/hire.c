@@ -173,10 +173,13 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
                 (*interrupted || find_any(&sizing, why)) &&
                 (*interrupted || hire_compare(&sizing, why));
     free(sizing.tries);
-    out->interrupted = *interrupted;
     if (good) {
         hire_choose(out);
     }
+    struct hire_form *best = out->best != HIRE_NONE ? &out->forms[out->best] : NULL;
+    good = good && (best == NULL || best->host_bytes == 0 || *interrupted ||
+                    hire_host_lessen(&sizing, best, why));
+    out->interrupted = *interrupted;
     return good;
 }
 
@@ -202,5 +205,6 @@ bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32
 {
     return scenario_copy(&form->scenario, out, why) &&
            advice_lay_number(out, "rate", hire->rate, why) &&
-           (servers == 1 || advice_lay_number(out, "replicas", servers, why));
+           (servers == 1 || advice_lay_number(out, "replicas", servers, why)) &&
+           hire_host_lay(form, servers, out, why);
 }

@@ -53,6 +53,9 @@ struct hire_form {
     bool no_room;                      /* because weights leave no memory for KV, */
     bool too_small;                    /* or KV has too little for a request */
     uint32_t most_servers;             /* that may be */
+    uint32_t of_machine;               /* servers of one machine, at most, */
+    uint64_t host_bytes;               /* which share so much for prompts; 0: as stated, or none */
+    uint64_t least_host_gib; /* of a server, by halves, that holds the rate; 0: not looked for */
     /* what cheap runs told */
     struct rough rough;
     double alone;   /* shortfall of requests that have the server alone */
@@ -97,6 +100,10 @@ double hire_cost(const struct hire_form *form, uint32_t servers);
 /* The scenario of so many servers at the hire's rate. The caller releases `out`, on failure too. */
 bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
                    struct scenario *out, struct error *why);
+
+/* GiB of host memory for prompts that begin alike, of each of so many servers; 0: as the scenario
+ * states, or none. */
+uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers);
 
 /* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a
  * limit: with the most servers, or with requests that have a server alone. NULL if none does. */

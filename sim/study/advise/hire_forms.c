@@ -96,6 +96,7 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
         form->no_room = true;
     } else {
         check_longest(point.requests, &memory, form);
+        hire_host_read(&point, form);
     }
     point_release(&point);
 }
