@@ -26,7 +26,7 @@ static void note_states(const struct setup *setup, struct result *result)
     }
 }
 
-/* A server's steps are timed at the mean length: that a request is longer, only the requests say. */
+/* A server's steps are timed at the mean length: only the requests say that one is longer. */
 static void note_longest(const struct model *model, const struct requests *requests,
                          struct result *result)
 {

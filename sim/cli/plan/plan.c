@@ -176,8 +176,8 @@ static void choose_axis(const struct scenario *scenario, struct planning_options
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
 }
 
-/* A server also has to answer every request, and to keep its queue bounded: while more arrive than are
- * answered, a few requests can meet every other target, and a full batch has the most tokens a
+/* A server also has to answer every request, and to keep its queue bounded: while more arrive than
+ * are answered, a few requests can meet every other target, and a full batch has the most tokens a
  * second. Without a clock there is no queue. */
 static bool judge_service(const struct scenario *scenario, const char *axis, struct targets *out,
                           struct error *why)

@@ -101,7 +101,7 @@ static void print_cheapest(const struct planning *planning, FILE *out)
     table_line("", line, out);
 }
 
-/* Is the nearest value the lowest one tried, while the axis may have lower ones, and these may help? */
+/* Is the nearest value the lowest one tried, while the axis may have lower ones that help? */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
 {
     return planning->maximise && quest->fixed == NULL && quest->axis.numeric &&

@@ -20,7 +20,7 @@ void hire_host_read(const struct point *point, struct hire_form *form)
     uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
     form->of_machine = (uint32_t)(there / form->gpus > 0 ? there / form->gpus : 1);
     form->host_bytes = form->candidate->facts.tiers && setup->host_memory == 0
-                           ? memory_dram_limit(setup, &unseen) / 100 * LEFT_PERCENT
+                           ? memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT
                            : 0;
 }
 

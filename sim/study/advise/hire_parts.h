@@ -73,8 +73,8 @@ uint64_t hire_requests_wanted(const struct hire *hire);
 
 /* ---- hire_host.c ---- */
 
-/* What a machine has for prompts that begin alike, and for how many servers: `host_bytes`, which is 0
- * if the form keeps none or the scenario states how much, and `of_machine`. */
+/* What a machine has for prompts that begin alike, and for how many servers: `host_bytes`, which
+ * is 0 if the form keeps none or the scenario states how much, and `of_machine`. */
 void hire_host_read(const struct point *point, struct hire_form *form);
 
 /* Servers of one machine share its memory. */

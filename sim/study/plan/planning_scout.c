@@ -251,8 +251,8 @@ static bool planning_scout_follow(struct scouting *scouting, struct planning *pl
 
 /* ---- all of it ---- */
 
-/* Times and queues grow with the rate, and what is too long is so at every rate. A cost falls, and a lower bound may be met by higher rates
- * alone: then the lowest rate does not tell. */
+/* Times and queues grow with the rate, and what is too long is so at every rate. A cost falls, and
+ * a lower bound may be met by higher rates alone: then the lowest rate does not tell. */
 static bool only_times(const struct targets *targets)
 {
     bool only = true;

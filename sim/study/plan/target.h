@@ -62,7 +62,7 @@ bool target_serves(const struct target *target);
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, enum column column);
 
-/* Add a target that a server has to meet whatever the user asks for, unless one judges its column. */
+/* Add a target that a server has to meet whatever was asked for, unless one judges its column. */
 bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why);
 
 /* The targets without that of the queue, which few requests cannot judge. */

@@ -206,8 +206,8 @@ static void chance_is_seldom_a_trend(void **state)
 
 enum { SECOND = 1000000000, SEEDS = 50 };
 
-/* Servers that begin one request after the other, in the order of their arrival. Each takes a second
- * in the mean. */
+/* Servers that begin one request after the other, in the order of their arrival. Each takes a
+ * second in the mean. */
 struct queue {
     const char *name;
     double load;    /* requests a second of a server */
@@ -218,7 +218,8 @@ struct queue {
     int least, most; /* of 100 runs that are said to grow */
 };
 
-/* Of overloads by 3 % a run of 1000 requests shows two thirds: the others had few arrivals by chance. */
+/* Of overloads by 3 % a run of 1000 requests shows two thirds: the others had few arrivals by
+ * chance. */
 static const struct queue queues[] = {
     {"M/D/1", 0.9, 1000, 1, 1, 0, 0, 0},
     {"M/D/1, short", 0.9, 200, 1, 1, 0, 0, 1},

@@ -127,8 +127,8 @@ static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
     release(&asked);
 }
 
-/* A million requests a second for ten times as long as one takes are more than LENGTHEN_MOST: then as
- * many as that are served, not the thousand that come by default. */
+/* A million requests a second for ten times as long as one takes are more than LENGTHEN_MOST: then
+ * as many as that are served, not the thousand that come by default. */
 static void a_high_rate_is_judged_on_many_requests(void **state)
 {
     const char *const texts[] = {"model=smollm2-135m", "workload=\"synthetic:prompt=16,output=2\""};
