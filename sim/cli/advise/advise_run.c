@@ -55,7 +55,7 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
     char number[ADVISE_NUMBER];
     const struct cell *cost = &result->cells[COLUMN_COST];
     if (cost->set) {
-        SAY(text, ". A million tokens cost $%s", advise_number(cost->real, number));
+        SAY(text, ". A million output tokens cost $%s", advise_number(cost->real, number));
     } else {
         SAY(text, ". No price is known (hardware.price_per_hour)");
     }

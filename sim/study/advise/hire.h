@@ -68,6 +68,7 @@ struct hire_form {
     struct result *runs;  /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
+    bool ample;           /* and meet each limit on a time by a tenth */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */
     struct result lonely; /* with this result */

@@ -236,6 +236,23 @@ double target_shortfall(const struct target *target, const struct result *result
                                                            : INFINITY;
 }
 
+double target_margin(const struct target *target, const struct result *result)
+{
+    double value;
+    bool bounded = target->at_most && time_scale(target->column) > 0 && target->bound > 0;
+    return bounded && target_value_of(target->column, result, &value) ? 1 - value / target->bound
+                                                                      : NAN;
+}
+
+bool targets_ample(const struct targets *targets, const struct result *result)
+{
+    bool ample = true;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        ample = ample && !(target_margin(&targets->all[i], result) < TARGET_AMPLE);
+    }
+    return ample;
+}
+
 double targets_shortfall(const struct targets *targets, const struct result *result)
 {
     double most = 0;

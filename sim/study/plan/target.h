@@ -35,6 +35,13 @@ bool targets_parse(const char *text, struct targets *out, struct error *why);
 double target_shortfall(const struct target *target, const struct result *result);
 double targets_shortfall(const struct targets *targets, const struct result *result);
 
+/* By which share of its bound a run meets an upper bound on a time; NaN for other targets. */
+double target_margin(const struct target *target, const struct result *result);
+
+/* Does it meet each by TARGET_AMPLE or more? */
+#define TARGET_AMPLE 0.1
+bool targets_ample(const struct targets *targets, const struct result *result);
+
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 

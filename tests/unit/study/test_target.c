@@ -287,6 +287,28 @@ static void a_target_is_added_where_nothing_judges_its_column(void **state)
     assert_false(targets_add_unjudged("queue_grows<=0", &targets, &why));
 }
 
+/* 45 ms of 50 is a tenth; lower bounds and other figures have no margin. */
+static void a_margin_is_a_share_of_the_bound_of_a_time(void **state)
+{
+    struct targets targets;
+    struct result result;
+    struct error why;
+    (void)state;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
+    result_integer(&result, COLUMN_TPOT_P99, 45000000);
+    result_integer(&result, COLUMN_QUEUE_GROWS, 0);
+    assert_true(targets_parse("tpot_p99_ms<=50,queue_grows<=0,tpot_p99_ms>=44", &targets, &why));
+    assert_float_equal(target_margin(&targets.all[0], &result), 0.1, 1e-12);
+    assert_true(isnan(target_margin(&targets.all[1], &result)));
+    assert_true(isnan(target_margin(&targets.all[2], &result)));
+    result_integer(&result, COLUMN_TPOT_P99, 44000000);
+    assert_true(targets_ample(&targets, &result));
+    result_integer(&result, COLUMN_TPOT_P99, 46000000);
+    assert_false(targets_ample(&targets, &result));
+    result_release(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
         cmocka_unit_test(draws_are_counted_in_their_columns_units),
         cmocka_unit_test(families_are_counted_in_their_columns_units),
+        cmocka_unit_test(a_margin_is_a_share_of_the_bound_of_a_time),
         cmocka_unit_test(a_target_is_added_where_nothing_judges_its_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
