@@ -30,31 +30,31 @@ static double first_times(const struct served *all, size_t count, int64_t last_n
 /* ---- the queue ------------------------------------------------------------------------ */
 
 /* When a request came to its server, or began there. */
-struct moment {
+struct backlog_moment {
     uint32_t server;
     int64_t ns;
 };
 
 static int compare_moments(const void *a, const void *b)
 {
-    const struct moment *x = a, *y = b;
+    const struct backlog_moment *x = a, *y = b;
     return x->server != y->server ? (x->server > y->server) - (x->server < y->server)
                                   : (x->ns > y->ns) - (x->ns < y->ns);
 }
 
 /* What is read of a run: the moments of its requests by server, each in order of time. */
-struct queues {
-    struct moment *came, *begun, *ended; /* [count], owned */
+struct backlog_queues {
+    struct backlog_moment *came, *begun, *ended; /* [count], owned */
     size_t count;
     int64_t last_ns;   /* the last request came */
     int64_t filled_ns; /* the first requests had the time to end */
     double share;      /* of the requests that came, as many as were asked for */
 };
 
-static bool queues_init(const struct served *all, size_t count, struct queues *out,
+static bool queues_init(const struct served *all, size_t count, struct backlog_queues *out,
                         struct error *why)
 {
-    struct moment **lists[] = {&out->came, &out->begun, &out->ended};
+    struct backlog_moment **lists[] = {&out->came, &out->begun, &out->ended};
     for (int i = 0; i < 3; i++) {
         if ((*lists[i] = array_zeroed(count, sizeof **lists[i], why)) == NULL) {
             return false;
@@ -62,9 +62,9 @@ static bool queues_init(const struct served *all, size_t count, struct queues *o
     }
     for (size_t i = 0; i < count; i++) {
         if (!all[i].too_long) {
-            out->came[out->count] = (struct moment){all[i].server, all[i].arrived_ns};
-            out->begun[out->count] = (struct moment){all[i].server, all[i].scheduled_ns};
-            out->ended[out->count++] = (struct moment){all[i].server, all[i].end_ns};
+            out->came[out->count] = (struct backlog_moment){all[i].server, all[i].arrived_ns};
+            out->begun[out->count] = (struct backlog_moment){all[i].server, all[i].scheduled_ns};
+            out->ended[out->count++] = (struct backlog_moment){all[i].server, all[i].end_ns};
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -73,7 +73,7 @@ static bool queues_init(const struct served *all, size_t count, struct queues *o
     return true;
 }
 
-static void queues_release(struct queues *queues)
+static void queues_release(struct backlog_queues *queues)
 {
     free(queues->came);
     free(queues->begun);
@@ -81,7 +81,7 @@ static void queues_release(struct queues *queues)
 }
 
 /* When the queue of the server was last empty whose moments are [from, end). */
-static int64_t last_empty(const struct queues *queues, size_t from, size_t end)
+static int64_t last_empty(const struct backlog_queues *queues, size_t from, size_t end)
 {
     int64_t empty_ns = 0;
     for (size_t i = from; i < end && queues->begun[i].ns <= queues->last_ns; i++) {
@@ -92,8 +92,8 @@ static int64_t last_empty(const struct queues *queues, size_t from, size_t end)
 }
 
 /* Moments after a time and up to the last arrival. */
-static double count_since(const struct queues *queues, const struct moment *list, size_t from,
-                          size_t end, int64_t ns)
+static double count_since(const struct backlog_queues *queues, const struct backlog_moment *list,
+                          size_t from, size_t end, int64_t ns)
 {
     double since = 0;
     for (size_t i = from; i < end; i++) {
@@ -103,7 +103,7 @@ static double count_since(const struct queues *queues, const struct moment *list
 }
 
 /* By how many requests the server falls behind whose moments are [from, end). */
-static double read_behind(const struct queues *queues, size_t from, size_t end)
+static double read_behind(const struct backlog_queues *queues, size_t from, size_t end)
 {
     int64_t half_ns = queues->last_ns / 2, empty_ns = last_empty(queues, from, end);
     int64_t full_ns = queues->filled_ns < half_ns ? queues->filled_ns : half_ns;
@@ -115,7 +115,7 @@ static double read_behind(const struct queues *queues, size_t from, size_t end)
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
 }
 
-static bool is_behind(const struct queues *queues)
+static bool is_behind(const struct backlog_queues *queues)
 {
     double behind = 0, late = queues->share / 2 * (double)queues->count;
     for (size_t from = 0, end = 0; from < queues->count; from = end) {
@@ -131,9 +131,9 @@ bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, doub
                    bool *grows, struct error *why)
 {
     double asked = rate * (double)last_ns / 1e9, came = (double)count - 1;
-    struct queues queues = {.last_ns = last_ns,
-                            .filled_ns = (int64_t)first_times(all, count, last_ns),
-                            .share = rate > 0 ? fmin(asked / came, 1) : 1};
+    struct backlog_queues queues = {.last_ns = last_ns,
+                                    .filled_ns = (int64_t)first_times(all, count, last_ns),
+                                    .share = rate > 0 ? fmin(asked / came, 1) : 1};
     bool good = queues_init(all, count, &queues, why);
     *grows = good && is_behind(&queues);
     queues_release(&queues);

@@ -137,7 +137,7 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
 
-static void add_left_out(uint64_t too_long, struct result *result)
+static void serving_outcome_add_left_out(uint64_t too_long, struct result *result)
 {
     int64_t refused = result->cells[COLUMN_LEFT_OUT].integer;
     result_integer(result, COLUMN_LEFT_OUT, refused + (int64_t)too_long);
@@ -149,7 +149,7 @@ static void add_left_out(uint64_t too_long, struct result *result)
 void serving_write_found(const struct prefix_totals *found, struct result *result)
 {
     write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
-    add_left_out(found->too_long, result);
+    serving_outcome_add_left_out(found->too_long, result);
 }
 
 /* ---- times ----------------------------------------------------------------------------- */
@@ -314,7 +314,8 @@ struct arrivals {
     int64_t last_ns, begun_ns;
 };
 
-static struct arrivals read_arrivals(const struct requests *requests, const struct served *all)
+static struct arrivals serving_outcome_read_arrivals(const struct requests *requests,
+                                                     const struct served *all)
 {
     struct arrivals arrivals = {0, 0};
     for (size_t i = 0; i < requests->count; i++) {
@@ -353,7 +354,7 @@ static bool write_arrivals(const struct point *point, const struct requests *req
                            const struct served *all, const struct serving_totals *totals,
                            const struct tokens *tokens, struct result *result, struct error *why)
 {
-    struct arrivals arrivals = read_arrivals(requests, all);
+    struct arrivals arrivals = serving_outcome_read_arrivals(requests, all);
     uint64_t answered = requests->count - tokens->too_long;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
@@ -406,7 +407,7 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     serving_outcome_write_rates(point, &tokens, totals, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
-    add_left_out(tokens.too_long, result);
+    serving_outcome_add_left_out(tokens.too_long, result);
     return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
            serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);

@@ -69,7 +69,7 @@ static const struct shown_time {
 };
 
 /* Which of the four is limited, and so shown. */
-static int shown_of(const struct shown_time *time, const struct hire *hire)
+static int shown_time_of(const struct shown_time *time, const struct hire *hire)
 {
     int shown = 0;
     for (int i = 3; i >= 0; i--) {
@@ -81,7 +81,7 @@ static int shown_of(const struct shown_time *time, const struct hire *hire)
 static void put_times(const struct hire *hire, const struct result *result, struct frame *frame)
 {
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        enum column column = times[i].columns[shown_of(&times[i], hire)];
+        enum column column = times[i].columns[shown_time_of(&times[i], hire)];
         frame_number(frame, (uint32_t)times[i].place, result_number(result, column));
     }
 }
@@ -91,7 +91,7 @@ static struct frame *make_columns(const struct hire *hire, struct error *why)
     struct frame_column own[COLUMNS];
     memcpy(own, columns, sizeof own);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        own[times[i].place].title = times[i].titles[shown_of(&times[i], hire)];
+        own[times[i].place].title = times[i].titles[shown_time_of(&times[i], hire)];
     }
     return frame_create(own, COLUMNS, why);
 }

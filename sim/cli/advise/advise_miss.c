@@ -98,7 +98,7 @@ static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
     }
 }
 
-static void add_left_out(const struct result *result, char text[ADVISE_PHRASE])
+static void advise_miss_add_left_out(const struct result *result, char text[ADVISE_PHRASE])
 {
     char phrase[ADVISE_PHRASE];
     snprintf(phrase, sizeof phrase, "%.0f of %.0f requests are too long for its memory",
@@ -123,7 +123,7 @@ const char *advise_misses(const struct targets *targets, const struct result *re
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
         if (target_shortfall(target, result) > 0 && target->column == COLUMN_LEFT_OUT) {
-            add_left_out(result, text);
+            advise_miss_add_left_out(result, text);
         } else if (target_shortfall(target, result) > 0 && !is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s instead of %s",

@@ -116,7 +116,8 @@ static bool may_need_more(const struct planning *planning, const struct quest *q
            quest->axis.numeric && quest->axis.around;
 }
 
-static void say_range(const struct planning *planning, const struct quest *quest, char line[LINE])
+static void plan_report_say_range(const struct planning *planning, const struct quest *quest,
+                                  char line[LINE])
 {
     char from[TEXT], to[TEXT];
     uint32_t last = quest->axis.count - 1;
@@ -142,7 +143,7 @@ static void plan_report_print_answer(const struct planning *planning, const stru
     }
     if (may_need_more(planning, quest)) {
         char line[LINE];
-        say_range(planning, quest, line);
+        plan_report_say_range(planning, quest, line);
         table_line("", line, out);
     }
 }
