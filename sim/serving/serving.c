@@ -322,7 +322,7 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
         return false;
     }
     serving_write_requests(point, &serving->requests, &bound, result);
-    serving_note_refused(point, serving->refused, result);
+    serving_write_refused(point, serving->refused, result);
     serving_note_pool(point, &serving->memory.prefix, result);
     if (!serving->point->workload.timed) {
         if (!serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,

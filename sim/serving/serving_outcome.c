@@ -26,6 +26,15 @@ static void note_states(const struct setup *setup, struct result *result)
     }
 }
 
+/* A server's steps are timed at the mean length: only the requests say that one is longer. */
+static void note_longest(const struct model *model, const struct requests *requests,
+                         struct result *result)
+{
+    if (model->trained_context > 0 && requests_longest(requests) > model->trained_context) {
+        result_note(result, note_trained_context(model->name, model->trained_context));
+    }
+}
+
 static void note_engine(const struct workload *workload, struct result *result)
 {
     struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
@@ -96,12 +105,14 @@ void serving_write_requests(const struct point *point, const struct requests *re
         note_unknown(requests->count - known, requests->count, result);
     }
     note_states(&point->setup, result);
+    note_longest(&point->setup.model, requests, result);
     note_engine(&point->workload, result);
     note_unheard(point, result);
 }
 
-void serving_note_refused(const struct point *point, size_t refused, struct result *result)
+void serving_write_refused(const struct point *point, size_t refused, struct result *result)
 {
+    result_integer(result, COLUMN_LEFT_OUT, (int64_t)refused);
     if (refused > 0) {
         result_note(result,
                     note_refused(refused, point->requests->count, point->workload.request_tokens));
@@ -126,8 +137,10 @@ static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct 
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
 
-static void note_left_out(uint64_t too_long, struct result *result)
+static void serving_outcome_add_left_out(uint64_t too_long, struct result *result)
 {
+    int64_t refused = result->cells[COLUMN_LEFT_OUT].integer;
+    result_integer(result, COLUMN_LEFT_OUT, refused + (int64_t)too_long);
     if (too_long > 0) {
         result_note(result, note_too_long(too_long));
     }
@@ -136,7 +149,7 @@ static void note_left_out(uint64_t too_long, struct result *result)
 void serving_write_found(const struct prefix_totals *found, struct result *result)
 {
     write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
-    note_left_out(found->too_long, result);
+    serving_outcome_add_left_out(found->too_long, result);
 }
 
 /* ---- times ----------------------------------------------------------------------------- */
@@ -296,18 +309,52 @@ uint64_t serving_requests_wanted(const struct result *result)
     return wanted > (uint64_t)requests->integer ? wanted : 0;
 }
 
-/* Clients that wait for their answers set the rate themselves. */
-static void write_arrivals(const struct point *point, const struct requests *requests,
-                           const struct served *all, const struct serving_totals *totals,
-                           const struct tokens *tokens, struct result *result)
+/* When the last request came, and the last session or request without one began. */
+struct arrivals {
+    int64_t last_ns, begun_ns;
+};
+
+static struct arrivals serving_outcome_read_arrivals(const struct requests *requests,
+                                                     const struct served *all)
 {
-    int64_t last_ns = 0;
-    int64_t begun_ns = 0; /* the last session, or request */
+    struct arrivals arrivals = {0, 0};
     for (size_t i = 0; i < requests->count; i++) {
-        last_ns = all[i].arrived_ns > last_ns ? all[i].arrived_ns : last_ns;
-        bool begins = requests->all[i].turn == 0 && all[i].arrived_ns > begun_ns;
-        begun_ns = begins ? all[i].arrived_ns : begun_ns;
+        int64_t ns = all[i].arrived_ns;
+        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
+        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
+        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
     }
+    return arrivals;
+}
+
+/* Clients that wait for their answers set the rate themselves. */
+static bool write_load(const struct point *point, const struct requests *requests,
+                       const struct served *all, struct arrivals arrivals, struct result *result,
+                       struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    double came = (double)(requests->count - 1) * 1e9 / (double)arrivals.last_ns;
+    double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
+    bool few = lack_sessions(point, requests, came), grows = false;
+    if (workload->clients == 0 &&
+        !(few ? backlog_waits : backlog_grows)(all, requests->count, arrivals.begun_ns, asked,
+                                               &grows, why)) {
+        return false;
+    }
+    result_real(result, COLUMN_RATE_IN, came);
+    result_integer(result, COLUMN_QUEUE_GROWS, grows);
+    note_load(point, grows, arrivals.last_ns, result);
+    if (few) {
+        result_note(result, note_sessions_too_few(workload->rate, came));
+    }
+    return true;
+}
+
+static bool write_arrivals(const struct point *point, const struct requests *requests,
+                           const struct served *all, const struct serving_totals *totals,
+                           const struct tokens *tokens, struct result *result, struct error *why)
+{
+    struct arrivals arrivals = serving_outcome_read_arrivals(requests, all);
     uint64_t answered = requests->count - tokens->too_long;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
@@ -315,21 +362,10 @@ static void write_arrivals(const struct point *point, const struct requests *req
     if (totals->end_ns > 0) {
         result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
     }
-    if (last_ns == 0 && requests->count > 0) {
+    if (arrivals.last_ns == 0 && requests->count > 0) {
         result_integer(result, COLUMN_QUEUE_GROWS, 0); /* all at once: the queue only shrinks */
     }
-    if (last_ns > 0) {
-        double came = (double)(requests->count - 1) * 1e9 / (double)last_ns;
-        bool few = lack_sessions(point, requests, came);
-        bool grows = point->workload.clients == 0 &&
-                     (few ? backlog_waits : backlog_grows)(all, requests->count, begun_ns);
-        result_real(result, COLUMN_RATE_IN, came);
-        result_integer(result, COLUMN_QUEUE_GROWS, grows);
-        note_load(point, grows, last_ns, result);
-        if (few) {
-            result_note(result, note_sessions_too_few(point->workload.rate, came));
-        }
-    }
+    return arrivals.last_ns == 0 || write_load(point, requests, all, arrivals, result, why);
 }
 
 static bool write_trust(const struct serving_totals *totals, struct result *result,
@@ -369,11 +405,11 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     samples_release(&samples);
     write_tokens(tokens.gpu, tokens.host, tokens.computed, result);
     serving_outcome_write_rates(point, &tokens, totals, result);
-    write_arrivals(point, requests, served, totals, &tokens, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
-    note_left_out(tokens.too_long, result);
-    return serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
+    serving_outcome_add_left_out(tokens.too_long, result);
+    return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
+           serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }
 

@@ -24,8 +24,9 @@ struct serving_totals {
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result);
 
-/* Note that the server refused so many requests because of their length. */
-void serving_note_refused(const struct point *point, size_t refused, struct result *result);
+/* The server refused so many requests because of their length. Before the functions below, which
+ * add those that it has no memory for. */
+void serving_write_refused(const struct point *point, size_t refused, struct result *result);
 
 /* Add a note if HBM holds less than kv_pool_tokens asks for. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,

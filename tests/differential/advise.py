@@ -123,6 +123,8 @@ class Checker:
         if run["status"] != "ok":
             return ["cannot run"]
         missed = ["queue"] if run["queue_grows"] else []
+        if run["requests_left_out"]:
+            missed.append(f"{run['requests_left_out']} requests left out")
         for name, (share, bound) in limits.items():
             key = f"{name}_ms" if share == "mean" else f"{name}_{share}_ms"
             if run[key] is not None and run[key] > bound * 1000:

@@ -3,6 +3,7 @@
 #include "base/node.h"
 #include "base/text.h"
 #include "answer/table.h"
+#include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_text.h"
 
 #include <inttypes.h>
@@ -52,6 +53,49 @@ static bool hire_frame_put_run(const struct hire *hire, const struct hire_form *
     return good && (run == NULL || run_put_json(run, frame, DATA_run, why));
 }
 
+/* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th
+ * percentile. */
+static const struct shown_time {
+    int place;
+    enum column columns[4];
+    const char *titles[4];
+} times[] = {
+    {DATA_ttft,
+     {COLUMN_TTFT_P99, COLUMN_TTFT_P90, COLUMN_TTFT_P50, COLUMN_TTFT},
+     {"TTFT p99 ms", "TTFT p90 ms", "TTFT p50 ms", "TTFT ms"}},
+    {DATA_tpot,
+     {COLUMN_TPOT_P99, COLUMN_TPOT_P90, COLUMN_TPOT_P50, COLUMN_TPOT},
+     {"TPOT p99 ms", "TPOT p90 ms", "TPOT p50 ms", "TPOT ms"}},
+};
+
+/* Which of the four is limited, and so shown. */
+static int shown_time_of(const struct shown_time *time, const struct hire *hire)
+{
+    int shown = 0;
+    for (int i = 3; i >= 0; i--) {
+        shown = targets_judge(&hire->targets, time->columns[i]) ? i : shown;
+    }
+    return shown;
+}
+
+static void put_times(const struct hire *hire, const struct result *result, struct frame *frame)
+{
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        enum column column = times[i].columns[shown_time_of(&times[i], hire)];
+        frame_number(frame, (uint32_t)times[i].place, result_number(result, column));
+    }
+}
+
+static struct frame *make_columns(const struct hire *hire, struct error *why)
+{
+    struct frame_column own[COLUMNS];
+    memcpy(own, columns, sizeof own);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        own[times[i].place].title = times[i].titles[shown_time_of(&times[i], hire)];
+    }
+    return frame_create(own, COLUMNS, why);
+}
+
 static void put_form(const struct hire *hire, uint32_t index, struct frame *frame)
 {
     const struct hire_form *form = &hire->forms[index];
@@ -76,13 +120,14 @@ static void put_form(const struct hire *hire, uint32_t index, struct frame *fram
     }
     frame_number(frame, DATA_all_gpus, form->servers * form->gpus);
     frame_textf(frame, DATA_shape, "%u x %u", form->servers, form->gpus);
+    put_times(hire, hire_holds(form), frame);
     frame_result(frame, hire_holds(form));
 }
 
 /* A row for each form; for people only those that are shown, without the runs. */
 static struct frame *hire_frame_make(const struct hire *hire, bool for_people, struct error *why)
 {
-    struct frame *frame = frame_create(columns, COLUMNS, why);
+    struct frame *frame = make_columns(hire, why);
     bool good = frame != NULL;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         if (!for_people || hire_frame_is_shown(hire, i)) {
@@ -122,12 +167,13 @@ static void hire_frame_print_title(const struct hire *hire, const char *model, F
 }
 
 /* Why the table does not show a form. */
-enum reason { REFUSED, NO_ROOM, MISSES_ALONE, MISSES, DEARER, UNDECIDED };
+enum reason { REFUSED, NO_ROOM, TOO_SMALL, MISSES_ALONE, MISSES, DEARER, UNDECIDED };
 
 static enum reason hire_frame_reason_of(const struct hire_form *form)
 {
     bool misses = hire_misses(form) != NULL;
     return form->no_room                ? NO_ROOM
+           : form->too_small            ? TOO_SMALL
            : form->refused[0] != '\0'   ? REFUSED
            : misses && form->fewer == 0 ? MISSES_ALONE
            : misses                     ? MISSES
@@ -144,7 +190,7 @@ static const char *say_reason(const struct hire_form *form)
         [UNDECIDED] = "not decided",
     };
     enum reason reason = hire_frame_reason_of(form);
-    return reason <= NO_ROOM ? form->refused : words[reason];
+    return reason <= TOO_SMALL ? form->refused : words[reason];
 }
 
 /* Servers without room are one reason, however much each lacks; others that cannot be are one if
@@ -181,9 +227,27 @@ static void print_rest(const struct hire *hire, FILE *out)
             hire->cheap_runs);
 }
 
+/* What the figures of the shown forms rest on, as below every table. */
+static bool hire_print_notes(const struct hire *hire, bool why, FILE *out, struct error *error)
+{
+    struct runs_notes *notes = runs_notes_create(error);
+    for (uint32_t i = 0; notes != NULL && i < hire->count; i++) {
+        if (hire->forms[i].servers > 0) {
+            runs_notes_add(notes, hire_holds(&hire->forms[i]));
+        }
+    }
+    if (notes != NULL && hire->best != HIRE_NONE) {
+        runs_notes_print_below(notes, why, out);
+    }
+    bool good = notes != NULL;
+    runs_notes_destroy(notes);
+    return good;
+}
+
 /* ---- all of it ---- */
 
-bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, struct error *why)
+bool advise_hire_print(const struct hire *hire, const char *model, bool reasons, FILE *out,
+                       struct error *why)
 {
     if (hire->interrupted && hire->best == HIRE_NONE) {
         return true;
@@ -201,6 +265,7 @@ bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, st
     }
     if (good) {
         print_rest(hire, out);
+        good = hire_print_notes(hire, reasons, out, why);
     }
     if (good && hire->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",

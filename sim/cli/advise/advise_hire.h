@@ -5,9 +5,11 @@
 #include "cli/advise/advise_verdict.h"
 #include "study/advise/hire.h"
 
-/* The verdict, and a table of the machines. `model` as it was typed. Of an interrupted search what
- * it found so far, as such; nothing if that is nothing. */
-bool advise_hire_print(const struct hire *hire, const char *model, FILE *out, struct error *why);
+/* The verdict, a table of the machines and the notes on their runs, with `reasons` all of them.
+ * `model` as it was typed. Of an interrupted search what it found so far, as such; nothing if that
+ * is nothing. */
+bool advise_hire_print(const struct hire *hire, const char *model, bool reasons, FILE *out,
+                       struct error *why);
 
 /* JSON objects, each on its own line: the verdict (answer/hire_verdicts.def), then a row for each
  * form (answer/hires.def). */
@@ -15,7 +17,7 @@ bool advise_hire_json(const struct hire *hire, const char *model, FILE *out, str
 
 /* ---- advise_hire_words.c ---- */
 
-/* The verdict: run, meets, others and start, and their numbers. NULL on failure. The caller
+/* The verdict: run, meets, others, sure and start, and their numbers. NULL on failure. The caller
  * destroys the frame. `model` as it was typed. */
 struct frame *hire_verdict(const struct hire *hire, const char *model, struct error *why);
 

@@ -2,6 +2,7 @@
 
 #include "base/node.h"
 #include "cli/advise/advise_words.h"
+#include "serving/serving_outcome.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -54,15 +55,28 @@ static void say_money(const struct hire *hire, const struct hire_form *form,
     }
     SAY(text, "$%.2f an hour, ", hire_cost(form, form->servers));
     if (cost->set) {
-        SAY(text, "$%.3g a million tokens, ", cost->real);
+        SAY(text, "$%.3g a million output tokens, ", cost->real);
     }
     char request[ADVISE_NUMBER];
     SAY(text, "$%s a request", advise_number(hire_request_cost(hire, form), request));
 }
 
+/* An interrupted search says so before it names a cost. */
+static void say_undecided(const struct hire *hire, char text[VERDICT_TEXT])
+{
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < hire->count; i++) {
+        open += hire->forms[i].refused[0] == '\0' && !hire->forms[i].decided;
+    }
+    if (hire->interrupted) {
+        SAY(text, "the best so far, while %u of %u forms are not decided: ", open, hire->count);
+    }
+}
+
 static void say_run(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
 {
     bool tiers = best->candidate->facts.tiers;
+    say_undecided(hire, text);
     say_form(best, best->servers, text);
     SAY(text, ", %s%s, weights in %s: ", best->candidate->system,
         tiers ? " with host memory for prompts that begin alike" : "", best->weights);
@@ -89,10 +103,30 @@ static void say_meets(const struct hire *hire, const struct hire_form *best,
     advise_meets(&hire->targets, result, phrase);
     SAY(text, "%s%s%" PRId64 " requests at %g a second, all simulated.", phrase,
         phrase[0] != '\0' ? "; " : "", result->cells[COLUMN_REQUESTS].integer, hire->rate);
+    if (serving_requests_wanted(result) > 0) {
+        SAY(text, " They come for less than ten times as long as one takes: the servers may not "
+                  "hold the rate for longer.");
+    }
     if (best->fewer > 0) {
         SAY(text, " With %u server%s: %s.", best->fewer, best->fewer > 1 ? "s" : "",
             advise_misses(&hire->targets, hire_misses(best), phrase));
     }
+}
+
+/* What the servers have of host memory for prompts, and how little does. */
+static void say_host(const struct hire_form *best, struct frame *verdict, char text[VERDICT_TEXT])
+{
+    uint64_t gib = hire_host_gib(best, best->servers), least = best->least_host_gib;
+    if (gib == 0) {
+        return;
+    }
+    SAY(text, " Host memory: %" PRIu64 " GiB a server", gib);
+    frame_number(verdict, DATA_host_bytes, (double)(gib << 30));
+    if (least > 0) {
+        SAY(text, least < gib ? "; %" PRIu64 " GiB do as well" : "; half of it does not do", least);
+        frame_number(verdict, DATA_least_host_bytes, (double)(least << 30));
+    }
+    SAY(text, ".");
 }
 
 void hire_say_why(const struct hire *hire, const struct hire_form *form, char text[VERDICT_TEXT])
@@ -192,14 +226,40 @@ static void put_numbers(const struct hire *hire, const struct hire_form *best,
     }
 }
 
+static double assumed_share(const struct result *result)
+{
+    double share = 0;
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        share += strcmp(result->basis[i].name, "assumed") == 0 ? result->basis[i].share : 0;
+    }
+    return share;
+}
+
+/* How near the limits are, beside what is known of the error of these times. */
+static void say_sure(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
+{
+    const struct result *result = hire_holds(best);
+    char narrow[ADVISE_PHRASE];
+    bool known = result->cells[COLUMN_TTFT_BAND].set || result->cells[COLUMN_TPOT_BAND].set;
+    if (advise_narrow(&hire->targets, result, narrow)[0] != '\0') {
+        SAY(text, "a limit is met narrowly: %s. ", narrow);
+    }
+    SAY(text, "The error of %s is unknown; %.0f %% of the time is assumed.",
+        known ? "99th percentiles" : "these times", 100 * assumed_share(result));
+}
+
 static bool hire_words_say_best(const struct hire *hire, const struct hire_form *best,
                                 const char *model, struct frame *verdict, struct error *why)
 {
     char run[VERDICT_TEXT] = "", meets[VERDICT_TEXT] = "", start[VERDICT_TEXT] = "";
+    char sure[VERDICT_TEXT] = "";
     struct scenario scenario;
     say_run(hire, best, run);
     say_meets(hire, best, meets);
+    say_host(best, verdict, meets);
+    say_sure(hire, best, sure);
     put_numbers(hire, best, verdict);
+    frame_text(verdict, DATA_sure, sure);
     bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
                 advise_say_start(&scenario, hire_holds(best), model_of(best, model), best->servers,
                                  start, why);

@@ -1,9 +1,14 @@
 #include "cli/advise/advise_words.h"
 
 #include "base/text.h"
+#include "study/plan/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_DIGITS = 3, MOST_DIGITS = 9, FAR = 10 /* times the median */ };
 
 /* Columns that people have a name for; others are called as they are in a result. */
 static const struct {
@@ -29,7 +34,37 @@ static const char *advise_miss_name_of(enum column column, const struct result *
     return column_kinds[column].name;
 }
 
-/* "4.2 s", "38 ms", or the number as it is; three digits, so that a near miss shows. */
+/* A time in milliseconds: "4.2 s", "38 ms". */
+static void advise_miss_write_time(double ms, int digits, char text[ADVISE_NUMBER])
+{
+    bool seconds = ms >= 999.5; /* "1e+03 ms" */
+    if (ms >= 1e5 && digits == USUAL_DIGITS) {
+        snprintf(text, ADVISE_NUMBER, "%.0f s", ms / 1000);
+    } else {
+        snprintf(text, ADVISE_NUMBER, seconds ? "%.*g s" : "%.*g ms", digits,
+                 seconds ? ms / 1000 : ms);
+    }
+}
+
+/* A time as it was written, in milliseconds. */
+static double written_ms(const char *text)
+{
+    char *end;
+    double number = strtod(text, &end);
+    return strcmp(end, " s") == 0 ? 1000 * number : number;
+}
+
+/* Three digits, or as many as tell a miss from its bound. */
+static void write_beside(double ms, double bound_ms, char text[ADVISE_NUMBER])
+{
+    for (int digits = USUAL_DIGITS; digits <= MOST_DIGITS; digits++) {
+        advise_miss_write_time(ms, digits, text);
+        if (fabs(written_ms(text) - bound_ms) > 1e-9 * bound_ms || ms == bound_ms) {
+            return;
+        }
+    }
+}
+
 static void advise_miss_write_value(const struct target *target, const struct result *result,
                                     char text[ADVISE_NUMBER])
 {
@@ -39,10 +74,8 @@ static void advise_miss_write_value(const struct target *target, const struct re
         snprintf(text, ADVISE_NUMBER, "%.31s", target_format(target, result, written));
     } else if (isnan(value)) {
         snprintf(text, ADVISE_NUMBER, "unknown");
-    } else if (value >= 999.5) { /* "1e+03 ms" */
-        snprintf(text, ADVISE_NUMBER, value < 1e5 ? "%.3g s" : "%.0f s", value / 1000);
     } else {
-        snprintf(text, ADVISE_NUMBER, "%.3g ms", value);
+        write_beside(value, target->bound / 1e6, text);
     }
 }
 
@@ -65,6 +98,20 @@ static void add_backlog(const struct result *result, char text[ADVISE_PHRASE])
     }
 }
 
+static void advise_miss_add_left_out(const struct result *result, char text[ADVISE_PHRASE])
+{
+    char phrase[ADVISE_PHRASE];
+    snprintf(phrase, sizeof phrase, "%.0f of %.0f requests are too long for its memory",
+             result_number(result, COLUMN_LEFT_OUT), result_number(result, COLUMN_REQUESTS));
+    advise_miss_add(phrase, text);
+}
+
+/* Does a sentence of its own say the target? */
+static bool is_service(const struct target *target)
+{
+    return target->column == COLUMN_QUEUE_GROWS || target->column == COLUMN_LEFT_OUT;
+}
+
 const char *advise_misses(const struct targets *targets, const struct result *result,
                           char text[ADVISE_PHRASE])
 {
@@ -75,7 +122,9 @@ const char *advise_misses(const struct targets *targets, const struct result *re
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
-        if (target_shortfall(target, result) > 0 && target->column != COLUMN_QUEUE_GROWS) {
+        if (target_shortfall(target, result) > 0 && target->column == COLUMN_LEFT_OUT) {
+            advise_miss_add_left_out(result, text);
+        } else if (target_shortfall(target, result) > 0 && !is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s instead of %s",
                      advise_miss_name_of(target->column, result), value, target->typed);
@@ -86,6 +135,22 @@ const char *advise_misses(const struct targets *targets, const struct result *re
     return text;
 }
 
+/* A median that is met says nothing of requests that take ten times as long. */
+static void add_tail(enum column column, const struct result *result, char text[ADVISE_PHRASE])
+{
+    static const struct {
+        enum column median, tail;
+    } tails[] = {{COLUMN_TTFT_P50, COLUMN_TTFT_P99}, {COLUMN_TPOT_P50, COLUMN_TPOT_P99}};
+    char value[ADVISE_NUMBER];
+    for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+        double tail = result_number(result, tails[i].tail);
+        if (column == tails[i].median && tail >= FAR * result_number(result, column)) {
+            advise_miss_write_time(tail, USUAL_DIGITS, value);
+            text_append(text, ADVISE_PHRASE, " (but p99 %s)", value);
+        }
+    }
+}
+
 const char *advise_meets(const struct targets *targets, const struct result *result,
                          char text[ADVISE_PHRASE])
 {
@@ -93,10 +158,31 @@ const char *advise_meets(const struct targets *targets, const struct result *res
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
-        if (target->column != COLUMN_QUEUE_GROWS) {
+        if (!is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s of %s",
                      advise_miss_name_of(target->column, result), value, target->typed);
+            advise_miss_add(phrase, text);
+            add_tail(target->column, result, text);
+        }
+    }
+    return text;
+}
+
+const char *advise_narrow(const struct targets *targets, const struct result *result,
+                          char text[ADVISE_PHRASE])
+{
+    text[0] = '\0';
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        double margin = target_margin(target, result);
+        char phrase[ADVISE_PHRASE];
+        if (margin < TARGET_AMPLE) {
+            snprintf(phrase, sizeof phrase, "%s by %.2g %%%s",
+                     advise_miss_name_of(target->column, result), 100 * margin,
+                     verdict_band(target, result) == NULL ? ""
+                     : verdict_is_near(target, result)    ? " (within the error)"
+                                                          : " (more than the error)");
             advise_miss_add(phrase, text);
         }
     }

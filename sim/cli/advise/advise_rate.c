@@ -17,8 +17,7 @@ bool advise_rate_check(const struct arguments *arguments, struct error *why)
         const char *expect;
     } unused[] = {{ADVISE_MASS, systems},
                   {ADVISE_PAPER, systems},
-                  {ADVISE_WIDE, "--json, which has all forms"},
-                  {ADVISE_WHY, "--json, which has all notes"}};
+                  {ADVISE_WIDE, "--json, which has all forms"}};
     for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
         if (arguments_given(arguments, unused[i].option)) {
             error_usage(why, NULL, 0, "'%s' does not apply to '--rate'",
@@ -55,10 +54,11 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool good =
-        (arguments_given(arguments, ADVISE_JSON) ? advise_hire_json(hire, model, stdout, why)
-                                                 : advise_hire_print(hire, model, stdout, why)) &&
-        output_flush(stdout, "standard output", why);
+    bool good = (arguments_given(arguments, ADVISE_JSON)
+                     ? advise_hire_json(hire, model, stdout, why)
+                     : advise_hire_print(hire, model, arguments_given(arguments, ADVISE_WHY),
+                                         stdout, why)) &&
+                output_flush(stdout, "standard output", why);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));
 }

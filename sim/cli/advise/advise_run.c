@@ -55,7 +55,7 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
     char number[ADVISE_NUMBER];
     const struct cell *cost = &result->cells[COLUMN_COST];
     if (cost->set) {
-        SAY(text, ". A million tokens cost $%s", advise_number(cost->real, number));
+        SAY(text, ". A million output tokens cost $%s", advise_number(cost->real, number));
     } else {
         SAY(text, ". No price is known (hardware.price_per_hour)");
     }
@@ -139,8 +139,13 @@ static void say_missed(const struct advice *advice, struct frame *verdict, char 
     const struct quest *plain = advice_plain(advice);
     const struct result *result = &plain->results[plain->nearest];
     const struct target *target = advice->targets.all, *end = target + advice->targets.count;
-    char misses[ADVISE_PHRASE];
+    char misses[ADVISE_PHRASE], form[ADVISE_PHRASE];
     advise_put_limits(&advice->targets, result, verdict, VERDICT_limits);
+    if (result_number(result, COLUMN_LEFT_OUT) > 0) {
+        SAY(text, "nothing: %s as %s holds no rate: %s", ADVICE_PLAIN,
+            advise_form(&advice->form, form), advise_misses(&advice->targets, result, misses));
+        return;
+    }
     while (target < end && target_shortfall(target, result) <= 0) {
         target++;
     }

@@ -3,6 +3,7 @@
 #include "base/named.h"
 #include "base/node.h"
 #include "cli/advise/advise_words.h"
+#include "serve/requests/requests.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
@@ -37,7 +38,9 @@ static void say_too_long(const struct point *point, char text[VERDICT_TEXT])
 {
     const struct setup *setup = &point->setup;
     uint64_t trained = setup->model.trained_context;
-    uint64_t longest = point_serves(point) ? point->workload.request_tokens : setup->context;
+    uint64_t longest = !point_serves(point)                 ? setup->context
+                       : point->workload.request_tokens > 0 ? point->workload.request_tokens
+                                                            : requests_longest(point->requests);
     char asked[ADVISE_NUMBER], known[ADVISE_NUMBER];
     if (trained > 0 && longest > trained) {
         SAY(text,

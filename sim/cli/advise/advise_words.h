@@ -58,6 +58,11 @@ const char *advise_misses(const struct targets *targets, const struct result *re
 const char *advise_meets(const struct targets *targets, const struct result *result,
                          char text[ADVISE_PHRASE]);
 
+/* The limits that are met by less than a tenth: "TPOT p99 by 0.4 %", and whether that is within the
+ * error; "" if there are none. Returns `text`. */
+const char *advise_narrow(const struct targets *targets, const struct result *result,
+                          char text[ADVISE_PHRASE]);
+
 /* Fill a cell with all limits and what a run has of each, in the unit of its key:
  * [{"key":"ttft_p99_ms","value":1700,"at_most":true,"bound":2000,"met":true}] */
 void advise_put_limits(const struct targets *targets, const struct result *result,

@@ -168,27 +168,22 @@ static void choose_axis(const struct scenario *scenario, struct planning_options
     out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
 }
 
-/* A server also has to keep its queue bounded: while more arrive than are answered, a few requests can
- * meet every other target, and a full batch has the most tokens a second. */
-static bool judge_queue(const struct scenario *scenario, const char *axis, struct targets *out,
-                        struct error *why)
+/* A server also has to answer every request, and to keep its queue bounded: while more arrive than
+ * are answered, a few requests can meet every other target, and a full batch has the most tokens a
+ * second. Without a clock there is no queue. */
+static bool judge_service(const struct scenario *scenario, const char *axis, struct targets *out,
+                          struct error *why)
 {
-    static const char holds[] = "queue_grows<=0";
-    struct targets more;
     bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
-    bool timed = true; /* without a clock there is no queue */
+    bool timed = true;
     if (!node_bool(scenario->root, "timed", &timed, why)) {
         return false;
     }
-    if (!(rate || scenario_serves(scenario)) || !timed || targets_judge(out, COLUMN_QUEUE_GROWS)) {
+    if (!rate && !scenario_serves(scenario)) {
         return true;
     }
-    if (out->count == TARGETS_MOST) {
-        return error_usage(why, "--target", 0, "too many targets: a server adds '%s'", holds);
-    }
-    bool good = targets_parse(holds, &more, why);
-    out->all[out->count++] = more.all[0];
-    return good;
+    return (!timed || targets_add_unjudged("queue_grows<=0", out, why)) &&
+           targets_add_unjudged("requests_left_out<=0", out, why);
 }
 
 /* How many candidates are decided. */
@@ -403,7 +398,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
            question_cache(&runs, arguments, NO_CACHE) &&
            check_workload(&scenario, &with.targets, pareto, why) &&
            check_objectives(&scenario, &with, why) &&
-           (pareto || judge_queue(&scenario, with.axis, &with.targets, why)) &&
+           (pareto || judge_service(&scenario, with.axis, &with.targets, why)) &&
            plan_command_read_columns(arguments, &scenario, &with, &view, why) &&
            (pareto ? plan_command_weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);

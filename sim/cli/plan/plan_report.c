@@ -16,12 +16,29 @@ enum { LINE = SHORTFALL_TEXT };
 
 /* ---- what follows ---- */
 
-/* Is the nearest value the lowest one tried, while the axis may have lower ones? */
+/* Is the nearest value the lowest one tried, while the axis may have lower ones that help? */
 static bool is_least_tried(const struct planning *planning, const struct quest *quest)
 {
     return planning->maximise && quest->fixed == NULL && quest->axis.numeric &&
            quest->axis.ranges && quest->nearest + 1 == quest->search.count &&
-           strcmp(quest->axis.key, "batch") != 0;
+           strcmp(quest->axis.key, "batch") != 0 && !search_is_flat(&quest->search);
+}
+
+/* More of a thing than was tried may do, such as more replicas. */
+static bool may_need_more(const struct planning *planning, const struct quest *quest)
+{
+    return !planning->maximise && !planning->by_figure && quest->fixed == NULL &&
+           quest->axis.numeric && quest->axis.around;
+}
+
+static void plan_report_say_range(const struct planning *planning, const struct quest *quest,
+                                  char line[LINE])
+{
+    char from[TEXT], to[TEXT];
+    uint32_t last = quest->axis.count - 1;
+    snprintf(line, LINE, "only %s to %s were tried; for other values: --minimise %s=FROM:TO",
+             quest_label(quest, planning->maximise, 0, from, sizeof from),
+             quest_label(quest, planning->maximise, last, to, sizeof to), quest->axis.key);
 }
 
 static void plan_report_print_answer(const struct planning *planning, const struct targets *targets,
@@ -38,6 +55,11 @@ static void plan_report_print_answer(const struct planning *planning, const stru
         snprintf(text, sizeof text,
                  "the axis begins there; for lower values: --maximise %s=FROM:TO", quest->axis.key);
         table_line("", text, out);
+    }
+    if (may_need_more(planning, quest)) {
+        char line[LINE];
+        plan_report_say_range(planning, quest, line);
+        table_line("", line, out);
     }
 }
 

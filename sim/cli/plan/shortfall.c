@@ -29,9 +29,13 @@ void shortfall_describe(const struct targets *targets, enum column compared,
         if (isinf(shortfall)) {
             used += say_absent(target->column, used, text);
         } else if (shortfall > 0) {
-            used += (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%s%s by %.*f %% (%s)",
-                                     used > 0 ? " and " : "misses ", target->text,
-                                     shortfall < 0.01 ? 2 : shortfall < 0.1, 100 * shortfall,
+            char share[TARGET_TEXT] = ""; /* nothing is a share of 0 */
+            if (target->bound > 0) {
+                snprintf(share, sizeof share, " by %.*f %%", shortfall < 0.01 ? 2 : shortfall < 0.1,
+                         100 * shortfall);
+            }
+            used += (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%s%s%s (%s)",
+                                     used > 0 ? " and " : "misses ", target->text, share,
                                      target_format(target, result, value));
         }
     }

@@ -189,6 +189,16 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     return true;
 }
 
+uint64_t requests_longest(const struct requests *requests)
+{
+    uint64_t longest = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        uint64_t tokens = request_tokens(&requests->all[i]);
+        longest = tokens > longest ? tokens : longest;
+    }
+    return longest;
+}
+
 size_t requests_refuse(struct requests *requests, uint64_t most)
 {
     size_t kept = 0, all = requests->count;

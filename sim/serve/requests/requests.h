@@ -101,6 +101,9 @@ void requests_release(struct requests *requests);
  * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
+/* Tokens of the longest request; 0 without requests. */
+uint64_t requests_longest(const struct requests *requests);
+
 /* Remove the requests with more than `most` tokens, and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);

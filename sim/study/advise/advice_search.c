@@ -11,12 +11,8 @@
 
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why)
 {
-    struct targets more;
-    bool good = !serves || targets_parse("queue_grows<=0", &more, why);
-    if (good && serves) {
-        targets->all[targets->count++] = more.all[0];
-    }
-    return good;
+    return !serves || (targets_add_unjudged("queue_grows<=0", targets, why) &&
+                       targets_add_unjudged("requests_left_out<=0", targets, why));
 }
 
 bool advice_lay_number(struct scenario *scenario, const char *key, double number, struct error *why)

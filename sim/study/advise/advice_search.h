@@ -5,8 +5,8 @@
 
 #include "study/advise/advice.h"
 
-/* A rate must also keep the queue bounded: requests that arrive faster than they are answered can
- * meet every other target if there are few of them. */
+/* A server must answer every request, and a rate must keep the queue bounded: requests that arrive
+ * faster than they are answered can meet every other target if there are few of them. */
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
 
 /* Set a key of the scenario to a number. */

@@ -127,9 +127,11 @@ static bool hire_lengthen(struct hire *hire, struct error *why)
 {
     bool good = true, sessions = lengthen_has_sessions(&hire->forms[0].scenario);
     uint64_t more = sessions ? LENGTHEN_SESSIONS : lengthen_spare(hire_requests_wanted(hire));
-    if (!lengthen_may(&hire->forms[0].scenario) || more == 0 || more > LENGTHEN_MOST) {
+    if (!lengthen_may(&hire->forms[0].scenario) || more == 0) {
         return true;
     }
+    more = more < LENGTHEN_MOST ? more : LENGTHEN_MOST;
+    hire->lengthened = more;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         hire->forms[i].requests = more;
         good = lengthen_lay(&hire->forms[i].scenario, more, why);
@@ -171,10 +173,13 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
                 (*interrupted || find_any(&sizing, why)) &&
                 (*interrupted || hire_compare(&sizing, why));
     free(sizing.tries);
-    out->interrupted = *interrupted;
     if (good) {
         hire_choose(out);
     }
+    struct hire_form *best = out->best != HIRE_NONE ? &out->forms[out->best] : NULL;
+    good = good && (best == NULL || best->host_bytes == 0 || *interrupted ||
+                    hire_host_lessen(&sizing, best, why));
+    out->interrupted = *interrupted;
     return good;
 }
 
@@ -200,5 +205,6 @@ bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32
 {
     return scenario_copy(&form->scenario, out, why) &&
            advice_lay_number(out, "rate", hire->rate, why) &&
-           (servers == 1 || advice_lay_number(out, "replicas", servers, why));
+           (servers == 1 || advice_lay_number(out, "replicas", servers, why)) &&
+           hire_host_lay(form, servers, out, why);
 }

@@ -50,8 +50,12 @@ struct hire_form {
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */
-    bool no_room;                      /* because memory is too small */
+    bool no_room;                      /* because weights leave no memory for KV, */
+    bool too_small;                    /* or KV has too little for a request */
     uint32_t most_servers;             /* that may be */
+    uint32_t of_machine;               /* servers of one machine, at most, */
+    uint64_t host_bytes;               /* which share so much for prompts; 0: as stated, or none */
+    uint64_t least_host_gib; /* of a server, by halves, that holds the rate; 0: not looked for */
     /* what cheap runs told */
     struct rough rough;
     double alone;   /* shortfall of requests that have the server alone */
@@ -64,6 +68,7 @@ struct hire_form {
     struct result *runs;  /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
+    bool ample;           /* and meet each limit on a time by a tenth */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */
     struct result lonely; /* with this result */
@@ -95,6 +100,10 @@ double hire_cost(const struct hire_form *form, uint32_t servers);
 /* The scenario of so many servers at the hire's rate. The caller releases `out`, on failure too. */
 bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
                    struct scenario *out, struct error *why);
+
+/* GiB of host memory for prompts that begin alike, of each of so many servers; 0: as the scenario
+ * states, or none. */
+uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers);
 
 /* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a
  * limit: with the most servers, or with requests that have a server alone. NULL if none does. */

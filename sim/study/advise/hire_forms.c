@@ -4,10 +4,12 @@
 #include "base/named.h"
 #include "base/node.h"
 #include "base/text.h"
+#include "serve/requests/requests.h"
 #include "serving/serving_memory.h"
 #include "study/advise/advice.h"
 #include "study/advise/advice_search.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +64,21 @@ static void hire_forms_refuse(struct hire_form *form, const struct error *why)
     }
 }
 
+/* A service answers all of its requests. */
+static void check_longest(const struct requests *requests, const struct serving_memory *memory,
+                          struct hire_form *form)
+{
+    uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
+    uint64_t longest = requests_longest(requests);
+    form->too_small = longest > room + 1; /* the last token is not kept */
+    if (form->too_small) {
+        snprintf(form->refused, sizeof form->refused,
+                 "a server of %u GPU%s cannot hold a request of %" PRIu64
+                 " tokens, weights in %s: its KV memory has room for %" PRIu64,
+                 form->gpus, form->gpus > 1 ? "s" : "", longest, form->weights, room);
+    }
+}
+
 /* Can one server be, and has it room? */
 static void check_form(struct hire_form *form, const struct run_context *runs)
 {
@@ -77,6 +94,9 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
         form->no_room = true;
+    } else {
+        check_longest(point.requests, &memory, form);
+        hire_host_read(&point, form);
     }
     point_release(&point);
 }

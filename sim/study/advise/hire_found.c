@@ -47,13 +47,17 @@ double hire_found_on(const struct hire *hire, const struct hire_form *form)
 
 /* ---- what is better ---- */
 
-/* Of two forms that hold the rate: the cheaper one; at one price plain vLLM, then fewer servers. */
+/* Of two forms that hold the rate: the cheaper one; at one price the one that holds it amply, then
+ * plain vLLM, then fewer servers. */
 static bool is_cheaper(const struct hire_form *a, const struct hire_form *b)
 {
     double x = hire_cost(a, a->servers), y = hire_cost(b, b->servers);
     bool plain = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
     bool other = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
-    return x != y ? x < y : plain != other ? plain : a->servers < b->servers;
+    return x != y                 ? x < y
+           : a->ample != b->ample ? a->ample
+           : plain != other       ? plain
+                                  : a->servers < b->servers;
 }
 
 /* By how much the run that hire_misses() gives falls short. */
@@ -79,6 +83,10 @@ static bool hire_found_is_better(const struct hire_form *a, const struct hire_fo
 
 void hire_choose(struct hire *hire)
 {
+    for (uint32_t i = 0; i < hire->count; i++) {
+        struct hire_form *form = &hire->forms[i];
+        form->ample = form->servers > 0 && targets_ample(&hire->targets, hire_holds(form));
+    }
     for (uint32_t i = 0; i < hire->count; i++) {
         bool better = hire->best == HIRE_NONE ||
                       hire_found_is_better(&hire->forms[i], &hire->forms[hire->best]);

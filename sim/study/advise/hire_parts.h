@@ -71,6 +71,20 @@ uint32_t hire_likely(const struct hire *hire, uint32_t first);
 /* Requests that the probable answers need to be answers; 0: they have enough. */
 uint64_t hire_requests_wanted(const struct hire *hire);
 
+/* ---- hire_host.c ---- */
+
+/* What a machine has for prompts that begin alike, and for how many servers: `host_bytes`, which
+ * is 0 if the form keeps none or the scenario states how much, and `of_machine`. */
+void hire_host_read(const struct point *point, struct hire_form *form);
+
+/* Servers of one machine share its memory. */
+bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenario *scenario,
+                   struct error *why);
+
+/* Halve the memory of each server of a form that holds the rate for as long as it holds it:
+ * `least_host_gib`. */
+bool hire_host_lessen(struct sizing *sizing, struct hire_form *form, struct error *why);
+
 /* ---- hire_found.c ---- */
 
 /* The least that a form of the same machine costs that holds the rate; infinity: none does. */

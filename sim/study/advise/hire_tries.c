@@ -41,7 +41,7 @@ static bool hire_tries_lay(uint32_t index, struct scenario *out, void *context, 
     if (sizing->what == HIRE_WHOLE) {
         return hire_scenario(sizing->hire, form, try->servers, out, why);
     }
-    if (!scenario_copy(&form->scenario, out, why)) {
+    if (!scenario_copy(&form->scenario, out, why) || !hire_host_lay(form, try->servers, out, why)) {
         return false;
     }
     switch (sizing->what) {

@@ -251,14 +251,15 @@ static bool planning_scout_follow(struct scouting *scouting, struct planning *pl
 
 /* ---- all of it ---- */
 
-/* Times and queues grow with the rate. A cost falls, and a lower bound may be met by higher rates
- * alone: then the lowest rate does not tell. */
+/* Times and queues grow with the rate, and what is too long is so at every rate. A cost falls, and
+ * a lower bound may be met by higher rates alone: then the lowest rate does not tell. */
 static bool only_times(const struct targets *targets)
 {
     bool only = true;
     for (uint32_t i = 0; i < targets->count; i++) {
         enum column column = targets->all[i].column;
-        bool time = column_kinds[column].type == COLUMN_TYPE_MS || column == COLUMN_QUEUE_GROWS;
+        bool time = column_kinds[column].type == COLUMN_TYPE_MS || column == COLUMN_QUEUE_GROWS ||
+                    column == COLUMN_LEFT_OUT;
         only = only && targets->all[i].at_most && time;
     }
     return only;

@@ -109,8 +109,10 @@ uint32_t search_nearest(const struct search *search)
     uint32_t nearest = SEARCH_NONE;
     double least = INFINITY;
     for (uint32_t i = 0; i < search->count; i++) {
-        if (search_tried(search, i) && search->shortfall[i] < least) {
-            least = search->shortfall[i];
+        double shortfall = search->shortfall[i];
+        if (search_tried(search, i) &&
+            (shortfall < least || (search->load && shortfall == least && !isinf(least)))) {
+            least = shortfall;
             nearest = i;
         }
     }

@@ -74,7 +74,8 @@ void search_put(struct search *search, uint32_t value, double shortfall);
 void search_put_merit(struct search *search, uint32_t value, double shortfall, double merit);
 
 /* The best tried value that passes (of loads and peaks: see above), and the first with the least
- * shortfall. SEARCH_NONE if nothing passes, or if every tried value is impossible. */
+ * shortfall; of loads the lowest, because what it misses no load meets. SEARCH_NONE if nothing
+ * passes, or if every tried value is impossible. */
 uint32_t search_found(const struct search *search);
 uint32_t search_nearest(const struct search *search);
 

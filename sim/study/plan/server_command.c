@@ -69,17 +69,6 @@ static bool write_sequences(const struct point *point, const struct result *resu
     return true;
 }
 
-/* Tokens of the longest request. */
-static uint64_t longest_request(const struct requests *requests)
-{
-    uint64_t longest = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        uint64_t tokens = (uint64_t)requests->all[i].prompt + requests->all[i].output;
-        longest = tokens > longest ? tokens : longest;
-    }
-    return longest;
-}
-
 static uint64_t longest_tokens(const struct point *point)
 {
     struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
@@ -87,15 +76,7 @@ static uint64_t longest_tokens(const struct point *point)
     uint64_t longest = end > cohort.context ? end : cohort.context;
     return !point_serves(point)                 ? longest
            : point->workload.request_tokens > 0 ? point->workload.request_tokens
-                                                : longest_request(point->requests);
-}
-
-static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
-                          struct error *why)
-{
-    (void)result, (void)why;
-    snprintf(text, VALUE, "%" PRIu64, longest_tokens(point));
-    return true;
+                                                : requests_longest(point->requests);
 }
 
 static bool write_hbm_usable(const struct point *point, const struct result *result,
@@ -274,6 +255,19 @@ static int64_t pool_blocks(const struct point *point, const struct result *resul
     const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
     int64_t ranks = (int64_t)(point->workload.replicas * point->setup.model.parallel.data);
     return blocks->set ? blocks->integer / ranks : 0;
+}
+
+/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
+ * stands. */
+static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
+                          struct error *why)
+{
+    bool stated = point->workload.request_tokens > 0;
+    uint64_t longest = longest_tokens(point);
+    uint64_t room = (uint64_t)pool_blocks(point, result) * point->setup.mechanisms.prefix_block;
+    (void)why;
+    snprintf(text, VALUE, "%" PRIu64, !stated && room > 0 && room < longest ? room : longest);
+    return true;
 }
 
 /* A real server was seen to have the pool only if the scenario gives it. */

@@ -236,6 +236,23 @@ double target_shortfall(const struct target *target, const struct result *result
                                                            : INFINITY;
 }
 
+double target_margin(const struct target *target, const struct result *result)
+{
+    double value;
+    bool bounded = target->at_most && time_scale(target->column) > 0 && target->bound > 0;
+    return bounded && target_value_of(target->column, result, &value) ? 1 - value / target->bound
+                                                                      : NAN;
+}
+
+bool targets_ample(const struct targets *targets, const struct result *result)
+{
+    bool ample = true;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        ample = ample && !(target_margin(&targets->all[i], result) < TARGET_AMPLE);
+    }
+    return ample;
+}
+
 double targets_shortfall(const struct targets *targets, const struct result *result)
 {
     double most = 0;
@@ -316,6 +333,22 @@ const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
                                  targets->all[i].text);
     }
     return text;
+}
+
+bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why)
+{
+    struct targets more;
+    if (!targets_parse(text, &more, why)) {
+        return false;
+    }
+    if (targets_judge(targets, more.all[0].column)) {
+        return true;
+    }
+    if (targets->count == TARGETS_MOST) {
+        return error_usage(why, OPTION, 0, "too many targets: a server adds '%s'", text);
+    }
+    targets->all[targets->count++] = more.all[0];
+    return true;
 }
 
 void targets_without_queue(const struct targets *targets, struct targets *out)

@@ -35,6 +35,13 @@ bool targets_parse(const char *text, struct targets *out, struct error *why);
 double target_shortfall(const struct target *target, const struct result *result);
 double targets_shortfall(const struct targets *targets, const struct result *result);
 
+/* By which share of its bound a run meets an upper bound on a time; NaN for other targets. */
+double target_margin(const struct target *target, const struct result *result);
+
+/* Does it meet each by TARGET_AMPLE or more? */
+#define TARGET_AMPLE 0.1
+bool targets_ample(const struct targets *targets, const struct result *result);
+
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 
@@ -54,6 +61,9 @@ bool target_serves(const struct target *target);
 
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, enum column column);
+
+/* Add a target that a server has to meet whatever was asked for, unless one judges its column. */
+bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why);
 
 /* The targets without that of the queue, which few requests cannot judge. */
 void targets_without_queue(const struct targets *targets, struct targets *out);

@@ -106,9 +106,10 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 
 static bool is_held(const struct result *result, const struct targets *targets)
 {
-    const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
-    return result_ok(result) && result->cells[COLUMN_DECODE_RATE].set &&
-           !(grows->set && grows->integer != 0) && targets_shortfall(targets, result) == 0;
+    const struct cell *cells = result->cells;
+    return result_ok(result) && cells[COLUMN_DECODE_RATE].set &&
+           cells[COLUMN_QUEUE_GROWS].integer == 0 && cells[COLUMN_LEFT_OUT].integer == 0 &&
+           targets_shortfall(targets, result) == 0;
 }
 
 static struct pareto_point tradeoff_place(const struct result *result, bool serves)

@@ -48,7 +48,8 @@ struct axis {
     char key[128];      /* a path in a scenario: "mechanisms.budget" */
     const char *option; /* the option that messages name: "--over" */
     bool numeric;
-    bool ranges; /* the values come from a range */
+    bool ranges; /* the values come from a range, */
+    bool around; /* which nobody stated: the one around the scenario's own value */
     enum unit unit;
     struct axis_value *values; /* [count], numbers ascend; owned */
     uint32_t count;

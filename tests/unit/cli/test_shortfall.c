@@ -19,6 +19,7 @@ static const struct {
     {"the compared figure is missing", NULL, COLUMN_MASS_RECALL, "has no mass_recall"},
     {"a target is missed", "hit_ratio>=50%", COLUMN_COUNT,
      "misses hit_ratio>=50% by 50 % (25.0 %)"},
+    {"no share of nothing", "hit_ratio<=0", COLUMN_COUNT, "misses hit_ratio<=0 (25.0 %)"},
     {"missed, and missing", "hit_ratio>=50%", COLUMN_MASS_RECALL,
      "misses hit_ratio>=50% by 50 % (25.0 %), has no mass_recall"},
     {"a target judges what is compared", "mass_recall>=50%", COLUMN_MASS_RECALL,

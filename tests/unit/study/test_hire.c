@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "study/advise/hire.h"
+#include "study/plan/lengthen.h"
 #include "study/sweep/sweep.h"
 
 #include <stdio.h>
@@ -30,6 +31,25 @@ static void note(double share, const char *what, void *context)
     asked->shares[asked->told++] = share;
 }
 
+/* Hire for a scenario that these texts state. */
+static void ask_for(const char *const *texts, uint32_t count, struct hire_options options,
+                    const char *targets, struct asked *out)
+{
+    struct error why = {0};
+    bool interrupted = true;
+    out->told = 0;
+    options.runs = &out->runs;
+    options.on_progress = note;
+    options.context = out;
+    if (!scenario_load(NULL, 0, texts, count, &out->scenario, &why) ||
+        !run_context_init(&out->runs, sweep_users(options.jobs, false), NULL, &why) ||
+        !targets_parse(targets, &options.targets, &why) ||
+        !hire_run(&out->scenario, &options, &out->hire, &interrupted, &why)) {
+        fail_msg("%s", why.found);
+    }
+    assert_false(interrupted);
+}
+
 static void ask(const char *machines, const char *prices, double rate, const char *targets,
                 struct asked *out)
 {
@@ -37,24 +57,9 @@ static void ask(const char *machines, const char *prices, double rate, const cha
         "model=llama-3.1-8b",
         "workload=\"synthetic:prompt=4000,output=20,requests=40\"",
     };
-    struct hire_options options = {.rate = rate,
-                                   .machines = machines,
-                                   .prices = prices,
-                                   .most_gpus = 8,
-                                   .jobs = 2,
-                                   .runs = &out->runs,
-                                   .on_progress = note,
-                                   .context = out};
-    struct error why = {0};
-    bool interrupted = true;
-    out->told = 0;
-    if (!scenario_load(NULL, 0, texts, 2, &out->scenario, &why) ||
-        !run_context_init(&out->runs, sweep_users(2, false), NULL, &why) ||
-        !targets_parse(targets, &options.targets, &why) ||
-        !hire_run(&out->scenario, &options, &out->hire, &interrupted, &why)) {
-        fail_msg("%s", why.found);
-    }
-    assert_false(interrupted);
+    struct hire_options options = {
+        .rate = rate, .machines = machines, .prices = prices, .most_gpus = 8, .jobs = 2};
+    ask_for(texts, 2, options, targets, out);
 }
 
 static void release(struct asked *asked)
@@ -102,6 +107,41 @@ static void forms_of_one_machine_tie(void **state)
     release(&asked);
 }
 
+/* A server of one GPU has room for 5376 tokens beside weights of 68 GiB: a service answers all its
+ * requests, and no cheap run is spent on what cannot. */
+static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
+{
+    const char *const texts[] = {"model=llama-3.1-70b", "dtype.weights=fp8",
+                                 "workload=\"synthetic:prompt=12000,output=20,requests=10\""};
+    const struct hire_options options = {
+        .rate = 0.1, .machines = "h100-sxm", .most_gpus = 2, .jobs = 1};
+    struct asked asked;
+    (void)state;
+    ask_for(texts, 3, options, "queue_grows<=0", &asked);
+    const struct hire_form *one = &asked.hire.forms[0], *two = &asked.hire.forms[1];
+    assert_true(one->too_small && strstr(one->refused, "12020 tokens") != NULL);
+    assert_int_equal(one->servers, 0);
+    assert_false(two->too_small);
+    assert_int_equal(two->servers, 1);
+    assert_ptr_equal(&asked.hire.forms[asked.hire.best], two);
+    release(&asked);
+}
+
+/* A million requests a second for ten times as long as one takes are more than LENGTHEN_MOST: then
+ * as many as that are served, not the thousand that come by default. */
+static void a_high_rate_is_judged_on_many_requests(void **state)
+{
+    const char *const texts[] = {"model=smollm2-135m", "workload=\"synthetic:prompt=16,output=2\""};
+    const struct hire_options options = {
+        .rate = 1e6, .machines = "h100-sxm", .most_gpus = 256, .jobs = 1};
+    struct asked asked;
+    (void)state;
+    ask_for(texts, 2, options, "queue_grows<=0", &asked);
+    assert_int_equal(asked.hire.lengthened, LENGTHEN_MOST);
+    assert_int_equal(asked.hire.forms[0].requests, LENGTHEN_MOST);
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -120,6 +160,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_decided_by_its_own_runs),
         cmocka_unit_test(forms_of_one_machine_tie),
+        cmocka_unit_test(a_server_that_cannot_hold_a_request_is_no_form),
+        cmocka_unit_test(a_high_rate_is_judged_on_many_requests),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

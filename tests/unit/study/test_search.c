@@ -356,6 +356,9 @@ static void what_is_the_same_everywhere_is_seen_at_once(void **state)
     struct search search = run(&grid);
     assert_int_equal(search.tried, 9);
     assert_true(search_is_flat(&search));
+    assert_int_equal(search_nearest(&search), 0);
+    search.load = true; /* what the lowest load misses is met by none */
+    assert_int_equal(search_nearest(&search), grid.count - 1);
     search_release(&search);
 }
 

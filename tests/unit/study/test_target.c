@@ -236,6 +236,46 @@ static void families_are_counted_in_their_columns_units(void **state)
     result_release(&result);
 }
 
+/* What a server has to meet is added unless the user judged it. */
+static void a_target_is_added_where_nothing_judges_its_column(void **state)
+{
+    struct targets targets;
+    struct error why;
+    (void)state;
+    assert_true(targets_parse("requests_left_out<=3", &targets, &why));
+    assert_true(targets_add_unjudged("requests_left_out<=0", &targets, &why));
+    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    assert_int_equal(targets.count, 2);
+    assert_true(targets.all[0].bound == 3);
+    assert_int_equal(targets.all[1].column, COLUMN_QUEUE_GROWS);
+    targets.count = TARGETS_MOST;
+    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    targets.all[1].column = COLUMN_TPOT;
+    assert_false(targets_add_unjudged("queue_grows<=0", &targets, &why));
+}
+
+/* 45 ms of 50 is a tenth; lower bounds and other figures have no margin. */
+static void a_margin_is_a_share_of_the_bound_of_a_time(void **state)
+{
+    struct targets targets;
+    struct result result;
+    struct error why;
+    (void)state;
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
+    result_integer(&result, COLUMN_TPOT_P99, 45000000);
+    result_integer(&result, COLUMN_QUEUE_GROWS, 0);
+    assert_true(targets_parse("tpot_p99_ms<=50,queue_grows<=0,tpot_p99_ms>=44", &targets, &why));
+    assert_float_equal(target_margin(&targets.all[0], &result), 0.1, 1e-12);
+    assert_true(isnan(target_margin(&targets.all[1], &result)));
+    assert_true(isnan(target_margin(&targets.all[2], &result)));
+    result_integer(&result, COLUMN_TPOT_P99, 44000000);
+    assert_true(targets_ample(&targets, &result));
+    result_integer(&result, COLUMN_TPOT_P99, 46000000);
+    assert_false(targets_ample(&targets, &result));
+    result_release(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
         cmocka_unit_test(families_are_counted_in_their_columns_units),
+        cmocka_unit_test(a_margin_is_a_share_of_the_bound_of_a_time),
+        cmocka_unit_test(a_target_is_added_where_nothing_judges_its_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
