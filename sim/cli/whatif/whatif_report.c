@@ -13,7 +13,7 @@ enum { LINE = WHATIF_LINE };
 
 /* ---- what follows ---- */
 
-/* The size of the cache, if an axis is the budget: " (19.2 GiB)". */
+/* The size of the cache, if an axis is the budget: " (a cache of 19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     char cache[ANSWER_SIZE];
@@ -21,7 +21,7 @@ static const char *name_cache(const struct whatif *whatif, uint32_t point, char 
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
         if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
-            snprintf(text, LINE, " (%s)", bytes);
+            snprintf(text, LINE, " (a cache of %s)", bytes);
         }
     }
     return text;
