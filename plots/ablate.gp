@@ -23,7 +23,8 @@ do for [i = 1:|lows|] { lows[i] = 0; highs[i] = 0 }
 place(y, i) = int(2 * y + i)
 stats rows using (is("range") ? (lows[place($2, $5)] = $3, highs[place($2, $5)] = $4, 0) : 0) nooutput
 
-height = 150 + 44 * (last + 1.5)
+foot = source.(ranges ? "; lines: range over families" : "")
+height = 150 + 44 * (last + 1.5) + foot_height(foot)
 eval start(WIDTH, height)
 set output picture
 span = most - least > 0 ? most - least : 1
@@ -31,9 +32,9 @@ span = most - least > 0 ? most - least : 1
 set lmargin longest + 2
 set rmargin 2
 set tmargin at screen 1 - 76.0 / height
-set bmargin at screen 86.0 / height
+set bmargin at screen (86.0 + foot_height(foot)) / height
 set label 1 title at screen 0.015, screen 1 - 20.0 / height left
-set label 2 source.(ranges ? "; lines: range over families" : "") at screen 0.015, screen 14.0 / height left tc rgb GREY
+set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
 
 unset key
 do for [i = 1:2] {

@@ -10,7 +10,12 @@ stats rows using ( \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
     (is("point") && $3 > most ? (most = $3) : 0), 0) nooutput
 array names[lines]
-stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
+array hues[lines]
+array dashes[lines]
+stats rows using (is("line") ? (names[int($2)] = strcol(6), hues[int($2)] = $3, dashes[int($2)] = $4, 0) : 0) nooutput
+# A color is a policy and a dash a trace.
+color(i) = COLORS[1 + (int(hues[int(i)]) + |COLORS| - 1) % |COLORS|]
+dash(i) = int(dashes[int(i)])
 
 foot = source."; ring, and % of each: the knee, furthest above the line from origin to end"
 height = 470 + legend_height(lines) + foot_height(foot)

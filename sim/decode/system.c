@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/name.h"
 #include "base/named.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -183,6 +184,47 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
     return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 
+static const struct mechanism_key *find_key(const char *name)
+{
+    const struct mechanism_key *key = mechanism_keys;
+    while (strcmp(key->name, name) != 0) {
+        key++;
+    }
+    return key;
+}
+
+/* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns their
+ * number. */
+static int list_fitting(const struct mechanisms *mechanisms, const char *name, char *text,
+                        size_t size)
+{
+    const struct mechanism_key *key = find_key(name);
+    int fit = 0;
+    for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
+        struct mechanisms other = *mechanisms;
+        const char *unused;
+        memcpy((char *)&other + key->offset, &i, sizeof i);
+        if (mechanisms_contradiction(&other, &unused) == NULL) {
+            text_append(text, size, fit++ > 0 ? " or %s" : "%s", key->values[i]);
+        }
+    }
+    return fit;
+}
+
+/* What could be written instead. `set` is the override that the message names. */
+static bool system_expect(const struct mechanisms *mechanisms, const char *key, const char *set,
+                          struct error *why)
+{
+    char text[256] = "";
+    if (list_fitting(mechanisms, key, text, sizeof text) > 0) {
+        return error_expect(why, "%s: %s", key, text);
+    }
+    if (set != NULL && strcmp(set, key) != 0) {
+        return error_expect(why, "another '%s', or another '%s' with it", set, key);
+    }
+    return error_expect(why, "another '%s', or the system's own", key);
+}
+
 /* A contradiction is reported at its key if that is overridden; else at the first override, because
  * presets by themselves are consistent; else in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
@@ -195,14 +237,19 @@ static bool system_check_sense(const struct mechanisms *mechanisms, const char *
         return true;
     }
     const struct node *node = node_get(overrides, key);
+    const char *set = node != NULL ? key : NULL;
     if (node == NULL && overrides != NULL && overrides->count > 0) {
         node = overrides->children[0];
+        set = node->key;
     }
     if (node == NULL) {
         node = node_get(merged, key);
     }
-    node_error(node != NULL ? node : merged, why, "system '%s' cannot have this '%s'", name, key);
-    return error_expect(why, "%s", reason);
+    bool other = set != NULL && set != key;
+    node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s%s%s: %s", name,
+               other ? "its" : "this", key, other ? " with this '" : "", other ? set : "",
+               other ? "'" : "", reason);
+    return system_expect(mechanisms, key, set, why);
 }
 
 /* An override that names another policy drops the parameters of the preset's policy. */

@@ -134,6 +134,10 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
 bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,
                  struct error *why);
 
+/* Write a policy as tables name it, "qsac, eta 0.6": with its first parameter, and with others that
+ * differ from their defaults. False, and `text` as it was, if the node is no policy. */
+bool policy_words(const struct node *node, char *text, size_t size);
+
 /* Create an empty cache. `values` has one value for each row of `params`, in that order (NULL: the
  * defaults). A value out of its range, a capacity above `blocks` and missing queries are errors. Of
  * `values` and `env`, only the `next_use` pointer is kept. NULL on failure. */

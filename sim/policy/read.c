@@ -1,7 +1,12 @@
 /* A policy and its parameters as text, the same in a scenario and on the command line. */
 #include "policy/policy.h"
 
+#include "base/text.h"
+#include "policy/kinds.h"
+#include "policy/qsac.h"
+
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
@@ -45,4 +50,23 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
         }
     }
     return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
+}
+
+bool policy_words(const struct node *node, char *text, size_t size)
+{
+    const struct policy_kind *kind;
+    double values[POLICY_MOST_PARAMS];
+    struct error unseen;
+    if (!policy_read(node, &kind, values, &unseen)) {
+        return false;
+    }
+    snprintf(text, size, "%s", policy_title(kind));
+    const struct policy_param *params = kind->params;
+    bool chosen = kind == &policy_qsac && qsac_reuse(values) > 0; /* eta is: it has no value yet */
+    for (size_t i = 0; params != NULL && params[i].name != NULL; i++) {
+        if ((i == 0 && !chosen) || values[i] != params[i].value) {
+            text_append(text, size, ", %s %.15g", params[i].name, values[i]);
+        }
+    }
+    return true;
 }

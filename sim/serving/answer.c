@@ -209,6 +209,9 @@ static void note_chosen(const struct setup *setup, const struct result *results,
 static void note_threshold(const struct point *point, const struct result *results, uint32_t count,
                            struct result *result)
 {
+    if (!result_ok(result)) {
+        return; /* nothing was replayed */
+    }
     if (threshold_is_chosen(&point->setup)) {
         note_chosen(&point->setup, results, count, result);
     } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {

@@ -85,11 +85,22 @@ static bool ablate_study(const struct arguments *arguments, const struct scenari
     return good;
 }
 
+/* These come after the table's own runs, and are counted anew. */
+static void ablate_show_payoffs(uint32_t done, uint32_t points, void *context)
+{
+    char left[PROGRESS_LEFT];
+    (void)context;
+    progress_show("%u of %u runs at other batches and contexts%s", done, points,
+                  progress_left((double)done / points, left));
+}
+
 static bool ablate_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
-    struct ablation_options with = {
-        .against = arguments_text(arguments, AGAINST), .runs = &runs, .on_progress = progress_runs};
+    struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                    .runs = &runs,
+                                    .on_progress = progress_runs,
+                                    .on_payoffs = ablate_show_payoffs};
     struct scenario scenario;
     struct table_view view;
     uint32_t count;

@@ -49,17 +49,18 @@ const char *progress_left_after(double seconds, double share, char text[PROGRESS
         double seconds, most;
         const char *name;
     } units[] = {{1, 90, "s"}, {60, 90 * 60, "min"}, {3600, INFINITY, "h"}};
-    double left = share > 0 ? seconds * (1 - share) / share : 0;
+    bool known = share > 0;
+    double span = known ? seconds * (1 - share) / share : floor(seconds);
     int unit = 0;
     text[0] = '\0';
-    if (seconds < LEAST_SECONDS || share <= 0 || share >= 1) {
+    if (seconds < LEAST_SECONDS || share >= 1) {
         return text;
     }
-    while (ceil(left) > units[unit].most) {
+    while (ceil(span) > units[unit].most) {
         unit++;
     }
-    snprintf(text, PROGRESS_LEFT, ", %.0f %s left", ceil(left / units[unit].seconds),
-             units[unit].name);
+    snprintf(text, PROGRESS_LEFT, ", %.0f %s %s", ceil(span / units[unit].seconds),
+             units[unit].name, known ? "left" : "so far");
     return text;
 }
 
@@ -94,7 +95,9 @@ void progress_runs(uint32_t done, uint32_t points, void *context)
     char left[PROGRESS_LEFT];
     (void)context;
     if (done < points) {
-        progress_show("%u of %u runs%s", done, points, progress_left((double)done / points, left));
+        /* It is called when a run is done, and would show the seconds of the first call until then. */
+        double share = done > 0 ? (double)done / points : 1;
+        progress_show("%u of %u runs%s", done, points, progress_left(share, left));
     } else {
         progress_clear();
     }

@@ -11,8 +11,8 @@
 /* Show the line in place of the one before, cut to the terminal's width. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ", 40 s left" for a command of which this share is done since it first asked; "" in the first two
- * seconds, and where the share is 0 (unknown) or 1. */
+/* ", 40 s left" for a command of which this share is done since it first asked; ", 40 s so far" where
+ * the share is 0 (unknown); "" in the first two seconds, and where the share is 1. */
 enum { PROGRESS_LEFT = 24 };
 const char *progress_left(double share, char text[PROGRESS_LEFT]);
 

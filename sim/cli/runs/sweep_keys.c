@@ -1,5 +1,7 @@
 #include "cli/runs/sweep_keys.h"
 
+#include "policy/policy.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +46,11 @@ void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, c
         stride *= sweep->children[i]->count;
     }
     const struct node *list = sweep->children[key];
+    const struct node *value = list->children[index / stride % list->count];
     text[0] = '\0';
-    append_value(list->children[index / stride % list->count], text, size);
+    if (strcmp(last_word(list->key), "policy") != 0 || !policy_words(value, text, size)) {
+        append_value(value, text, size);
+    }
 }
 
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size)

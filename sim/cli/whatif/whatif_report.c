@@ -13,7 +13,7 @@ enum { LINE = WHATIF_LINE };
 
 /* ---- what follows ---- */
 
-/* The size of the cache, if an axis is the budget: " (19.2 GiB)". */
+/* The size of the cache, if an axis is the budget: " (a cache of 19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     char cache[ANSWER_SIZE];
@@ -21,7 +21,7 @@ static const char *name_cache(const struct whatif *whatif, uint32_t point, char 
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
         if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
-            snprintf(text, LINE, " (%s)", bytes);
+            snprintf(text, LINE, " (a cache of %s)", bytes);
         }
     }
     return text;
@@ -46,14 +46,8 @@ static void whatif_report_append_ties(const struct whatif *whatif,
                                       const struct whatif_findings *findings, char line[3 * LINE])
 {
     enum { NAMED = 3 };
-    uint32_t ties = 0, said = 0;
-    enum tie worst = TIE_NONE;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        enum tie tie = whatif_tie(whatif, findings->best, i);
-        bool ties_with = i != findings->best && whatif_ties(whatif, findings, i);
-        ties += ties_with;
-        worst = ties_with && tie > worst ? tie : worst;
-    }
+    enum tie worst;
+    uint32_t ties = whatif_count_ties(whatif, findings, &worst), said = 0;
     for (uint32_t i = 0; i < whatif->count && ties > 0 && ties <= NAMED; i++) {
         char name[LINE];
         if (i != findings->best && whatif_ties(whatif, findings, i)) {
@@ -79,11 +73,20 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
 {
     char line[3 * LINE], name[LINE], rate[ANSWER_SIZE], cache[LINE];
     double best = whatif_worth(whatif, findings->best);
-    snprintf(line, sizeof line, "best: %s %s at %s%s", whatif_number(best, rate),
-             whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
-             name_cache(whatif, findings->best, cache));
+    enum tie worst;
+    bool all = whatif_all_tie(whatif, findings);
+    whatif_count_ties(whatif, findings, &worst);
+    text_copy(line, sizeof line, "best");
+    if (all) {
+        snprintf(line, sizeof line, "all %u values tie (%s)", whatif->count, tie_reason(worst));
+    }
+    text_append(line, sizeof line, ": %s %s at %s%s", whatif_number(best, rate),
+                whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
+                name_cache(whatif, findings->best, cache));
     append_own(whatif, findings, line);
-    whatif_report_append_ties(whatif, findings, line);
+    if (!all) {
+        whatif_report_append_ties(whatif, findings, line);
+    }
     table_line("", line, out);
 }
 

@@ -50,6 +50,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
                         uint32_t point, char text[TEXT])
 {
     const char *objection = whatif_objection(whatif, point);
+    bool all_tie = whatif_all_tie(whatif, findings);
     bool grows = whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
     const struct {
         bool here;
@@ -58,8 +59,8 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
         {findings->own == point, "here"},
         {findings->more == point, "here and a GiB more"},
         {findings->knee == point, "knee"},
-        {findings->best == point && !findings->flat, "best"},
-        {findings->best != point && whatif_ties(whatif, findings, point), "tie"},
+        {findings->best == point && !findings->flat && !all_tie, "best"},
+        {all_tie || (findings->best != point && whatif_ties(whatif, findings, point)), "tie"},
         {objection != NULL, objection},
         {objection == NULL && grows, "queue grows"}, /* goodput shows it by itself */
     };

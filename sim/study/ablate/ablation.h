@@ -29,7 +29,8 @@ struct ablation_options {
     struct store *store; /* NULL: keep nothing */
     uint32_t jobs;       /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(uint32_t done, uint32_t points, void *context);
+    void (*on_progress)(uint32_t done, uint32_t points, void *context); /* of the table's runs */
+    void (*on_payoffs)(uint32_t done, uint32_t points, void *context);  /* of runs elsewhere */
     void *context;
 };
 

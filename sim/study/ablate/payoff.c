@@ -137,7 +137,7 @@ bool ablation_find_payoffs(const struct scenario *scenario, const struct ablatio
 {
     const struct sweep_options sweep = {.jobs = options->jobs,
                                         .runs = options->runs,
-                                        .on_progress = options->on_progress,
+                                        .on_progress = options->on_payoffs,
                                         .context = options->context};
     struct payoff_trial trial = {.count = 0};
     bool mixed = node_get(scenario->root, "contexts") != NULL;

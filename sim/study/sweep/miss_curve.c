@@ -219,8 +219,8 @@ static bool miss_curve_foresee_demand(struct miss_curve_layer *layer, uint32_t h
 }
 
 /* The units of a demand that are wanted for the first time. */
-static uint32_t count_first(struct miss_curve_layer *layer, uint32_t head,
-                            const struct demand *demand)
+static uint32_t miss_curve_count_first(struct miss_curve_layer *layer, uint32_t head,
+                                       const struct demand *demand)
 {
     bool *seen = layer->seen + (size_t)head * layer->job->header->units;
     uint32_t count = 0;
@@ -244,7 +244,7 @@ static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t
     }
     caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
     curve->accesses[group] += counts ? demand->wanted : 0;
-    uint32_t first = count_first(layer, head, demand);
+    uint32_t first = miss_curve_count_first(layer, head, demand);
     curve->first_uses[group] += counts ? first : 0;
     return true;
 }

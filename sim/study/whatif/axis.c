@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "policy/policy.h"
 #include "scenario/scenario_names.h"
 
 #include <assert.h>
@@ -284,12 +285,26 @@ const char *axis_title(const struct axis *axis)
     return dot != NULL ? dot + 1 : axis->key;
 }
 
+/* Write a policy as tables name it; anything else stays. */
+static void name_policy(const char *value, char *text, size_t size)
+{
+    struct error unseen;
+    struct node *node = node_parse(value, strlen(value), "", &unseen);
+    if (node != NULL) {
+        policy_words(node, text, size);
+    }
+    node_destroy(node);
+}
+
 const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size)
 {
     if (axis->ranges) {
         return units_format(axis->values[value].number, axis->unit, text, size);
     }
     snprintf(text, size, "%s", axis->values[value].text);
+    if (strcmp(axis->key, "mechanisms.policy") == 0) {
+        name_policy(axis->values[value].text, text, size);
+    }
     return text;
 }
 

@@ -294,6 +294,27 @@ enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
                                   : TIE_NONE;
 }
 
+uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,
+                           enum tie *worst)
+{
+    uint32_t ties = 0;
+    *worst = TIE_NONE;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        if (i != findings->best && whatif_ties(whatif, findings, i)) {
+            enum tie tie = whatif_tie(whatif, findings->best, i);
+            *worst = tie > *worst ? tie : *worst;
+            ties++;
+        }
+    }
+    return ties;
+}
+
+bool whatif_all_tie(const struct whatif *whatif, const struct whatif_findings *findings)
+{
+    enum tie worst;
+    return whatif->count > 1 && whatif_count_ties(whatif, findings, &worst) + 1 == whatif->count;
+}
+
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point)
 {

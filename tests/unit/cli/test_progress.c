@@ -105,7 +105,9 @@ static void the_time_left_is_that_of_the_rest(void **state)
         const char *text;
     } cases[] = {
         {1.9, .5, ""},
-        {10, 0, ""},
+        {1.9, 0, ""},
+        {10.5, 0, ", 10 s so far"},
+        {100, 0, ", 2 min so far"},
         {10, 1, ""},
         {10, .5, ", 10 s left"},
         {10, .8, ", 3 s left"},

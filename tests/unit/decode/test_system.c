@@ -456,9 +456,9 @@ static void contradictions_are_refused_at_their_key(void **state)
                         &why)) {
             fail_msg("accepted: %s", contradictions[i].overrides);
         }
-        snprintf(found, sizeof found, "system 'x.yaml' cannot have this '%s'",
-                 contradictions[i].key);
-        assert_string_equal(why.found, found);
+        snprintf(found, sizeof found, " '%s'", contradictions[i].key);
+        assert_non_null(strstr(why.found, found));
+        assert_non_null(strstr(why.found, "': ")); /* the reason follows */
         assert_string_equal(why.file, "over.yaml");
         assert_int_equal(why.line, 1);
         assert_string_not_equal(why.expected, "");
