@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = SHORTFALL_TEXT };
+enum { TEXT = 64, LINE = SHORTFALL_TEXT };
 
 /* ---- what follows ---- */
 
@@ -31,6 +31,7 @@ static bool may_need_more(const struct planning *planning, const struct quest *q
            quest->axis.numeric && quest->axis.around;
 }
 
+/* The values that were tried, and how to try others. */
 static void plan_report_say_range(const struct planning *planning, const struct quest *quest,
                                   char line[LINE])
 {

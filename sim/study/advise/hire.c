@@ -131,7 +131,6 @@ static bool hire_lengthen(struct hire *hire, struct error *why)
         return true;
     }
     more = more < LENGTHEN_MOST ? more : LENGTHEN_MOST;
-    hire->lengthened = more;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         hire->forms[i].requests = more;
         good = lengthen_lay(&hire->forms[i].scenario, more, why);
