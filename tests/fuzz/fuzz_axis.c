@@ -23,9 +23,9 @@ static const struct axis_base *get_base(void)
     static struct scenario scenario;
     static struct point point;
     static struct run_context runs;
-    static struct plan plan = {.batch = 2,
-                               .memory.in = {[TIER_GPU] = {.cache = 1 << 20},
-                                             [TIER_HOST] = {.kv = 100 << 20}}};
+    static struct plan plan = {
+        .batch = 2,
+        .memory.in = {[TIER_GPU] = {.cache = 1 << 20}, [TIER_HOST] = {.kv = 100 << 20}}};
     static struct axis_base base = {.option = "--over",
                                     .scenario = &scenario,
                                     .point = &point,
