@@ -28,7 +28,7 @@ runs; an interrupt ends it.
 from . import results, swt
 from .answer import Advice, Rows
 from .policy import Demand, Policy
-from .program import Error, ProgramNotFound, program
+from .call import Error, ProgramNotFound, program
 from .questions import advise, curve, plan, simulate, whatif
 from .results import curves, keys, runs, sweep, table, tables, to_pandas
 

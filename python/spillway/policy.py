@@ -7,7 +7,7 @@ through a pipe and back, so that a policy in Python is some hundred times slower
 import os
 import struct
 
-from . import program as _program
+from . import call as _call
 
 _CREATE, _ACCESS, _DESTROY = range(3)
 _EVICTED = 1 << 31
@@ -109,11 +109,11 @@ def is_policy(value):
 
 def _plugin():
     """The path of the plug-in that asks: beside the program in build/, or in lib/spillway of an installation."""
-    folder = os.path.dirname(os.path.realpath(_program.program()))
+    folder = os.path.dirname(os.path.realpath(_call.program()))
     for path in (f"{folder}/python_policy.so", f"{os.path.dirname(folder)}/lib/spillway/python_policy.so"):
         if os.path.isfile(path):
             return path
-    raise _program.ProgramNotFound(f"'python_policy.so' is not beside the program '{_program.program()}'", 1)
+    raise _call.ProgramNotFound(f"'python_policy.so' is not beside the program '{_call.program()}'", 1)
 
 
 class Served:

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional, Union
 
 from . import policy as python_policy
+from . import results
 from .answer import Advice, Rows
-from .program import ask
+from .call import ask
 
 Value = Union[str, int, float, bool, Mapping, Sequence]
 Names = Union[str, Sequence[str]]
@@ -176,10 +177,24 @@ def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike],
                           workload=workload, **more, keys=keys))
     words = ["whatif", *_files(files), "--over", ",".join(_axes(over)), *words, *_option("--points", points),
              *_option("--db", db), *_option("--jobs", jobs), *_option("--no-cache", not cache)]
-    rows, about = _ask(words)
-    axes = {key: values for key, values in over.items() if _is_list(values)} if isinstance(over, Mapping) else {}
-    return Rows(_with_swept(rows, axes) if isinstance(over, Mapping) and len(axes) == len(over) else rows,
-                varied=[axis.split("=")[0] for axis in _axes(over)], **about)
+    own = over if isinstance(over, Mapping) and all(map(_is_list, over.values())) else None
+    if own is not None:
+        rows, about = _ask(words)
+        return Rows(_with_swept(rows, own), varied=own, **about)
+    with tempfile.TemporaryDirectory(prefix="spillway-") as folder:
+        kept = db or os.path.join(folder, "whatif.db")
+        rows, about = _ask([*words, *([] if db else ["--db", kept])])
+        rows, axes = _with_axes(rows, kept)
+    return Rows(rows, varied=axes, **{**about, "command": _command(words)})
+
+
+def _with_axes(rows, db):
+    """Each row with the keys of its scenario in which the rows differ, and these keys: the values of an axis are chosen
+    by the program, which prints runs alone and keeps their scenarios."""
+    flat = {row["run"]: results.keys(row["scenario"]) for row in results.runs(db, {"run": [row["run"] for row in rows]})}
+    axes = [key for key in dict.fromkeys(key for one in flat.values() for key in one)
+            if len({repr(one.get(key)) for one in flat.values()}) > 1 and not key.endswith(".extends")]
+    return [{**{key: flat[row["run"]].get(key) for key in axes}, **row} for row in rows], axes
 
 
 def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimise: Optional[str] = None,
