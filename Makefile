@@ -156,8 +156,8 @@ kills: packages ## kill every command that writes a file, KILLS times in all (10
 limits: all ## measure memory and the answer to Ctrl-C over models, machines and systems (half an hour; PAIRS=0: over all)
 	@tests/bench/limits.py $(PROGRAM) $(PAIRS)
 
-bench: $(BENCHES) ## measure speed, beside bare loops
-	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
+bench: $(BENCHES) all ## measure speed, beside bare loops
+	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES) tests/bench/bench_python.py
 
 fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 	@command -v clang >/dev/null || \
@@ -214,6 +214,7 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/python/spillway python/spillway/*.py python/spillway/py.typed
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/swt.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces/convert traces/convert/*.py
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/examples/notebooks examples/notebooks/*.ipynb
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1

@@ -105,11 +105,10 @@ class _Messages:
 
     def take(self, data):
         self.kept += data
-        shown = re.findall(rb"\r([^\r\n]*)\033\[K", data)
-        if shown:
-            line = shown[-1].decode(errors="replace")
-            sys.stderr.write(f"\r{line}\033[K" if sys.stderr.isatty() else f"\r{line:<78}")
-            sys.stderr.flush()
+        for line in re.findall(rb"\r([^\r\n]*)\033\[K", data):
+            text = line.decode(errors="replace")
+            sys.stderr.write(f"\r{text}\033[K" if sys.stderr.isatty() else f"\r{text:<78}")
+        sys.stderr.flush()
 
     def text(self):
         """What was said besides progress."""

@@ -61,6 +61,13 @@ def examples_work():
 
 
 @test
+def the_page_works():
+    page = pathlib.Path(__file__).parents[2] / "docs/python.md"
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.attempted >= 6 and not found.failed, found
+
+
+@test
 def every_function_is_described():
     for name in spillway.__all__:
         assert getattr(spillway, name).__doc__, name
