@@ -220,7 +220,11 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
-	$(PROGRAM) --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+	$(PROGRAM) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
+	$(PROGRAM) completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
+	$(PROGRAM) completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
 
 wheel: all ## make a Python wheel with all that is needed: build/spillway_sim-*.whl
 	@rm -rf build/wheel build/spillway_sim-*.whl
