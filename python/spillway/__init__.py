@@ -32,5 +32,5 @@ from .call import Error, ProgramNotFound, program
 from .questions import advise, curve, plan, simulate, whatif
 from .results import curves, keys, runs, sweep, table, tables, to_pandas
 
-__all__ = ["Advice", "Demand", "Error", "Policy", "ProgramNotFound", "Rows", "advise", "curve", "curves", "keys", "plan",
-           "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]
+__all__ = ["Advice", "Demand", "Error", "Policy", "ProgramNotFound", "Rows", "advise", "curve", "curves", "keys",
+           "plan", "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]

@@ -198,5 +198,6 @@ def ask(words, may_be_unmet=False, served=None):
     out, said, status = _run_served(words, **served) if served else _run(words)
     if status != 0 and not (may_be_unmet and status == UNMET and out):
         complaint = re.search(r"^spillway: (.*)", said, re.M | re.S)
-        raise Error(complaint[1].strip("\n") if complaint else f"the program ended with status {status}: {said}", status)
+        message = complaint[1].strip("\n") if complaint else f"the program ended with status {status}: {said}"
+        raise Error(message, status)
     return [json.loads(line) for line in out.decode().splitlines()], status == 0

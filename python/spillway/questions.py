@@ -191,7 +191,8 @@ def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike],
 def _with_axes(rows, db):
     """Each row with the keys of its scenario in which the rows differ, and these keys: the values of an axis are chosen
     by the program, which prints runs alone and keeps their scenarios."""
-    flat = {row["run"]: results.keys(row["scenario"]) for row in results.runs(db, {"run": [row["run"] for row in rows]})}
+    stored = results.runs(db, where={"run": [row["run"] for row in rows]})
+    flat = {row["run"]: results.keys(row["scenario"]) for row in stored}
     axes = [key for key in dict.fromkeys(key for one in flat.values() for key in one)
             if len({repr(one.get(key)) for one in flat.values()}) > 1 and not key.endswith(".extends")]
     return [{**{key: flat[row["run"]].get(key) for key in axes}, **row} for row in rows], axes

@@ -19,8 +19,8 @@ import spillway
 
 ROUNDS = 40
 QUESTION = dict(model="llama-3-8b", hardware="a40", system="vllm", context="8K", steps=1)
-WORDS = [spillway.program(), "simulate", *(word for key, value in QUESTION.items() for word in ("--set", f"{key}={value}")),
-         "--json"]
+SETTINGS = [word for key, value in QUESTION.items() for word in ("--set", f"{key}={value}")]
+WORDS = [spillway.program(), "simulate", *SETTINGS, "--json"]
 
 
 def bare_start():

@@ -84,8 +84,9 @@ def rows_are_what_the_program_prints():
 @test
 def values_of_every_kind_reach_the_program():
     pathlib.Path("a.yaml").write_text("model: llama-3-8b\nhardware: a40\n", encoding="utf-8")
-    rows = spillway.simulate(pathlib.Path("a.yaml"), system="retroinfer", contexts={"4K": 1, "8K": 1}, trace="smollm2-135m",
-                             steps=4, mechanisms={"sync": "gpu"}, keys={"mechanisms.budget": ["10%", "30%"]}, seed=2)
+    rows = spillway.simulate(pathlib.Path("a.yaml"), system="retroinfer", contexts={"4K": 1, "8K": 1}, steps=4, seed=2,
+                             trace="smollm2-135m", mechanisms={"sync": "gpu"},
+                             keys={"mechanisms.budget": ["10%", "30%"]})
     assert [row["mechanisms.budget"] for row in rows] == ["10%", "30%"]
     assert rows[0]["batch"] == 2 and rows[0]["cache_bytes"] < rows[1]["cache_bytes"] and rows[0]["seed"] == 2
     listed = spillway.simulate("a.yaml", system="vllm", contexts=["4K", "8K"], steps=4)
