@@ -21,6 +21,9 @@ OPTIMIZE ?= -O2 -g
 OPTIMIZE_TESTS ?= -O1 -g1
 WARNINGS ?= -Wall -Wextra -Wconversion
 WERROR   ?= -Werror
+# starts programs that were built for another machine, such as an emulator
+RUN      ?=
+MACHINE  ?= $(shell uname -m)
 NVCC     ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
 
@@ -97,7 +100,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 
 .PHONY: format-check analyze tsan
 .PHONY: all calibrate bundle demo test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
-.PHONY: study papers host-example install wheel deb compile_commands.json help clean
+.PHONY: study papers host-example install wheel wheel-aarch64 deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -218,20 +221,30 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
-	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
+	$(RUN) $(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
-	$(PROGRAM) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+	$(RUN) $(PROGRAM) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
-	$(PROGRAM) completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
+	$(RUN) $(PROGRAM) completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
-	$(PROGRAM) completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
+	$(RUN) $(PROGRAM) completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
 
-wheel: all ## make a Python wheel with all that is needed: build/spillway_sim-*.whl
-	@rm -rf build/wheel build/spillway_sim-*.whl
+wheel: ## make a Python wheel with all that is needed: build/spillway_sim-*.whl
+	@rm -rf build/wheel build/spillway_sim-*_$(MACHINE).whl
 	$(SUBMAKE) -s $(OUT)/tools/wheel/old_hypot.o
-	$(SUBMAKE) -s PROGRAM=build/wheel/spillway LIBS='$(STATIC_LIBS)' LDFLAGS=-Wl,--wrap=hypot \
+	$(SUBMAKE) -s PROGRAM=build/wheel/spillway LIBS='$(STATIC_LIBS)' LDFLAGS='-s -Wl,--wrap=hypot $(LDFLAGS)' \
 	    DESTDIR=$(CURDIR)/build/wheel/root PREFIX= install
 	@tools/wheel.py build/wheel/root build
+
+wheel-aarch64: ## the same for aarch64, cross-built, and tried in an emulator (downloads Debian packages; minutes)
+	@tools/packages.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+	@tools/wheel/aarch64.sh build/aarch64-libraries
+	$(SUBMAKE) wheel VARIANT=aarch64 MACHINE=aarch64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+	    RUN='qemu-aarch64-static -L /usr/aarch64-linux-gnu' \
+	    CPPFLAGS=-I$(CURDIR)/build/aarch64-libraries/usr/include \
+	    LDFLAGS=-L$(CURDIR)/build/aarch64-libraries/usr/lib/aarch64-linux-gnu
+	$(SUBMAKE) all
+	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel_aarch64.sh
 
 deb: ## make a Debian package of what `make install` installs: build/spillway_*.deb
 	@tools/packages.sh dpkg-dev

@@ -19,6 +19,7 @@ import os
 import pathlib
 import re
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ LIBRARIES = {"libgsl-dev": "GPL-3.0-or-later", "libsqlite3-dev": "blessing", "li
              "libyaml-dev": "MIT", "libjansson-dev": "MIT", "libzstd-dev": "BSD-3-Clause",
              "libxxhash-dev": "BSD-2-Clause"}
 SHARED = {"libc", "libm", "ld-linux-x86-64", "ld-linux-aarch64"}
+MACHINES = {62: "x86_64", 183: "aarch64"}  # of ELF
 PACKAGE = "share/spillway/python/spillway"
 # Below lib/, which every environment has: pip removes files, and leaves folders that hold only folders.
 PLACES = {"share/spillway": "lib/spillway", "lib/spillway": "lib/spillway", "include": "lib/spillway/include"}
@@ -67,9 +69,9 @@ def said(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def version_of(root):
-    """The version without the hash of what computes."""
-    return said(root / "bin/spillway", "--version").split()[1].split("+")[0]
+def version_of(top):
+    header = (top / "sim/base/version.h").read_text(encoding="utf-8")
+    return re.search(r'SPILLWAY_VERSION "([^"]*)"', header)[1]
 
 
 def binaries_of(root):
@@ -80,8 +82,8 @@ def glibc_of(binaries):
     """The C library that the programs need: (2, 34). They must need no other library."""
     needed = (0, 0)
     for path in binaries:
-        dump = said("objdump", "-p", str(path))
-        others = {name.split(".")[0] for name in re.findall(r"NEEDED +(\S+)", dump)} - SHARED
+        dump = said("readelf", "--dynamic", "--version-info", "--wide", str(path))
+        others = {name.split(".")[0] for name in re.findall(r"\(NEEDED\).*\[(\S+)\]", dump)} - SHARED
         if others:
             sys.exit(f"{path}: needs {', '.join(sorted(others))}, which the wheel does not hold")
         needed = max([needed, *(tuple(map(int, pair)) for pair in re.findall(r"GLIBC_(\d+)\.(\d+)", dump))])
@@ -89,7 +91,8 @@ def glibc_of(binaries):
 
 
 def tag_of(binaries):
-    return "py3-none-manylinux_{}_{}_{}".format(*glibc_of(binaries), os.uname().machine)
+    machine, = struct.unpack("<H", binaries[0].read_bytes()[18:20])
+    return "py3-none-manylinux_{}_{}_{}".format(*glibc_of(binaries), MACHINES[machine])
 
 
 # ---- what goes where -------------------------------------------------------------------------------------------------
@@ -171,9 +174,8 @@ def committed(top):
 
 def make(root, out):
     top = pathlib.Path(__file__).resolve().parent.parent
-    version, binaries = version_of(root), binaries_of(root)
-    subprocess.run(["strip", "--strip-unneeded", *binaries], check=True)
-    tag, info = tag_of(binaries), f"{NAME}-{version}.dist-info"
+    version = version_of(top)
+    tag, info = tag_of(binaries_of(root)), f"{NAME}-{version}.dist-info"
     leave_out(root)
     path = out / f"{NAME}-{version}-{tag}.whl"
     wheel, notices = Wheel(path, committed(top)), licences(top, version)

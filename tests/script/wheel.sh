@@ -13,7 +13,7 @@ skip() { # REASON NAME
     echo "ok $count - $2 # SKIP $1"
 }
 echo 1..6
-for tool in python3 objdump; do
+for tool in python3 readelf; do
     command -v $tool >/dev/null && continue
     for name in a_wheel_is_built its_record_holds its_programs_find_their_data a_missing_recording_is_explained; do
         skip "'$tool' is missing" $name
@@ -25,7 +25,7 @@ done
 
 build() {
     make -s wheel >"$scratch/said" 2>&1 || return
-    wheel=$(realpath build/spillway_sim-*-manylinux_*.whl) && python3 -m zipfile -e "$wheel" "$scratch/files"
+    wheel=$(realpath build/spillway_sim-*-manylinux_*_"$(uname -m)".whl) && python3 -m zipfile -e "$wheel" "$scratch/files"
 }
 # As pip would: every file with its hash, and no other.
 record() {

@@ -3,15 +3,15 @@
  * Only GSL's complex numbers call it, and nothing here uses those, but they are linked. Without this, that one function
  * would keep the wheel from all systems whose C library is older than 2.35. The linker sends its callers here
  * (--wrap=hypot). */
-#ifdef __x86_64__
-double old_hypot(double x, double y);
-__asm__(".symver old_hypot, hypot@GLIBC_2.2.5");
+#ifdef __aarch64__
+#define BEFORE "GLIBC_2.17"
 #else
-#define old_hypot __real_hypot
-double __real_hypot(double x, double y);
+#define BEFORE "GLIBC_2.2.5" /* x86-64 */
 #endif
 
+double old_hypot(double x, double y);
 double __wrap_hypot(double x, double y);
+__asm__(".symver old_hypot, hypot@" BEFORE);
 
 double __wrap_hypot(double x, double y)
 {
