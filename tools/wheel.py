@@ -50,7 +50,7 @@ Classifier: Development Status :: 4 - Beta
 Classifier: Environment :: Console
 Classifier: Operating System :: POSIX :: Linux
 Classifier: Topic :: Scientific/Engineering
-Requires-Python: >=3.8
+Requires-Python: >=3.9
 Provides-Extra: pandas
 Requires-Dist: pandas; extra == "pandas"
 Description-Content-Type: text/markdown

@@ -63,7 +63,7 @@ class Rows(list):
 class Advice(Rows):
     """The rows of `advise`, with the verdict in words and numbers: a dict.
 
-    advice.verdict["run"] is the first sentence. print(advice) shows all of them, and the table of what was weighed.
+    advice.verdict["run"] is the first sentence. print(advice) shows all of them; the rows have what was weighed.
     """
 
     def __init__(self, verdict, rows, **keywords):

@@ -5,6 +5,7 @@ through a pipe and back, so that a policy in Python takes some twenty times as l
 Queries are not handed on: a policy that compares them is written in C.
 """
 
+import contextlib
 import os
 import struct
 
@@ -12,7 +13,7 @@ from . import call as _call
 
 _CREATE, _ACCESS, _DESTROY = range(3)
 _EVICTED = 1 << 31
-_CREATED, _ASKED, _U32 = struct.Struct("=5I"), struct.Struct("=3I"), struct.Struct("=I")
+_HEAD, _CREATED, _ASKED = struct.Struct("=2I"), struct.Struct("=5I"), struct.Struct("=3I")
 
 
 class Demand:
@@ -152,19 +153,20 @@ class Served:
         def serve():
             os.close(its_out)
             os.close(its_in)
-            with open(asks, "rb") as messages, open(answers, "wb") as replies:
-                self._serve(messages, replies)
+            # A program that ended between a message and its answer says why by its status.
+            with contextlib.suppress(BrokenPipeError, EOFError):
+                with open(asks, "rb") as messages, open(answers, "wb") as replies:
+                    self._serve(messages, replies)
 
         return {"serve": serve, "keep": (its_out, its_in),
                 "environment": {"SPILLWAY_PYTHON_POLICY": f"{its_out},{its_in}"}}
 
     def _serve(self, messages, replies):
-        """Answer until the program is done."""
-        while kind := messages.read(_U32.size):
-            number, = _U32.unpack(messages.read(_U32.size))
-            kind, = _U32.unpack(kind)
+        """Answer until the program is done, which ends the messages (EOFError)."""
+        while True:
+            kind, number = _HEAD.unpack(_read(messages, _HEAD.size))
             if kind == _CREATE:
-                which, blocks, capacity, wanted, seed = _CREATED.unpack(messages.read(_CREATED.size))
+                which, blocks, capacity, wanted, seed = _CREATED.unpack(_read(messages, _CREATED.size))
                 self._live[number] = self._policies[which](capacity, blocks, wanted, seed)
             elif kind == _ACCESS:
                 replies.write(self._live[number]._answer(_demand(messages, self._live[number].held)))
@@ -173,8 +175,15 @@ class Served:
                 del self._live[number]
 
 
+def _read(messages, size):
+    data = messages.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
 def _demand(messages, held):
-    wanted, recorded, has_mass = _ASKED.unpack(messages.read(_ASKED.size))
-    blocks = struct.unpack(f"={recorded}I", messages.read(4 * recorded))
-    mass = struct.unpack(f"={recorded}f", messages.read(4 * recorded)) if has_mass else None
+    wanted, recorded, has_mass = _ASKED.unpack(_read(messages, _ASKED.size))
+    blocks = struct.unpack(f"={recorded}I", _read(messages, 4 * recorded))
+    mass = struct.unpack(f"={recorded}f", _read(messages, 4 * recorded)) if has_mass else None
     return Demand(blocks, wanted, mass, held)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -177,6 +178,19 @@ def a_policy_that_errs_ends_the_program():
     refused(KeyboardInterrupt, spillway.curve, "smollm2-135m", policy=Stops, sizes=["10%"])
     assert no_child_is_left()
     refused(ValueError, spillway.curve, [0, 1], policy=Fifo, sizes=[1], db="x.db")
+
+
+@test
+def a_program_that_is_killed_is_an_error():
+    children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
+
+    class Kills(Fifo):
+        def access(self, demand):
+            os.kill(int(children.read_text(encoding="ascii")), signal.SIGKILL)
+            super().access(demand)
+
+    if children.exists():
+        assert refused(spillway.Error, spillway.curve, [0, 1] * 9, policy=Kills, sizes=[1]).status == -signal.SIGKILL
 
 
 @test
