@@ -21,6 +21,9 @@ OPTIMIZE ?= -O2 -g
 OPTIMIZE_TESTS ?= -O1 -g1
 WARNINGS ?= -Wall -Wextra -Wconversion
 WERROR   ?= -Werror
+# starts programs that were built for another machine, such as an emulator
+RUN      ?=
+MACHINE  ?= $(shell uname -m)
 NVCC     ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
 LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
 
@@ -35,6 +38,8 @@ PROGRAM := $(if $(filter release,$(VARIANT)),build/spillway,$(OUT)/spillway)
 
 HARNESS := $(PROGRAM)-calibrate
 MEASURE := $(OUT)/libcalibrate.a
+# What policies in Python are asked through; beside the program.
+PYTHON_POLICY := $(dir $(PROGRAM))python_policy.so
 
 SOURCES := $(sort $(wildcard sim/*/*.c sim/*/*/*.c))
 MEASURES := $(filter-out %/main.c,$(wildcard calibrate/*/*.c))
@@ -71,6 +76,8 @@ CUDA_LIBS = -cudart static -Xcompiler -static-libstdc++ -Xlinker --gc-sections,$
             $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
 QUIET = $(if $(V),,@echo '  $@';)
 LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+# For the wheel: the C library alone is shared. See tools/wheel/old_hypot.c.
+STATIC_LIBS = $(OUT)/tools/wheel/old_hypot.o -Wl,-Bstatic $(filter-out -lm -pthread,$(LIBS)) -Wl,-Bdynamic -lm -pthread
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 CHECKED = build/asan+ubsan
 SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g1' WERROR=
@@ -91,14 +98,14 @@ RACES = SANITIZE=thread OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O1 -g1' WERROR=
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
 
-.PHONY: all calibrate bundle demo test test-slurm test-deb differential kills bench limits fuzz capture
 .PHONY: format-check analyze tsan
-.PHONY: study papers host-example install deb compile_commands.json help clean
+.PHONY: all calibrate bundle demo test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
+.PHONY: study papers host-example install wheel wheel-aarch64 deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(PROGRAM) $(HARNESS) ## build the program (the default)
+all: $(PROGRAM) $(HARNESS) $(PYTHON_POLICY) ## build the program (the default)
 	@[ ! -e $(HARNESS)-cuda ] || \
 	    [ -z "$$(find sim calibrate -name '*.[ch]*' -newer $(HARNESS)-cuda | head -1)" ] || \
 	    echo '$(HARNESS)-cuda is older than what it is made of: make calibrate'
@@ -138,6 +145,10 @@ test-deb: packages ## install the Debian package in a fresh Debian made here, an
 	$(SUBMAKE) all
 	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/deb.sh
 
+test-wheel: packages ## install the wheel in a bare virtual environment and beside a bare C library, and try it there
+	$(SUBMAKE) all
+	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel.sh
+
 differential: all ## hold what 'advise' answers to 300 random questions against 'simulate' (an hour)
 	@tests/differential/advise.py --count 300 $(PROGRAM)
 
@@ -148,8 +159,8 @@ kills: packages ## kill every command that writes a file, KILLS times in all (10
 limits: all ## measure memory and the answer to Ctrl-C over models, machines and systems (half an hour; PAIRS=0: over all)
 	@tests/bench/limits.py $(PROGRAM) $(PAIRS)
 
-bench: $(BENCHES) ## measure speed, beside bare loops
-	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES)
+bench: $(BENCHES) all ## measure speed, beside bare loops
+	@CC='$(CC)' FLAGS='$(OPTIMIZE)' RECORD='$(RECORD)' tests/bench/run.sh $(BENCHES) tests/bench/bench_python.py
 
 fuzz: ## search for crashes, FUZZ_SECONDS a target (needs clang)
 	@command -v clang >/dev/null || \
@@ -202,15 +213,38 @@ install: all ## install program, header, data, pages, man page and completion be
 	find README.md docs models hwprofiles scenarios plots traces -type f \
 	    -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
-	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/plots plots/spillway.py
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/spillway $(PYTHON_POLICY)
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/python/spillway python/spillway/*.py python/spillway/py.typed
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/swt.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces/convert traces/convert/*.py
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/examples/notebooks examples/notebooks/*.ipynb
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
-	$(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
+	$(RUN) $(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
-	$(PROGRAM) --completion >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+	$(RUN) $(PROGRAM) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
+	$(RUN) $(PROGRAM) completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway
+	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
+	$(RUN) $(PROGRAM) completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/spillway.fish
+
+wheel: ## make a Python wheel with all that is needed: build/spillway_sim-*.whl
+	@rm -rf build/wheel build/spillway_sim-*_$(MACHINE).whl
+	$(SUBMAKE) -s $(OUT)/tools/wheel/old_hypot.o
+	$(SUBMAKE) -s PROGRAM=build/wheel/spillway LIBS='$(STATIC_LIBS)' LDFLAGS='-s -Wl,--wrap=hypot $(LDFLAGS)' \
+	    DESTDIR=$(CURDIR)/build/wheel/root PREFIX= install
+	@tools/wheel.py build/wheel/root build
+
+wheel-aarch64: ## the same for aarch64, cross-built, and tried in an emulator (downloads Debian packages; minutes)
+	@tools/packages.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+	@tools/wheel/aarch64.sh build/aarch64-libraries
+	$(SUBMAKE) wheel VARIANT=aarch64 MACHINE=aarch64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+	    RUN='qemu-aarch64-static -L /usr/aarch64-linux-gnu' \
+	    CPPFLAGS=-I$(CURDIR)/build/aarch64-libraries/usr/include \
+	    LDFLAGS=-L$(CURDIR)/build/aarch64-libraries/usr/lib/aarch64-linux-gnu
+	$(SUBMAKE) all
+	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel_aarch64.sh
 
 deb: ## make a Debian package of what `make install` installs: build/spillway_*.deb
 	@tools/packages.sh dpkg-dev
@@ -249,6 +283,11 @@ $(PROGRAM): $(OUT)/sim/main.o $(LIBRARY)
 
 $(HARNESS): $(OUT)/calibrate/harness/main.o $(MEASURE) $(LIBRARY)
 	$(LINK) -Wl,$(NEARBY)
+
+# In Python's process tree, not in a test's: without sanitizers.
+$(PYTHON_POLICY): python/python_policy.c sim/policy/spillway_policy.h
+	$(QUIET) mkdir -p $(@D) && $(CC) -std=c17 -D_GNU_SOURCE -Isim/policy -O2 $(WARNINGS) $(WERROR) -fPIC -shared \
+	    $< -pthread -o $@
 
 # gpu_groups.o precedes the library, so that the linker does not take the library's no_gpu.o.
 $(HARNESS)-cuda: $(OUT)/calibrate/harness/main.o \

@@ -29,6 +29,7 @@ static const struct command *const commands[] = {
     &command_kernels,
     &command_list,
     &command_schema,
+    &command_completion,
     NULL,
 };
 /* clang-format on */

@@ -11,7 +11,7 @@ strip "$bundle"/bin/*
 # cuBLAS and GDRCopy are loaded from there when they are needed.
 libraries=$(ldd "$bundle"/bin/*)
 if grep 'not found' <<<"$libraries" >&2; then exit 1; fi
-mkdir "$bundle/lib"
+mkdir -p "$bundle/lib"
 awk '$3 ~ "^/" { print $3 }' <<<"$libraries" | sort -u | grep -vE '/lib(c|m|dl|rt|pthread|resolv)\.so' |
     xargs install -m 644 -t "$bundle/lib"
 install tools/first_hour.sh "$bundle/first_hour"

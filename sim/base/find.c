@@ -2,9 +2,11 @@
 #include "base/find.h"
 
 #include "base/array.h"
+#include "base/name.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,6 +32,20 @@ static bool holds_data(const char *folder)
     return is_folder(folder, "models") && is_folder(folder, "hwprofiles");
 }
 
+/* Is it this folder, or one in which an installation has the data? Writes which. */
+static bool find_installed(const char *folder)
+{
+    static const char *const places[] = {"", "/share/spillway", "/lib/spillway"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int written = snprintf(data, sizeof data, "%s%s", folder, places[i]);
+        if (written > 0 && (size_t)written < sizeof data && holds_data(data)) {
+            return true;
+        }
+    }
+    data[0] = '\0';
+    return false;
+}
+
 /* Try the folders above the program, nearest first. Leaves `data` empty when none fits. */
 static void find_above_program(void)
 {
@@ -38,15 +54,9 @@ static void find_above_program(void)
     folder[length > 0 ? length : 0] = '\0';
     for (char *slash; (slash = strrchr(folder, '/')) != NULL;) {
         *slash = '\0';
-        if (holds_data(folder)) {
-            strcpy(data, folder);
+        if (find_installed(folder)) {
             return;
         }
-        int written = snprintf(data, sizeof data, "%s/share/spillway", folder);
-        if (written > 0 && (size_t)written < sizeof data && holds_data(data)) {
-            return;
-        }
-        data[0] = '\0';
     }
 }
 
@@ -180,4 +190,20 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
         qsort(*names, *count, sizeof **names, find_compare_names);
     }
     return true;
+}
+
+bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes)
+{
+    char path[PATH_MAX], line[PATH_MAX], found[256];
+    struct error unread;
+    bool good = false;
+    FILE *list =
+        find_path(folder, "ELSEWHERE", "", path, sizeof path, &unread) ? fopen(path, "r") : NULL;
+    while (list != NULL && !good && fgets(line, sizeof line, list) != NULL) {
+        good = sscanf(line, "%255s %" SCNu64, found, bytes) == 2 && name_same(found, name);
+    }
+    if (list != NULL) {
+        fclose(list);
+    }
+    return good && snprintf(out, size, "%s", found) < (int)size;
 }

@@ -294,6 +294,23 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
     return false;
 }
 
+/* Was a file of this name left out of a package? If so, `why` says where it is. */
+static bool named_left_out(const struct named_kind *kind, const char *name, const char *file,
+                           int line, struct error *why)
+{
+    char found[NAMED_SIZE];
+    uint64_t bytes;
+    struct error unread;
+    if (!find_left_out(kind->folder, name, found, sizeof found, &bytes)) {
+        return false;
+    }
+    error_input(why, file, line, "the %s '%.100s' is not in this package", kind->what, found);
+    error_expect(why, "%s/%s.%s of Spillway's source (%.1f MB) by its path, or copied to %.200s/%s",
+                 kind->folder, found, kind->suffix, (double)bytes / 1e6, find_data(&unread),
+                 kind->folder);
+    return true;
+}
+
 bool named_file(const struct named_kind *kind, const char *name, const char *file, int line,
                 char *path, size_t size, struct error *why)
 {
@@ -313,6 +330,9 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     }
     if (named_canonical(kind, name, canonical)) {
         return find_path(kind->folder, canonical, kind->suffix, path, size, why);
+    }
+    if (named_left_out(kind, name, file, line, why)) {
+        return false;
     }
     if (named_id(name, kind->suffix)) {
         error_input(why, file, line, "no file and no shipped %s is called '%.100s'", kind->what,

@@ -50,6 +50,7 @@ sim/cli/plan
 sim/cli/advise
 sim/cli/kernels
 sim/cli/list
+sim/cli/completion
 sim/cli
 sim
 '

@@ -94,7 +94,7 @@ dead_links() {
 
 # Name each source file that a guide names as `PATH`, a full path or the end of one, and that is nowhere.
 missing_files() {
-    find sim calibrate tests tools traces plots -type f | sed 's#^#/#' >"$scratch/files"
+    find sim calibrate tests tools traces plots python examples -type f | sed 's#^#/#' >"$scratch/files"
     awk '/^```/ { fence = !fence } !fence' "$1" | grep -oE '`[a-z0-9_./-]+[.](c|h|cu|cuh|def|sh|py)`' | tr -d '`' |
         sort -u | while read -r name; do
         awk -v end="/$name" 'substr($0, length - length(end) + 1) == end { found = 1; exit }

@@ -1,4 +1,4 @@
-"""What spillway_py.sh made, read by plots/spillway.py. Prints TAP."""
+"""What spillway_py.sh made, read by python/spillway/results.py. Prints TAP."""
 
 import doctest
 import json
@@ -31,7 +31,7 @@ def lines(path):
         return [json.loads(line) for line in file]
 
 
-examples = doctest.testmod(spillway)
+examples = doctest.testmod(spillway.results)
 check(examples.attempted >= 5 and examples.failed == 0, f"{examples.attempted} examples work")
 
 rows, printed = spillway.runs("results.db"), lines("runs.json")

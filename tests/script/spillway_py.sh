@@ -1,5 +1,5 @@
 #!/bin/bash
-# plots/spillway.py reads the program's databases: its examples work unchanged, and it reads the same
+# python/spillway/results.py reads the program's databases: its examples work unchanged, and it reads the same
 # values that the program prints.
 set -u
 cd "$(dirname "$0")/../.."
@@ -10,7 +10,7 @@ fi
 program=$(realpath "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export PYTHONPATH=$PWD/plots PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
 tests=$PWD/tests/script/spillway_py.py
 cd "$scratch" || exit 1
 "$program" simulate --set model=smollm2-135m --set hardware=a40 --set context=3840 \

@@ -15,7 +15,8 @@
  * more option. */
 struct arguments {
     const struct command *command;
-    char *const *typed; /* [count] argv's, as they were typed */
+    const struct command *const *commands; /* all of the program; NULL until it is run */
+    char *const *typed;                    /* [count] argv's, as they were typed */
     int count;
     const char **texts;                          /* owned */
     const char *lists[COMMAND_MOST_OPTIONS + 1]; /* of options that take a list, whole: "A,B" */

@@ -14,7 +14,6 @@ const struct program_switch program_switches[] = {
     {"--help", "print this help", help_program},
     {"--version", "print the version, a hash of what computes, and the commit", help_version},
     {"--man", "print the man page", man_page},
-    {"--completion", "print the completion for bash", completion_bash},
     {NULL, NULL, NULL},
 };
 

@@ -1,4 +1,4 @@
-/* Help, man page and shell completion, all printed from the rows. */
+/* Help and man page, both printed from the rows. */
 #ifndef CLI_FRAME_HELP_H
 #define CLI_FRAME_HELP_H
 
@@ -12,7 +12,6 @@ struct program; /* program.h */
 void help_program(const struct program *program, FILE *out);
 void help_version(const struct program *program, FILE *out);
 void man_page(const struct program *program, FILE *out);
-void completion_bash(const struct program *program, FILE *out);
 
 /* Is `command` in `group`: "trace info" is in "trace"? */
 bool command_in_group(const struct command *command, const char *group);

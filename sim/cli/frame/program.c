@@ -85,14 +85,15 @@ static bool check_output(const struct arguments *arguments, struct error *why)
     return true;
 }
 
-static bool run_command(const struct command *command, int count, char *const *argv,
-                        struct error *why)
+static bool run_command(const struct program *program, const struct command *command, int count,
+                        char *const *argv, struct error *why)
 {
     struct arguments arguments;
     if (!arguments_parse(command, count, argv, &arguments, why)) {
         return false;
     }
     bool ok = true;
+    arguments.commands = program->commands;
     if (arguments.help) {
         help_command(command, stdout);
     } else {
@@ -136,11 +137,11 @@ static bool run_words(const struct program *program, int argc, char *const *argv
     for (size_t i = 0; commands[i] != NULL; i++) {
         bool in_group = command_in_group(commands[i], argv[1]);
         if (strcmp(commands[i]->name, argv[1]) == 0) {
-            return run_command(commands[i], argc - 2, argv + 2, why);
+            return run_command(program, commands[i], argc - 2, argv + 2, why);
         }
         if (in_group && second != NULL &&
             strcmp(commands[i]->name + strlen(argv[1]) + 1, second) == 0) {
-            return run_command(commands[i], argc - 3, argv + 3, why);
+            return run_command(program, commands[i], argc - 3, argv + 3, why);
         }
         group = group || in_group;
     }

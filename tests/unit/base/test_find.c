@@ -134,6 +134,27 @@ static void without_it_the_folders_above_the_program_are_tried(void **state)
     in_process("", finds_repository);
 }
 
+/* As installed: the folders above a copy of this program. */
+static bool finds_installed(const char *place)
+{
+    char command[4 * PATH_MAX];
+    snprintf(
+        command, sizeof command,
+        "cd %s && rm -rf prefix && mkdir -p prefix/bin prefix/%s/models prefix/%s/hwprofiles && "
+        "cp /proc/%ld/exe prefix/bin/copy && [ \"$(env -u SPILLWAY_DATA prefix/bin/copy find)\" "
+        "= %s/prefix/%s ]",
+        scratch, place, place, (long)getpid(), scratch, place);
+    return system(command) == 0;
+}
+
+static void an_installation_has_its_data_in_share_or_in_lib(void **state)
+{
+    (void)state;
+    assert_true(finds_installed("share/spillway"));
+    assert_true(finds_installed("lib/spillway"));
+    assert_false(finds_installed("etc/spillway"));
+}
+
 static bool lists_profiles(void)
 {
     static const char *const expected[] = {"a", "b", "link.yaml"};
@@ -160,12 +181,42 @@ static void names_are_sorted_and_only_of_the_suffix(void **state)
     in_process(scratch, lists_profiles);
 }
 
-int main(void)
+static bool knows_what_was_left_out(void)
 {
+    char name[64], path[PATH_MAX];
+    uint64_t bytes = 0;
+    bool before = find_left_out("hwprofiles", "big", name, sizeof name, &bytes);
+    snprintf(path, sizeof path, "%s/hwprofiles/ELSEWHERE", scratch);
+    FILE *list = fopen(path, "w");
+    fputs("small-1 7\nbig-2 123456789\n", list);
+    fclose(list);
+    return !before && find_left_out("hwprofiles", "Big_2", name, sizeof name, &bytes) &&
+           strcmp(name, "big-2") == 0 && bytes == 123456789 &&
+           !find_left_out("hwprofiles", "big", name, sizeof name, &bytes) &&
+           !find_left_out("models", "big-2", name, sizeof name, &bytes);
+}
+
+static void a_list_names_what_was_left_out(void **state)
+{
+    (void)state;
+    in_process(scratch, knows_what_was_left_out);
+}
+
+/* With "find" it only says where it finds the data. */
+int main(int argc, char **argv)
+{
+    struct error why;
+    const char *data = argc > 1 && strcmp(argv[1], "find") == 0 ? find_data(&why) : NULL;
+    if (argc > 1) {
+        puts(data != NULL ? data : "");
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_variable_names_the_data_folder),
         cmocka_unit_test(a_variable_that_names_no_data_is_an_error),
         cmocka_unit_test(without_it_the_folders_above_the_program_are_tried),
+        cmocka_unit_test(a_list_names_what_was_left_out),
+        cmocka_unit_test(an_installation_has_its_data_in_share_or_in_lib),
         cmocka_unit_test(names_are_sorted_and_only_of_the_suffix),
     };
     return cmocka_run_group_tests(tests, make_data, remove_data);

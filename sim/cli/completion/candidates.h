@@ -1,0 +1,13 @@
+/* The words that are valid under the cursor of a shell, given those before it. */
+#ifndef CLI_COMPLETION_CANDIDATES_H
+#define CLI_COMPLETION_CANDIDATES_H
+
+#include "cli/frame/command.h"
+
+/* Print them, a word a line; none where a file's name or anything else is wanted.
+ *   commands  the program's, which end with NULL
+ *   words     [count] behind the program's name; the last one, maybe empty, is under the cursor */
+void candidates_print(const struct command *const *commands, const char *const *words,
+                      uint32_t count, FILE *out);
+
+#endif
