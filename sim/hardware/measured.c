@@ -119,10 +119,10 @@ static bool check_provenance(const struct node *provenance, struct error *why)
         return node_error(provenance, why, "'provenance' is not a map");
     }
     for (size_t i = 0; i < provenance->count; i++) {
-        const struct node *fact = provenance->children[i];
-        if (fact->kind != NODE_SCALAR) {
-            node_error(fact, why, "'%s' in 'provenance' is not a text", fact->key);
-            return error_expect(why, "%s: \"...\"", fact->key);
+        const struct node *stated = provenance->children[i];
+        if (stated->kind != NODE_SCALAR) {
+            node_error(stated, why, "'%s' in 'provenance' is not a text", stated->key);
+            return error_expect(why, "%s: \"...\"", stated->key);
         }
     }
     return true;

@@ -1,4 +1,4 @@
-/* The known architectures, as rows of one table: facts that config.json leaves out, and the readers
+/* The known architectures, as rows of one table: what config.json leaves out, and the readers
  * for what it states. */
 #ifndef MODEL_ARCHITECTURE_H
 #define MODEL_ARCHITECTURE_H

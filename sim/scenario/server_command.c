@@ -268,7 +268,7 @@ bool server_command_read(struct server_said *said, const char *line, bool *found
 
 void server_command_end(struct server_said *said)
 {
-    const struct server_fact *tokens = &said->all[SAID_BLOCK_TOKENS];
+    const struct stated_key *tokens = &said->all[SAID_BLOCK_TOKENS];
     if (tokens->typed && said->all[SAID_BLOCKS].value[0] == '\0') {
         add_unused(said, tokens->line, "--block-size", false);
     }

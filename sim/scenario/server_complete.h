@@ -5,7 +5,7 @@
 
 #include "scenario/server_setting.h"
 
-/* Fill in the facts that follow from everything that was said; the maker is known. */
+/* Fill in the keys that follow from everything that was said; the maker is known. */
 void server_complete(struct server_said *said);
 
 #endif

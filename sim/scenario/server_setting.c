@@ -32,45 +32,45 @@ static const struct server_setting {
     int said;
     enum setting_kind kind;
 } settings[] = {
-    {"model", FACT_MODEL, TEXT},
-    {"model_path", FACT_MODEL, TEXT},
-    {"model_name", FACT_MODEL, NAME},
-    {"tensor_parallel_size", FACT_TENSOR_PARALLEL, WHOLE},
-    {"tp_size", FACT_TENSOR_PARALLEL, WHOLE},
-    {"tp", FACT_TENSOR_PARALLEL, WHOLE},
-    {"data_parallel_size", FACT_DATA_PARALLEL, WHOLE},
-    {"dp_size", FACT_DATA_PARALLEL, WHOLE},
-    {"dp", FACT_DATA_PARALLEL, WHOLE},
+    {"model", STATED_MODEL, TEXT},
+    {"model_path", STATED_MODEL, TEXT},
+    {"model_name", STATED_MODEL, NAME},
+    {"tensor_parallel_size", STATED_TENSOR_PARALLEL, WHOLE},
+    {"tp_size", STATED_TENSOR_PARALLEL, WHOLE},
+    {"tp", STATED_TENSOR_PARALLEL, WHOLE},
+    {"data_parallel_size", STATED_DATA_PARALLEL, WHOLE},
+    {"dp_size", STATED_DATA_PARALLEL, WHOLE},
+    {"dp", STATED_DATA_PARALLEL, WHOLE},
     {"attn_dp_size", SAID_RANK_COUNT, WHOLE},
     {"attention_data_parallel_size", SAID_RANK_COUNT, WHOLE},
-    {"pipeline_parallel_size", FACT_PIPELINE_PARALLEL, WHOLE},
-    {"pp_size", FACT_PIPELINE_PARALLEL, WHOLE},
-    {"pp", FACT_PIPELINE_PARALLEL, WHOLE},
-    {"ep_size", FACT_EXPERT_PARALLEL, WHOLE},
-    {"ep", FACT_EXPERT_PARALLEL, WHOLE},
-    {"expert_parallel_size", FACT_EXPERT_PARALLEL, WHOLE},
+    {"pipeline_parallel_size", STATED_PIPELINE_PARALLEL, WHOLE},
+    {"pp_size", STATED_PIPELINE_PARALLEL, WHOLE},
+    {"pp", STATED_PIPELINE_PARALLEL, WHOLE},
+    {"ep_size", STATED_EXPERT_PARALLEL, WHOLE},
+    {"ep", STATED_EXPERT_PARALLEL, WHOLE},
+    {"expert_parallel_size", STATED_EXPERT_PARALLEL, WHOLE},
     {"enable_expert_parallel", SAID_EXPERTS, SWITCH},
     {"no_enable_expert_parallel", SAID_EXPERTS, SWITCH_OFF},
     {"disable_expert_parallel", SAID_EXPERTS, SWITCH_OFF},
-    {"max_num_seqs", FACT_MAX_SEQUENCES, WHOLE},
-    {"max_running_requests", FACT_MAX_SEQUENCES, WHOLE},
-    {"max_num_batched_tokens", FACT_BATCHED_TOKENS, WHOLE},
-    {"chunked_prefill_size", FACT_BATCHED_TOKENS, WHOLE},
-    {"max_model_len", FACT_REQUEST_TOKENS, LENGTH},
-    {"max_seq_len", FACT_REQUEST_TOKENS, LENGTH},
-    {"context_length", FACT_REQUEST_TOKENS, LENGTH},
-    {"context_len", FACT_REQUEST_TOKENS, LENGTH},
-    {"gpu_memory_utilization", FACT_HBM_USABLE, SHARE},
-    {"device_memory_utilization", FACT_HBM_USABLE, SHARE},
-    {"mem_fraction_static", FACT_HBM_USABLE, SHARE},
+    {"max_num_seqs", STATED_MAX_SEQUENCES, WHOLE},
+    {"max_running_requests", STATED_MAX_SEQUENCES, WHOLE},
+    {"max_num_batched_tokens", STATED_BATCHED_TOKENS, WHOLE},
+    {"chunked_prefill_size", STATED_BATCHED_TOKENS, WHOLE},
+    {"max_model_len", STATED_REQUEST_TOKENS, LENGTH},
+    {"max_seq_len", STATED_REQUEST_TOKENS, LENGTH},
+    {"context_length", STATED_REQUEST_TOKENS, LENGTH},
+    {"context_len", STATED_REQUEST_TOKENS, LENGTH},
+    {"gpu_memory_utilization", STATED_HBM_USABLE, SHARE},
+    {"device_memory_utilization", STATED_HBM_USABLE, SHARE},
+    {"mem_fraction_static", STATED_HBM_USABLE, SHARE},
     {"dtype", SAID_DTYPE, DTYPE},
-    {"kv_cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
-    {"cache_dtype", FACT_KV_DTYPE, KV_DTYPE},
-    {"quantization", FACT_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
-    {"q", FACT_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
-    {"max_total_tokens", FACT_KV_POOL, WHOLE},
-    {"max_total_num_tokens", FACT_KV_POOL, WHOLE},
-    {"GPU KV cache size", FACT_KV_POOL, WHOLE},
+    {"kv_cache_dtype", STATED_KV_DTYPE, KV_DTYPE},
+    {"cache_dtype", STATED_KV_DTYPE, KV_DTYPE},
+    {"quantization", STATED_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
+    {"q", STATED_WEIGHTS_DTYPE, WEIGHTS_DTYPE},
+    {"max_total_tokens", STATED_KV_POOL, WHOLE},
+    {"max_total_num_tokens", STATED_KV_POOL, WHOLE},
+    {"GPU KV cache size", STATED_KV_POOL, WHOLE},
     {"num_gpu_blocks", SAID_BLOCKS, WHOLE},
     {"num_gpu_blocks_override", SAID_BLOCKS, WHOLE},
     {"block_size", SAID_BLOCK_TOKENS, WHOLE},
@@ -364,8 +364,8 @@ static bool server_setting_read_value(const struct server_said *said,
 bool server_setting_take(const struct server_setting *setting, const char *value,
                          struct server_said *said, bool *used, struct error *why)
 {
-    struct server_fact *fact = &said->all[setting->said];
-    char text[sizeof fact->value] = "";
+    struct stated_key *key = &said->all[setting->said];
+    char text[sizeof key->value] = "";
     bool taken = true;
     used = used != NULL ? used : &taken;
     *used = true;
@@ -380,11 +380,11 @@ bool server_setting_take(const struct server_setting *setting, const char *value
     }
     bool default_type = setting->kind == KV_DTYPE || setting->kind == DTYPE; /* "auto" */
     *used = text[0] != '\0' || default_type;
-    if (text[0] != '\0' && (setting->kind != NAME || fact->value[0] == '\0')) {
-        memcpy(fact->value, text, sizeof text);
-        snprintf(fact->said, sizeof fact->said, "%s", setting->name);
-        fact->line = said->line;
-        fact->typed = said->typed;
+    if (text[0] != '\0' && (setting->kind != NAME || key->value[0] == '\0')) {
+        memcpy(key->value, text, sizeof text);
+        snprintf(key->said, sizeof key->said, "%s", setting->name);
+        key->line = said->line;
+        key->typed = said->typed;
     }
     return true;
 }

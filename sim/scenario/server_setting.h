@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-/* What a server says without being a key of its own, behind the facts. */
+/* What a server says without being a key of its own, behind the stated keys. */
 enum {
-    SAID_BLOCKS = FACT_COUNT,
+    SAID_BLOCKS = STATED_COUNT,
     SAID_BLOCK_TOKENS,
     SAID_PREFIX,
     SAID_EXPERTS,
@@ -36,7 +36,7 @@ struct server_said {
     int meant_line;    /* the first line that is near a command, */
     const char *meant; /* and that command; NULL: none so far */
     enum server_maker maker;
-    struct server_fact all[SAID_COUNT];
+    struct stated_key all[SAID_COUNT];
     struct server_unused unused;
 };
 

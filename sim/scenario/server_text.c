@@ -12,24 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const server_fact_keys[FACT_COUNT] = {
-    [FACT_MODEL] = "model",
-    [FACT_SYSTEM] = "system",
-    [FACT_PREFIX] = "mechanisms.prefix",
-    [FACT_ENGINE] = "engine",
-    [FACT_COMPILE] = "compile",
-    [FACT_TENSOR_PARALLEL] = "tensor_parallel",
-    [FACT_DATA_PARALLEL] = "data_parallel",
-    [FACT_PIPELINE_PARALLEL] = "pipeline_parallel",
-    [FACT_EXPERT_PARALLEL] = "expert_parallel",
-    [FACT_REPLICAS] = "replicas",
-    [FACT_MAX_SEQUENCES] = "max_sequences",
-    [FACT_BATCHED_TOKENS] = "batched_tokens",
-    [FACT_REQUEST_TOKENS] = "request_tokens",
-    [FACT_HBM_USABLE] = "hbm_usable",
-    [FACT_KV_DTYPE] = "dtype.kv",
-    [FACT_WEIGHTS_DTYPE] = "dtype.weights",
-    [FACT_KV_POOL] = "kv_pool_tokens",
+const char *const stated_key_names[STATED_COUNT] = {
+    [STATED_MODEL] = "model",
+    [STATED_SYSTEM] = "system",
+    [STATED_PREFIX] = "mechanisms.prefix",
+    [STATED_ENGINE] = "engine",
+    [STATED_COMPILE] = "compile",
+    [STATED_TENSOR_PARALLEL] = "tensor_parallel",
+    [STATED_DATA_PARALLEL] = "data_parallel",
+    [STATED_PIPELINE_PARALLEL] = "pipeline_parallel",
+    [STATED_EXPERT_PARALLEL] = "expert_parallel",
+    [STATED_REPLICAS] = "replicas",
+    [STATED_MAX_SEQUENCES] = "max_sequences",
+    [STATED_BATCHED_TOKENS] = "batched_tokens",
+    [STATED_REQUEST_TOKENS] = "request_tokens",
+    [STATED_HBM_USABLE] = "hbm_usable",
+    [STATED_KV_DTYPE] = "dtype.kv",
+    [STATED_WEIGHTS_DTYPE] = "dtype.weights",
+    [STATED_KV_POOL] = "kv_pool_tokens",
 };
 
 /* ---- settings in a line ------------------------------------------------------------------ */
@@ -107,7 +107,7 @@ static void server_text_read_version(struct server_said *said, const char *line)
         if (at == NULL || sscanf(at + strlen(marks[i]), "%d.%d", &major, &minor) != 2) {
             continue;
         }
-        struct server_fact *engine = &said->all[FACT_ENGINE];
+        struct stated_key *engine = &said->all[STATED_ENGINE];
         snprintf(engine->value, sizeof engine->value, "vllm-%d.%d", major, minor);
         snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
         engine->line = said->line;
@@ -218,7 +218,7 @@ static bool server_text_read_lines(struct server_said *said, char *text, struct 
 
 /* ---- the whole text ---------------------------------------------------------------------- */
 
-bool server_text_read(const char *text, size_t size, const char *file, struct server_facts *out,
+bool server_text_read(const char *text, size_t size, const char *file, struct stated_keys *out,
                       struct error *why)
 {
     struct server_said said = {.file = file};

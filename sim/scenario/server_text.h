@@ -26,29 +26,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum server_fact_id {
-    FACT_MODEL,
-    FACT_SYSTEM,
-    FACT_PREFIX,
-    FACT_ENGINE,
-    FACT_COMPILE,
-    FACT_TENSOR_PARALLEL,
-    FACT_DATA_PARALLEL,
-    FACT_PIPELINE_PARALLEL,
-    FACT_EXPERT_PARALLEL,
-    FACT_REPLICAS,
-    FACT_MAX_SEQUENCES,
-    FACT_BATCHED_TOKENS,
-    FACT_REQUEST_TOKENS,
-    FACT_HBM_USABLE,
-    FACT_KV_DTYPE,
-    FACT_WEIGHTS_DTYPE,
-    FACT_KV_POOL,
-    FACT_COUNT
+enum stated_key_id {
+    STATED_MODEL,
+    STATED_SYSTEM,
+    STATED_PREFIX,
+    STATED_ENGINE,
+    STATED_COMPILE,
+    STATED_TENSOR_PARALLEL,
+    STATED_DATA_PARALLEL,
+    STATED_PIPELINE_PARALLEL,
+    STATED_EXPERT_PARALLEL,
+    STATED_REPLICAS,
+    STATED_MAX_SEQUENCES,
+    STATED_BATCHED_TOKENS,
+    STATED_REQUEST_TOKENS,
+    STATED_HBM_USABLE,
+    STATED_KV_DTYPE,
+    STATED_WEIGHTS_DTYPE,
+    STATED_KV_POOL,
+    STATED_COUNT
 };
-extern const char *const server_fact_keys[FACT_COUNT]; /* "model", ..., "dtype.kv", ... */
+extern const char *const stated_key_names[STATED_COUNT]; /* "model", ..., "dtype.kv", ... */
 
-struct server_fact {
+struct stated_key {
     char value[256]; /* of the key; "": the text does not say */
     char said[40];   /* the server's name for it */
     int line;
@@ -67,15 +67,15 @@ struct server_unused {
     } all[SERVER_UNUSED];
 };
 
-struct server_facts {
-    struct server_fact all[FACT_COUNT];
+struct stated_keys {
+    struct stated_key all[STATED_COUNT];
     struct server_unused unused;
 };
 
 /* Read the `size` bytes of `text`; `file` names them in messages. Fails if nothing in them is a
  * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
  * an unknown option resembles a used one. */
-bool server_text_read(const char *text, size_t size, const char *file, struct server_facts *out,
+bool server_text_read(const char *text, size_t size, const char *file, struct stated_keys *out,
                       struct error *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Turns and answers wait in calendars, the earliest first. A server whose turn was brought forward
+/* Iterations and answers wait in calendars, the earliest first. A server whose iteration was brought forward
  * by a request has an entry that is too late; it is recognised, because the server is not due then.
  */
 #include "serve/fleet.h"
@@ -11,10 +11,10 @@
 
 struct fleet_course {
     const struct fleet *fleet;
-    struct calendar turns;   /* items: servers */
-    struct calendar answers; /* times at which clients have their answers */
-    struct calendar follow;  /* later turns that will be sent; items: requests */
-    uint32_t *flying;        /* requests of sessions that have not ended */
+    struct calendar iterations; /* items: servers */
+    struct calendar answers;    /* times at which clients have their answers */
+    struct calendar follow;     /* later turns that will be sent; items: requests */
+    uint32_t *flying;           /* requests of sessions that have not ended */
     size_t flying_count, flying_capacity;
     struct server_load *loads; /* [server_count] scratch */
     uint32_t sent;             /* first turns, and later ones passed over */
@@ -62,23 +62,23 @@ static int64_t next_send(const struct fleet_course *course)
     return follow < session ? follow : session;
 }
 
-/* When the next turn begins. Forgets entries that are too late. */
-static int64_t next_turn(struct fleet_course *course)
+/* When the next iteration begins. Forgets entries that are too late. */
+static int64_t next_iteration(struct fleet_course *course)
 {
-    while (course->turns.count > 0) {
-        const struct calendar_event event = course->turns.events[0];
+    while (course->iterations.count > 0) {
+        const struct calendar_event event = course->iterations.events[0];
         if (server_due(course->fleet->servers[calendar_item(event)]) == event.at_ns) {
             return event.at_ns;
         }
-        calendar_pop(&course->turns);
+        calendar_pop(&course->iterations);
     }
     return INT64_MAX;
 }
 
-static bool expect_turn(struct fleet_course *course, uint32_t server, struct error *why)
+static bool expect_iteration(struct fleet_course *course, uint32_t server, struct error *why)
 {
     int64_t due = server_due(course->fleet->servers[server]);
-    return due == INT64_MAX || push(&course->turns, due, server, why);
+    return due == INT64_MAX || push(&course->iterations, due, server, why);
 }
 
 static uint32_t fleet_choose(struct fleet_course *course, uint32_t index, int64_t at_ns)
@@ -127,7 +127,7 @@ static bool send(struct fleet_course *course, int64_t at_ns, struct error *why)
     struct server *to = course->fleet->servers[server];
     int64_t due = server_due(to);
     return server_send(to, index, at_ns, why) && note_flying(course, index, why) &&
-           (server_due(to) == due || expect_turn(course, server, why));
+           (server_due(to) == due || expect_iteration(course, server, why));
 }
 
 /* The clients of these requests have their answers. */
@@ -154,7 +154,7 @@ static bool fleet_follow(struct fleet_course *course, uint32_t index, int64_t at
 }
 
 /* fleet_answer() where requests belong to sessions. Those that ended are among the first in flight:
- * the search ends with the last of them, or a long queue would be walked at every turn. */
+ * the search ends with the last of them, or a long queue would be walked at every iteration. */
 static bool answer_sessions(struct fleet_course *course, const struct server_ends *ends,
                             struct error *why)
 {
@@ -188,23 +188,23 @@ static bool answer_all(struct fleet_course *course, const struct server_ends *en
            fleet_answer(course, ends->answered, ends->answered_ns, why);
 }
 
-static bool turn(struct fleet_course *course, struct error *why)
+static bool fleet_iterate(struct fleet_course *course, struct error *why)
 {
-    uint32_t server = calendar_item(calendar_pop(&course->turns));
+    uint32_t server = calendar_item(calendar_pop(&course->iterations));
     struct server_ends ends = {.refused = 0};
-    return server_turn(course->fleet->servers[server], &ends, why) &&
-           answer_all(course, &ends, why) && expect_turn(course, server, why);
+    return server_iterate(course->fleet->servers[server], &ends, why) &&
+           answer_all(course, &ends, why) && expect_iteration(course, server, why);
 }
 
-static bool fleet_run_turns(struct fleet_course *course, struct error *why)
+static bool fleet_run_iterations(struct fleet_course *course, struct error *why)
 {
     for (;;) {
-        int64_t send_ns = next_send(course), turn_ns = next_turn(course);
-        if (send_ns == INT64_MAX && turn_ns == INT64_MAX) {
+        int64_t send_ns = next_send(course), iterate_ns = next_iteration(course);
+        if (send_ns == INT64_MAX && iterate_ns == INT64_MAX) {
             return true;
         }
         if (!stop_flag_check(course->fleet->stop, why) ||
-            !(send_ns <= turn_ns ? send(course, send_ns, why) : turn(course, why))) {
+            !(send_ns <= iterate_ns ? send(course, send_ns, why) : fleet_iterate(course, why))) {
             return false;
         }
     }
@@ -216,12 +216,12 @@ bool fleet_run(const struct fleet *fleet, struct error *why)
     course.loads = array_zeroed(fleet->server_count, sizeof *course.loads, why);
     pass_turns(&course);
     bool ok = course.loads != NULL && fleet_answer(&course, fleet->clients, 0, why) &&
-              fleet_run_turns(&course, why);
+              fleet_run_iterations(&course, why);
     for (uint32_t i = 0; ok && i < fleet->server_count; i++) {
         ok = server_finish(fleet->servers[i], why);
     }
     free(course.loads);
-    calendar_release(&course.turns);
+    calendar_release(&course.iterations);
     calendar_release(&course.answers);
     calendar_release(&course.follow);
     free(course.flying);

@@ -1,4 +1,4 @@
-/* Each turn is an event: time passes until something changes, requests arrive, the scheduler runs,
+/* Each iteration is an event: time passes until something changes, requests arrive, the scheduler runs,
  * then a step runs. The conservation laws are checked in the middle of each event and after the
  * last (conservation.h).
  */
@@ -234,7 +234,7 @@ static int64_t idle_until(const struct server *server)
     return copied < arrival ? copied : arrival;
 }
 
-/* Nothing computes until the turn is due. */
+/* Nothing computes until the iteration is due. */
 static void pass_idle(struct server *server)
 {
     double rate[SERVER_FLOWS];
@@ -242,7 +242,7 @@ static void pass_idle(struct server *server)
     pass(server, server->due_ns - server->now_ns, rate, 0);
 }
 
-/* ---- turns ---------------------------------------------------------------------------- */
+/* ---- iterations ----------------------------------------------------------------------- */
 
 struct server *server_create(const struct server_options *options, const struct step_clock *clock,
                              const struct requests *requests, struct prefix_cache *cache,
@@ -341,7 +341,7 @@ static struct step_load plan_step(struct server *server)
     return load;
 }
 
-bool server_turn(struct server *server, struct server_ends *ends, struct error *why)
+bool server_iterate(struct server *server, struct server_ends *ends, struct error *why)
 {
     uint32_t ended = server->ended;
     server->why = why;

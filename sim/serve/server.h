@@ -123,7 +123,7 @@ struct server_totals {
     uint64_t swapped_blocks; /* swapped out; all of them come back in */
 };
 
-/* A server lives in turns, so that several can share one time (fleet.h). A turn begins when the
+/* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins when the
  * last step has ended, or when the time without one is over: requests that have come meanwhile
  * join the queue, the scheduler runs, and a step runs if there is work. */
 struct server;
@@ -141,20 +141,20 @@ void server_destroy(struct server *server); /* NULL is fine */
  * server_due(). */
 bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why);
 
-/* When its next turn begins; INT64_MAX if nothing is left to do. */
+/* When its next iteration begins; INT64_MAX if nothing is left to do. */
 int64_t server_due(const struct server *server);
 
-/* Requests that ended in a turn: at its beginning those too long to run, and at the end of its
+/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of its
  * step. */
 struct server_ends {
     uint32_t refused, answered;
     int64_t refused_ns, answered_ns;
 };
 
-/* Take the turn that is due. */
-bool server_turn(struct server *server, struct server_ends *ends, struct error *why);
+/* Run the iteration that is due. */
+bool server_iterate(struct server *server, struct server_ends *ends, struct error *why);
 
-/* The last turn is over: complete the totals. */
+/* The last iteration is over: complete the totals. */
 bool server_finish(struct server *server, struct error *why);
 
 /* The load that a router sees at `at_ns`, which is not after server_due(). */

@@ -29,7 +29,7 @@ struct server {
     uint32_t *indices; /* of the requests that were sent, in order of arrival; owned */
     size_t capacity;
     uint32_t count, next; /* `next`: the first of `indices` never admitted */
-    uint32_t arrived;     /* the first of `indices` that no turn has seen yet */
+    uint32_t arrived;     /* the first of `indices` that no iteration has seen yet */
     struct api api;
     int64_t ready_ns; /* when the engine has that one, if it was sent */
     uint32_t ended;
@@ -51,13 +51,13 @@ struct server {
     uint64_t saved[PREFIX_MOST_TIERS], evicted; /* prefix_counts() when saves were last queued */
     uint64_t swap_left;                         /* free blocks of the room to swap */
     double reserved_share;                      /* of running outputs (reserve.h) */
-    struct error *why; /* server_turn()'s, for a copy that cannot be queued */
+    struct error *why; /* server_iterate()'s, for a copy that cannot be queued */
     bool failed;       /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;        /* the end of the last step, or of the last time without one */
     int64_t begun_ns;      /* when the last step began, or the last time without one ended */
-    int64_t due_ns;        /* when the next turn begins */
+    int64_t due_ns;        /* when the next iteration begins */
     bool idle;             /* the time from now_ns to due_ns is still to pass */
     uint32_t ended_before; /* `ended` when the last step began, */
     double kv_before;      /* and the share of the memory that was held then */

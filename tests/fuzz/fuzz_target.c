@@ -27,8 +27,8 @@ static void check_target(const struct target *target, struct result *result)
     } else {
         result_integer(result, target->column, 1);
     }
-    double shortfall = target_shortfall(target, result);
-    require(isfinite(shortfall) && shortfall >= 0);
+    double violation = target_violation(target, result);
+    require(isfinite(violation) && violation >= 0);
     require(strlen(target_format(target, result, text)) < sizeof text);
 }
 

@@ -116,14 +116,14 @@ static void put_payoff(const struct ablation *ablation, const struct ablation_ro
                        struct frame *frame)
 {
     const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
-    char tried[ABLATE_SETTINGS], turns[ABLATE_PAYOFF];
+    char tried[ABLATE_SETTINGS], pays_at[ABLATE_PAYOFF];
     int64_t ns;
     if (ablation_together(ablation, row, &ns)) {
         frame_number(frame, DATA_together_us, (double)ns / 1e3);
     }
     if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && payoff->kind != PAYOFF_UNTRIED) {
         frame_text(frame, DATA_tried, ablate_settings(ablation, tried));
-        frame_text(frame, DATA_turns, ablate_payoff(payoff, turns));
+        frame_text(frame, DATA_pays_at, ablate_payoff(payoff, pays_at));
     }
 }
 

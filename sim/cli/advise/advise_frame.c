@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "cli/advise/advise_words.h"
-#include "cli/plan/shortfall.h"
+#include "cli/plan/violation.h"
 #include "cli/runs/runs_text.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 
 struct advise_line {
     const char *kind, *change;
-    const struct quest *quest;
+    const struct search *search;
     const struct advice_form *form;
     bool advised;
     double rate;     /* NaN: nothing was found */
@@ -39,19 +39,19 @@ struct advise_line {
 
 /* ---- which rows, in which order ---- */
 
-/* What stands for a quest in a row: its answer, or what comes nearest to one, or its first run. */
-static const struct result *shown_of(const struct quest *quest)
+/* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
+static const struct result *shown_of(const struct search *search)
 {
-    bool none = quest->cannot || quest->search.count == 0;
-    return none                              ? NULL
-           : quest->found != PLANNING_NONE   ? &quest->results[quest->found]
-           : quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest]
-                                             : &quest->results[0];
+    bool none = search->cannot || search->grid.count == 0;
+    return none                               ? NULL
+           : search->found != PLANNING_NONE   ? &search->results[search->found]
+           : search->nearest != PLANNING_NONE ? &search->results[search->nearest]
+                                              : &search->results[0];
 }
 
-/* Do two quests have the same answer, to the last digit, or fall short alike? In decode alone, many
+/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
  * servers do. */
-bool advise_alike(const struct quest *a, const struct quest *b)
+bool advise_alike(const struct search *a, const struct search *b)
 {
     static const enum column columns[] = {
         COLUMN_BATCH, COLUMN_HBM_BYTES, COLUMN_DRAM_BYTES,  COLUMN_MAX_BATCH,
@@ -67,13 +67,13 @@ bool advise_alike(const struct quest *a, const struct quest *b)
     return alike;
 }
 
-/* Does the quest stand for those alike? Plain vLLM does, else the first. */
+/* Does the search stand for those alike? Plain vLLM does, else the first. */
 bool advise_stands(const struct advice *advice, uint32_t index)
 {
     const struct planning *systems = &advice->systems;
-    const struct quest *own = &systems->quests[index];
+    const struct search *own = &systems->searches[index];
     for (uint32_t i = 0; i < systems->count; i++) {
-        const struct quest *other = &systems->quests[i];
+        const struct search *other = &systems->searches[i];
         bool plain = strcmp(other->candidate->system, ADVICE_PLAIN) == 0;
         bool before = plain || (i < index && strcmp(own->candidate->system, ADVICE_PLAIN) != 0);
         if (i != index && before && advise_alike(own, other)) {
@@ -83,7 +83,7 @@ bool advise_stands(const struct advice *advice, uint32_t index)
     return true;
 }
 
-/* Highest rate first; without one last; equal ones in the order of their quests. */
+/* Highest rate first; without one last; equal ones in the order of their searches. */
 static int advise_frame_by_rate(const void *a, const void *b)
 {
     const struct advise_line *x = a, *y = b;
@@ -91,22 +91,22 @@ static int advise_frame_by_rate(const void *a, const void *b)
         return isnan(x->rate) ? 1 : -1;
     }
     int order = (x->rate < y->rate) - (x->rate > y->rate);
-    return order != 0 ? order : (x->quest > y->quest) - (x->quest < y->quest);
+    return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
 }
 
 static void list_systems(const struct advice *advice, bool for_people, struct advise_line *lines,
                          uint32_t *count)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        bool shown = quest->candidate->left_out[0] == '\0' && advise_stands(advice, i);
+        const struct search *search = &advice->systems.searches[i];
+        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i);
         if (!for_people || shown) {
             lines[(*count)++] =
                 (struct advise_line){.kind = "system",
-                                     .quest = quest,
+                                     .search = search,
                                      .form = &advice->form,
                                      .advised = i == advice->best,
-                                     .rate = advice_rate(advice, quest, &advice->form)};
+                                     .rate = advice_rate(advice, search, &advice->form)};
         }
     }
     if (for_people) {
@@ -117,11 +117,11 @@ static void list_systems(const struct advice *advice, bool for_people, struct ad
 static void list_trial(const struct advice *advice, const struct advice_trial *trial,
                        const char *kind, const char *what, struct advise_line *line)
 {
-    const struct quest *quest = advice_trial_quest(trial);
+    const struct search *search = advice_trial_search(trial);
     *line = (struct advise_line){.kind = kind,
-                                 .quest = quest,
+                                 .search = search,
                                  .form = &trial->form,
-                                 .rate = advice_rate(advice, quest, &trial->form)};
+                                 .rate = advice_rate(advice, search, &trial->form)};
     snprintf(line->what, sizeof line->what, ", %s", what);
 }
 
@@ -167,23 +167,23 @@ static const char *or_null(const char *text)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* Requests a second of a value of the quest's axis; NaN without one, or if a batch decodes. */
-static double advise_frame_rate_of(const struct advice *advice, const struct quest *quest,
+/* Requests a second of a value of the search's axis; NaN without one, or if a batch decodes. */
+static double advise_frame_rate_of(const struct advice *advice, const struct search *search,
                                    uint32_t value)
 {
-    bool rate = advice->serves && value != PLANNING_NONE && quest->axis.count > 0;
-    return rate ? quest_value(quest, true, value)->number : NAN;
+    bool rate = advice->serves && value != PLANNING_NONE && search->axis.count > 0;
+    return rate ? search_value(search, true, value)->number : NAN;
 }
 
-static bool advise_frame_put_run(const struct advice *advice, const struct quest *quest,
+static bool advise_frame_put_run(const struct advice *advice, const struct search *search,
                                  struct frame *frame, struct error *why)
 {
-    const struct result *run = advice_result(quest);
+    const struct result *run = advice_result(search);
     struct scenario scenario;
     if (run == NULL) {
         return true;
     }
-    bool good = quest_scenario(quest, advice->serves, quest->found, &scenario, why) &&
+    bool good = search_scenario(search, advice->serves, search->found, &scenario, why) &&
                 advise_put_scenario(&scenario, frame, DATA_scenario, why);
     scenario_release(&scenario);
     return good && run_put_json(run, frame, DATA_run, why);
@@ -192,26 +192,26 @@ static bool advise_frame_put_run(const struct advice *advice, const struct quest
 static bool advise_frame_put_data(const struct advice *advice, const struct advise_line *line,
                                   struct frame *frame, struct error *why)
 {
-    const struct quest *quest = line->quest, *plain = advice_plain(advice);
-    const struct candidate *candidate = quest->candidate;
+    const struct search *search = line->search, *plain = advice_plain(advice);
+    const struct candidate *candidate = search->candidate;
     frame_text(frame, DATA_kind, line->kind);
     frame_text(frame, DATA_system, candidate->system);
     frame_text(frame, DATA_hardware, candidate->machine);
     frame_text(frame, DATA_change, line->change);
     frame_number(frame, DATA_servers, line->form->servers);
     frame_number(frame, DATA_gpus, line->form->gpus);
-    frame_text(frame, DATA_available, candidate->facts.available);
-    frame_text(frame, DATA_from, or_null(candidate->facts.where));
+    frame_text(frame, DATA_available, candidate->traits.available);
+    frame_text(frame, DATA_from, or_null(candidate->traits.where));
     frame_number(frame, DATA_advised, line->advised);
     frame_text(frame, DATA_left_out, or_null(candidate->left_out));
-    frame_text(frame, DATA_error, quest->cannot ? quest->why.found : NULL);
-    if (advice_result(quest) != NULL && advice_result(plain) != NULL) {
-        frame_number(frame, DATA_tie, advice_ties(quest, plain));
+    frame_text(frame, DATA_error, search->cannot ? search->why.found : NULL);
+    if (advice_result(search) != NULL && advice_result(plain) != NULL) {
+        frame_number(frame, DATA_tie, advice_ties(search, plain));
     }
-    frame_number(frame, DATA_rate, advise_frame_rate_of(advice, quest, quest->found));
+    frame_number(frame, DATA_rate, advise_frame_rate_of(advice, search, search->found));
     frame_number(frame, DATA_misses_at,
-                 advise_frame_rate_of(advice, quest, advise_next_miss(quest)));
-    return advise_frame_put_run(advice, quest, frame, why);
+                 advise_frame_rate_of(advice, search, advise_next_miss(search)));
+    return advise_frame_put_run(advice, search, frame, why);
 }
 
 /* ---- for both ---- */
@@ -219,8 +219,8 @@ static bool advise_frame_put_data(const struct advice *advice, const struct advi
 static void put_tokens(const struct advice *advice, const struct advise_line *line,
                        struct frame *frame)
 {
-    const struct result *result = advice_result(line->quest);
-    const struct quest *plain = advice_plain(advice);
+    const struct result *result = advice_result(line->search);
+    const struct search *plain = advice_plain(advice);
     double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
     if (result == NULL) {
         return;
@@ -229,7 +229,7 @@ static void put_tokens(const struct advice *advice, const struct advise_line *li
     frame_range(frame, DATA_tokens_per_s, line->rate, times * low, times * high);
     if (advice_result(plain) != NULL) {
         struct advise_ratio ratio =
-            advise_ratio(advice, line->quest, line->form, plain, &advice->form);
+            advise_ratio(advice, line->search, line->form, plain, &advice->form);
         frame_number(frame, DATA_times_plain, ratio.times);
         frame_number(frame, DATA_times_plain_low, ratio.low);
         frame_number(frame, DATA_times_plain_high, ratio.high);
@@ -239,35 +239,36 @@ static void put_tokens(const struct advice *advice, const struct advise_line *li
 /* ---- for people ---- */
 
 /* An engine has HiSparse for models with an indexer of their own alone. */
-static const char *where_of(const struct quest *quest)
+static const char *where_of(const struct search *search)
 {
-    const struct system_facts *facts = &quest->candidate->facts;
-    bool lacks = facts->native && advice_result(quest) != NULL && !advice_starts(quest);
-    return lacks ? "no indexer" : facts->available;
+    const struct system_traits *traits = &search->candidate->traits;
+    bool lacks = traits->native && advice_result(search) != NULL && !advice_starts(search);
+    return lacks ? "no indexer" : traits->available;
 }
 
 /* In place of figures: why there are none. */
-static void put_missing(const struct advice *advice, const struct quest *quest, struct frame *frame)
+static void put_missing(const struct advice *advice, const struct search *search,
+                        struct frame *frame)
 {
-    char text[SHORTFALL_TEXT] = "";
-    if (!quest->cannot && quest->search.count > 0) {
-        shortfall_describe(&advice->targets, advice->systems.best, shown_of(quest), text);
+    char text[VIOLATION_TEXT] = "";
+    if (!search->cannot && search->grid.count > 0) {
+        violation_describe(&advice->targets, advice->systems.best, shown_of(search), text);
     }
     frame_reason(frame, DATA_at,
-                 quest->cannot     ? quest->why.found
+                 search->cannot    ? search->why.found
                  : text[0] != '\0' ? text
-                                   : quest->candidate->left_out);
+                                   : search->candidate->left_out);
 }
 
 static void advise_frame_put_shown(const struct advice *advice, const struct advise_line *line,
                                    struct frame *frame)
 {
-    const struct result *result = advice_result(line->quest);
+    const struct result *result = advice_result(line->search);
     double low = NAN, high = NAN;
-    frame_textf(frame, DATA_name, "%s%s", line->quest->candidate->system, line->what);
-    frame_text(frame, DATA_where, where_of(line->quest));
+    frame_textf(frame, DATA_name, "%s%s", line->search->candidate->system, line->what);
+    frame_text(frame, DATA_where, where_of(line->search));
     if (result == NULL) {
-        put_missing(advice, line->quest, frame);
+        put_missing(advice, line->search, frame);
         return;
     }
     frame_result(frame, result);

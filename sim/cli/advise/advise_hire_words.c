@@ -75,7 +75,7 @@ static void say_undecided(const struct hire *hire, char text[VERDICT_TEXT])
 
 static void say_run(const struct hire *hire, const struct hire_form *best, char text[VERDICT_TEXT])
 {
-    bool tiers = best->candidate->facts.tiers;
+    bool tiers = best->candidate->traits.tiers;
     say_undecided(hire, text);
     say_form(best, best->servers, text);
     SAY(text, ", %s%s, weights in %s: ", best->candidate->system,

@@ -63,18 +63,18 @@ static void print_so_far(const struct advice *advice)
 {
     struct error unused;
     struct frame *verdict = verdict_create(&unused);
-    const struct quest *plain = NULL;
+    const struct search *plain = NULL;
     for (uint32_t i = 0; i < advice->form_count; i++) {
         const struct planning *planning = &advice->forms[i].planning;
-        bool found = planning->count > 0 && advice_result(&planning->quests[0]) != NULL;
-        plain = plain == NULL && found ? &planning->quests[0] : plain;
+        bool found = planning->count > 0 && advice_result(&planning->searches[0]) != NULL;
+        plain = plain == NULL && found ? &planning->searches[0] : plain;
     }
     if (advice->best != PLANNING_NONE) {
         advise_say_run(advice, verdict);
     } else if (plain != NULL) {
         frame_textf(verdict, VERDICT_run, "%s with a %s of %s; nothing else was weighed",
                     ADVICE_PLAIN, axis_title(&plain->axis),
-                    quest_text(plain, advice->serves, plain->found));
+                    search_text(plain, advice->serves, plain->found));
     }
     if (frame_ok(verdict, &unused) && verdict->cells[VERDICT_run].set) {
         table_line("best so far: ", verdict->cells[VERDICT_run].text, stdout);

@@ -122,9 +122,9 @@ const char *advise_misses(const struct targets *targets, const struct result *re
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         char value[ADVISE_NUMBER], phrase[ADVISE_PHRASE];
-        if (target_shortfall(target, result) > 0 && target->column == COLUMN_LEFT_OUT) {
+        if (target_violation(target, result) > 0 && target->column == COLUMN_LEFT_OUT) {
             advise_miss_add_left_out(result, text);
-        } else if (target_shortfall(target, result) > 0 && !is_service(target)) {
+        } else if (target_violation(target, result) > 0 && !is_service(target)) {
             advise_miss_write_value(target, result, value);
             snprintf(phrase, sizeof phrase, "%s %s instead of %s",
                      advise_miss_name_of(target->column, result), value, target->typed);
@@ -213,16 +213,16 @@ void advise_put_limits(const struct targets *targets, const struct result *resul
         frame_number(rows, 1, result_number(result, target->column));
         frame_number(rows, 2, target->at_most);
         frame_number(rows, 3, bound_of(target));
-        frame_number(rows, 4, target_shortfall(target, result) == 0);
+        frame_number(rows, 4, target_violation(target, result) == 0);
     }
     frame_take(frame, column, rows);
 }
 
-uint32_t advise_next_miss(const struct quest *quest)
+uint32_t advise_next_miss(const struct search *search)
 {
-    uint32_t value = quest->found;
+    uint32_t value = search->found;
     while (value != PLANNING_NONE && value-- > 0) {
-        if (quest->search.shortfall[value] > 0) {
+        if (search->grid.violation[value] > 0) {
             return value;
         }
     }

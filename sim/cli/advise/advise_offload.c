@@ -8,34 +8,34 @@
 /* ---- offloading ---- */
 
 /* It brings KV or weights from outside HBM in each step: in code that runs, or on paper only. */
-static bool advise_offload_has_link(const struct quest *quest)
+static bool advise_offload_has_link(const struct search *search)
 {
-    return quest->candidate->facts.offloads && !advice_on_paper(quest);
+    return search->candidate->traits.offloads && !advice_on_paper(search);
 }
 
-static bool offloads_on_paper(const struct quest *quest)
+static bool offloads_on_paper(const struct search *search)
 {
-    return quest->candidate->facts.offloads && advice_on_paper(quest);
+    return search->candidate->traits.offloads && advice_on_paper(search);
 }
 
 /* A server that keeps KV of ended requests in host memory. */
-static bool has_tiers(const struct quest *quest)
+static bool has_tiers(const struct search *search)
 {
-    return quest->candidate->facts.tiers && advice_starts(quest);
+    return search->candidate->traits.tiers && advice_starts(search);
 }
 
 /* The answer, against plain vLLM if that fits. */
-static void advise_offload_say_best(const struct advice *advice, const struct quest *offloading,
+static void advise_offload_say_best(const struct advice *advice, const struct search *offloading,
                                     struct frame *verdict, char text[VERDICT_TEXT])
 {
-    const struct quest *plain = advice_plain(advice);
+    const struct search *plain = advice_plain(advice);
     char phrase[ADVISE_PHRASE], sequences[ADVISE_NUMBER];
     const struct result *result = advice_result(offloading);
     const char *name = offloading->candidate->system;
     frame_text(verdict, VERDICT_offload_system, name);
     if (advice_result(plain) == NULL) {
         SAY(text, "it takes offloading: %s (%s) makes %s", name,
-            advice_starts(offloading) ? offloading->candidate->facts.available : "research code",
+            advice_starts(offloading) ? offloading->candidate->traits.available : "research code",
             advise_rate(advice, offloading, &advice->form, phrase));
         return;
     }
@@ -53,10 +53,10 @@ static void advise_offload_say_best(const struct advice *advice, const struct qu
     }
 }
 
-static void say_paper(const struct advice *advice, const struct quest *runs,
+static void say_paper(const struct advice *advice, const struct search *runs,
                       char text[VERDICT_TEXT])
 {
-    const struct quest *paper = advice_best(advice, offloads_on_paper);
+    const struct search *paper = advice_best(advice, offloads_on_paper);
     char phrase[ADVISE_PHRASE];
     if (paper == NULL || (runs != NULL && advice_rate(advice, paper, &advice->form) <=
                                               advice_rate(advice, runs, &advice->form))) {
@@ -72,16 +72,16 @@ static bool advise_offload_is_lossy(const struct result *result)
     return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
 }
 
-/* What a lossy quest comes nearest with, if that falls short of the share of the mass; else NULL. */
-static const struct result *lossy_miss(const struct advice *advice, const struct quest *quest)
+/* What a lossy search comes nearest with, if that falls short of the share of the mass; else NULL. */
+static const struct result *lossy_miss(const struct advice *advice, const struct search *search)
 {
     const struct result *nearest =
-        quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : NULL;
+        search->nearest != PLANNING_NONE ? &search->results[search->nearest] : NULL;
     bool short_of = false;
     for (uint32_t i = 0; advise_offload_is_lossy(nearest) && i < advice->targets.count; i++) {
         const struct target *target = &advice->targets.all[i];
         short_of = short_of ||
-                   (target->column == COLUMN_MASS_RECALL && target_shortfall(target, nearest) > 0);
+                   (target->column == COLUMN_MASS_RECALL && target_violation(target, nearest) > 0);
     }
     return short_of ? nearest : NULL;
 }
@@ -89,17 +89,17 @@ static const struct result *lossy_miss(const struct advice *advice, const struct
 /* Lossy systems were admitted, and none attends to enough of the mass. Returns whether it is so. */
 static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
 {
-    const struct quest *most = NULL;
+    const struct search *most = NULL;
     double mass = -1, bound = 0;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        const struct result *miss = lossy_miss(advice, quest);
-        if (advise_offload_is_lossy(advice_result(quest))) {
+        const struct search *search = &advice->systems.searches[i];
+        const struct result *miss = lossy_miss(advice, search);
+        if (advise_offload_is_lossy(advice_result(search))) {
             return false;
         }
         if (miss != NULL && miss->cells[COLUMN_MASS_RECALL].real > mass) {
             mass = miss->cells[COLUMN_MASS_RECALL].real;
-            most = quest;
+            most = search;
         }
     }
     for (uint32_t i = 0; i < advice->targets.count; i++) {
@@ -116,7 +116,7 @@ static bool say_lossy(const struct advice *advice, char text[VERDICT_TEXT])
 /* Host memory for prompts that begin alike. */
 static void say_tiers(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
 {
-    const struct quest *tiers = advice_best(advice, has_tiers), *plain = advice_plain(advice);
+    const struct search *tiers = advice_best(advice, has_tiers), *plain = advice_plain(advice);
     char times[ADVISE_PHRASE];
     if (tiers == NULL) {
         return;
@@ -136,7 +136,7 @@ static void say_tiers(const struct advice *advice, struct frame *verdict, char t
 void advise_say_offload(const struct advice *advice, struct frame *verdict)
 {
     char text[VERDICT_TEXT] = "";
-    const struct quest *runs = advice_best(advice, advise_offload_has_link);
+    const struct search *runs = advice_best(advice, advise_offload_has_link);
     if (runs != NULL) {
         advise_offload_say_best(advice, runs, verdict, text);
     } else {
@@ -160,15 +160,15 @@ static void say_rescue(const struct advice *advice, enum advice_change change,
                        char text[VERDICT_TEXT])
 {
     const struct advice_trial *trial = &advice->changes[change];
-    const struct quest *quest = advice_trial_quest(trial);
+    const struct search *search = advice_trial_search(trial);
     char name[ADVISE_PHRASE], rate[ADVISE_PHRASE];
     advise_change(advice, change, false, name);
-    if (advice_result(quest) != NULL) {
+    if (advice_result(search) != NULL) {
         SAY(text, "%s%s: ", text[0] == '\0' ? "it fits: " : "; ", name);
         if (advice->serves) {
-            SAY(text, "up to %s requests a second, ", quest_text(quest, true, quest->found));
+            SAY(text, "up to %s requests a second, ", search_text(search, true, search->found));
         }
-        SAY(text, "%s", advise_rate(advice, quest, &trial->form, rate));
+        SAY(text, "%s", advise_rate(advice, search, &trial->form, rate));
     }
 }
 
@@ -176,12 +176,12 @@ static void say_change(const struct advice *advice, enum advice_change change,
                        char text[VERDICT_TEXT])
 {
     const struct advice_trial *trial = &advice->changes[change];
-    const struct quest *quest = advice_trial_quest(trial), *plain = advice_plain(advice);
+    const struct search *search = advice_trial_search(trial), *plain = advice_plain(advice);
     char name[ADVISE_PHRASE], times[ADVISE_PHRASE], number[ADVISE_NUMBER];
-    if (advice_result(quest) == NULL) {
+    if (advice_result(search) == NULL) {
         return;
     }
-    struct advise_ratio ratio = advise_ratio(advice, quest, &trial->form, plain, &advice->form);
+    struct advise_ratio ratio = advise_ratio(advice, search, &trial->form, plain, &advice->form);
     advise_change(advice, change, false, name);
     SAY(text, "%s%s: %s", text[0] == '\0' ? "" : "; ", name, advise_times(&ratio, times));
     if (change == ADVICE_MORE_GPUS) {
@@ -189,7 +189,7 @@ static void say_change(const struct advice *advice, enum advice_change change,
         SAY(text, ", %s times a GPU", advise_number(ratio.times / gpus, number));
     }
     if (!advice->serves) {
-        SAY(text, ", %s", advise_sequences(advice_result(quest), number));
+        SAY(text, ", %s", advise_sequences(advice_result(search), number));
     }
 }
 

@@ -17,16 +17,16 @@ static void print_alike(const struct advice *advice, uint32_t index, FILE *out)
     const struct planning *systems = &advice->systems;
     char line[LINE] = "";
     for (uint32_t i = 0; i < systems->count; i++) {
-        if (i != index && systems->quests[i].candidate->left_out[0] == '\0' &&
-            advise_alike(&systems->quests[i], &systems->quests[index])) {
+        if (i != index && systems->searches[i].candidate->left_out[0] == '\0' &&
+            advise_alike(&systems->searches[i], &systems->searches[index])) {
             text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
-                        systems->quests[i].candidate->system);
+                        systems->searches[i].candidate->system);
         }
     }
     if (line[0] != '\0') {
         char text[LINE + NAME];
-        snprintf(text, sizeof text, "the same as %s: %s", systems->quests[index].candidate->system,
-                 line);
+        snprintf(text, sizeof text, "the same as %s: %s",
+                 systems->searches[index].candidate->system, line);
         table_line("", text, out);
     }
 }
@@ -74,10 +74,10 @@ static void advise_report_take_notes(const struct advice *advice, struct runs_no
                                      struct runs_notes *sources)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        const struct result *result = advice_result(quest);
+        const struct search *search = &advice->systems.searches[i];
+        const struct result *result = advice_result(search);
         const struct result *nearest =
-            quest->nearest != PLANNING_NONE ? &quest->results[quest->nearest] : result;
+            search->nearest != PLANNING_NONE ? &search->results[search->nearest] : result;
         if (result != NULL) {
             runs_notes_add(notes, result);
         }

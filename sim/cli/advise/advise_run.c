@@ -11,13 +11,13 @@ enum { NAMED = 3 };
 /* ---- what to run ---- */
 
 /* A rate is written as it was simulated: whoever rounds it up may miss a limit. */
-static void say_batch(const struct advice *advice, const struct quest *quest,
+static void say_batch(const struct advice *advice, const struct search *search,
                       char text[VERDICT_TEXT])
 {
     char number[ADVISE_NUMBER];
-    const struct result *result = advice_result(quest);
+    const struct result *result = advice_result(search);
     if (advice->serves) {
-        SAY(text, " at up to %s requests a second", quest_text(quest, true, quest->found));
+        SAY(text, " at up to %s requests a second", search_text(search, true, search->found));
     } else {
         SAY(text, " with %s at a time%s", advise_sequences(result, number),
             advice->form.servers > 1 ? " each" : "");
@@ -37,16 +37,16 @@ static void say_time(const struct result *result, char text[VERDICT_TEXT])
 }
 
 /* The next rate that was tried, and what misses there. */
-static void say_bound(const struct advice *advice, const struct quest *quest, struct frame *verdict,
-                      char text[VERDICT_TEXT])
+static void say_bound(const struct advice *advice, const struct search *search,
+                      struct frame *verdict, char text[VERDICT_TEXT])
 {
-    uint32_t next = advice->serves ? advise_next_miss(quest) : PLANNING_NONE;
+    uint32_t next = advice->serves ? advise_next_miss(search) : PLANNING_NONE;
     char misses[ADVISE_PHRASE];
     if (next != PLANNING_NONE) {
-        SAY(text, ". At %s: %s", quest_text(quest, true, next),
-            advise_misses(&advice->targets, &quest->results[next], misses));
-        frame_number(verdict, VERDICT_misses_at, quest_value(quest, true, next)->number);
-        advise_put_limits(&advice->targets, &quest->results[next], verdict, VERDICT_limits_there);
+        SAY(text, ". At %s: %s", search_text(search, true, next),
+            advise_misses(&advice->targets, &search->results[next], misses));
+        frame_number(verdict, VERDICT_misses_at, search_value(search, true, next)->number);
+        advise_put_limits(&advice->targets, &search->results[next], verdict, VERDICT_limits_there);
     }
 }
 
@@ -62,7 +62,7 @@ static void say_price(const struct result *result, char text[VERDICT_TEXT])
 }
 
 /* Others that one can start and whose figures differ, but too little to call. */
-static void advise_run_say_ties(const struct advice *advice, const struct quest *best,
+static void advise_run_say_ties(const struct advice *advice, const struct search *best,
                                 struct frame *verdict, char text[VERDICT_TEXT])
 {
     static const struct frame_column columns[] = {{.key = "system"},
@@ -72,46 +72,48 @@ static void advise_run_say_ties(const struct advice *advice, const struct quest 
     uint32_t said = 0;
     double rate = advice_rate(advice, best, &advice->form);
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        double other = advice_rate(advice, quest, &advice->form);
-        if (isnan(other) || other == rate || !advice_starts(quest) || !advice_ties(quest, best)) {
+        const struct search *search = &advice->systems.searches[i];
+        double other = advice_rate(advice, search, &advice->form);
+        if (isnan(other) || other == rate || !advice_starts(search) || !advice_ties(search, best)) {
             continue;
         }
         frame_row(rows);
-        frame_text(rows, 0, quest->candidate->system);
+        frame_text(rows, 0, search->candidate->system);
         frame_number(rows, 1, other);
         if (said++ < NAMED) {
-            SAY(text, "%s%s", said == 1 ? ". Too close to call: " : ", ", quest->candidate->system);
+            SAY(text, "%s%s", said == 1 ? ". Too close to call: " : ", ",
+                search->candidate->system);
         }
     }
     frame_take(verdict, VERDICT_ties, rows);
 }
 
 /* One cannot start it as a server: because it is research code, or exists on paper only. */
-static bool is_research(const struct quest *quest)
+static bool is_research(const struct search *search)
 {
-    return !advice_starts(quest) && !advice_on_paper(quest);
+    return !advice_starts(search) && !advice_on_paper(search);
 }
 
-static bool is_paper(const struct quest *quest)
+static bool is_paper(const struct search *search)
 {
-    return !advice_starts(quest) && advice_on_paper(quest);
+    return !advice_starts(search) && advice_on_paper(search);
 }
 
 /* They are named only if they are clearly better. */
-static void say_better(const struct advice *advice, const struct quest *best,
+static void say_better(const struct advice *advice, const struct search *best,
                        char text[VERDICT_TEXT])
 {
     char times[ADVISE_PHRASE];
     for (int paper = 0; paper < 2; paper++) {
-        const struct quest *quest = advice_best(advice, paper == 1 ? is_paper : is_research);
-        if (quest == NULL || advice_ties(quest, best) ||
-            advice_rate(advice, quest, &advice->form) < advice_rate(advice, best, &advice->form)) {
+        const struct search *search = advice_best(advice, paper == 1 ? is_paper : is_research);
+        if (search == NULL || advice_ties(search, best) ||
+            advice_rate(advice, search, &advice->form) < advice_rate(advice, best, &advice->form)) {
             continue;
         }
-        const struct cell *mass = &advice_result(quest)->cells[COLUMN_MASS_RECALL];
-        struct advise_ratio ratio = advise_ratio(advice, quest, &advice->form, best, &advice->form);
-        SAY(text, ". %s would make %s as many", quest->candidate->system,
+        const struct cell *mass = &advice_result(search)->cells[COLUMN_MASS_RECALL];
+        struct advise_ratio ratio =
+            advise_ratio(advice, search, &advice->form, best, &advice->form);
+        SAY(text, ". %s would make %s as many", search->candidate->system,
             advise_times(&ratio, times));
         if (mass->set && mass->real < 0.9995) {
             SAY(text, ", attending to %.0f %% of the mass", 100 * mass->real);
@@ -136,7 +138,7 @@ static void say_idle_miss(const struct advice *advice, const struct target *targ
 /* The limits that the nearest run of plain vLLM misses. */
 static void say_missed(const struct advice *advice, struct frame *verdict, char text[VERDICT_TEXT])
 {
-    const struct quest *plain = advice_plain(advice);
+    const struct search *plain = advice_plain(advice);
     const struct result *result = &plain->results[plain->nearest];
     const struct target *target = advice->targets.all, *end = target + advice->targets.count;
     char misses[ADVISE_PHRASE], form[ADVISE_PHRASE];
@@ -146,7 +148,7 @@ static void say_missed(const struct advice *advice, struct frame *verdict, char 
             advise_form(&advice->form, form), advise_misses(&advice->targets, result, misses));
         return;
     }
-    while (target < end && target_shortfall(target, result) <= 0) {
+    while (target < end && target_violation(target, result) <= 0) {
         target++;
     }
     bool timed =
@@ -161,11 +163,11 @@ static void say_missed(const struct advice *advice, struct frame *verdict, char 
             advise_misses(&advice->targets, result, misses));
     }
     if (target < end && advice->serves) {
-        SAY(text, " at %s requests a second", quest_text(plain, true, plain->nearest));
+        SAY(text, " at %s requests a second", search_text(plain, true, plain->nearest));
     }
 }
 
-static void put_best(const struct advice *advice, const struct quest *best, struct frame *verdict)
+static void put_best(const struct advice *advice, const struct search *best, struct frame *verdict)
 {
     const struct result *result = advice_result(best);
     double rate = advice_rate(advice, best, &advice->form), low, high;
@@ -174,7 +176,7 @@ static void put_best(const struct advice *advice, const struct quest *best, stru
     frame_number(verdict, VERDICT_servers, advice->form.servers);
     frame_number(verdict, VERDICT_gpus, advice->form.gpus);
     if (advice->serves) {
-        frame_number(verdict, VERDICT_rate, quest_value(best, true, best->found)->number);
+        frame_number(verdict, VERDICT_rate, search_value(best, true, best->found)->number);
     } else {
         frame_number(verdict, VERDICT_batch, result_number(result, COLUMN_BATCH));
     }
@@ -189,14 +191,14 @@ static void advise_run_say_best(const struct advice *advice, struct frame *verdi
                                 char text[VERDICT_TEXT])
 {
     char phrase[ADVISE_PHRASE];
-    const struct quest *best = &advice->systems.quests[advice->best];
+    const struct search *best = &advice->systems.searches[advice->best];
     const struct result *result = advice_result(best);
     put_best(advice, best, verdict);
     SAY(text, "%s", best->candidate->system);
     if (advice->form.servers * advice->form.gpus > 1) {
         SAY(text, " as %s", advise_form(&advice->form, phrase));
     }
-    SAY(text, "%s", best->candidate->facts.offloads ? "" : ", no offloading,");
+    SAY(text, "%s", best->candidate->traits.offloads ? "" : ", no offloading,");
     say_batch(advice, best, text);
     SAY(text, ": %s", advise_rate(advice, best, &advice->form, phrase));
     say_time(result, text);
@@ -276,10 +278,10 @@ static void say_room(const struct advice *advice, const struct result *result,
 }
 
 /* Why plain vLLM has no result. */
-static void say_why(const struct quest *plain, char text[VERDICT_TEXT])
+static void say_why(const struct search *plain, char text[VERDICT_TEXT])
 {
     const struct result *first =
-        plain->cannot || plain->search.count == 0 ? NULL : &plain->results[0];
+        plain->cannot || plain->grid.count == 0 ? NULL : &plain->results[0];
     char reason[VERDICT_TEXT];
     SAY(text, "%s does not: %s.", ADVICE_PLAIN,
         plain->cannot   ? plain->why.found
@@ -289,7 +291,7 @@ static void say_why(const struct quest *plain, char text[VERDICT_TEXT])
 
 bool advise_say_fits(const struct advice *advice, struct frame *verdict, struct error *why)
 {
-    const struct quest *plain = advice_plain(advice);
+    const struct search *plain = advice_plain(advice);
     const struct result *result = advice_result(plain);
     char text[VERDICT_TEXT] = "";
     struct point point;

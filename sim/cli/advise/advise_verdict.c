@@ -122,11 +122,11 @@ static bool advise_verdict_say_best(const struct advice *advice, const char *mod
                                     const struct run_context *runs, struct frame *verdict,
                                     struct error *why)
 {
-    const struct quest *best = &advice->systems.quests[advice->best];
+    const struct search *best = &advice->systems.searches[advice->best];
     char start[VERDICT_TEXT] = "";
     struct scenario scenario;
     bool good =
-        quest_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
         explain(advice, &scenario, runs, verdict, why) &&
         advise_say_start(&scenario, advice_result(best), model, advice->form.servers, start, why);
     frame_text(verdict, VERDICT_start, start[0] != '\0' ? start : NULL);

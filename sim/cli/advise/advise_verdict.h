@@ -66,8 +66,8 @@ bool advise_json(const struct advice *advice, const struct frame *verdict, FILE 
  * destroys the frame. */
 struct frame *advise_frame(const struct advice *advice, bool for_people, struct error *why);
 
-/* Have two quests the same answer, or fall short alike? And does one stand for those alike? */
-bool advise_alike(const struct quest *a, const struct quest *b);
+/* Have two searches the same answer, or fall short alike? And does one stand for those alike? */
+bool advise_alike(const struct search *a, const struct search *b);
 bool advise_stands(const struct advice *advice, uint32_t index);
 
 #endif

@@ -30,38 +30,38 @@ static void add_range(double least, double most, const char *unit, char text[ADV
     }
 }
 
-const char *advise_rate(const struct advice *advice, const struct quest *quest,
+const char *advise_rate(const struct advice *advice, const struct search *search,
                         const struct advice_form *form, char text[ADVISE_PHRASE])
 {
     char number[ADVISE_NUMBER];
-    double rate = advice_rate(advice, quest, form), low, high;
+    double rate = advice_rate(advice, search, form), low, high;
     snprintf(text, ADVISE_PHRASE, "about %s tokens a second", advise_number(rate, number));
-    advise_band(advice_result(quest), &low, &high);
+    advise_band(advice_result(search), &low, &high);
     add_range(rate * low, rate * high, "", text);
     return text;
 }
 
 /* Two GPUs are not one that is twice as fast: answers tie only if they are of as many GPUs. */
-static bool is_tie(const struct quest *a, const struct advice_form *form, const struct quest *b,
+static bool is_tie(const struct search *a, const struct advice_form *form, const struct search *b,
                    const struct advice_form *other)
 {
     bool alike = form->servers * form->gpus == other->servers * other->gpus;
     return alike && form->servers == other->servers && advice_ties(a, b);
 }
 
-struct advise_ratio advise_ratio(const struct advice *advice, const struct quest *quest,
-                                 const struct advice_form *form, const struct quest *base,
+struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form, const struct search *base,
                                  const struct advice_form *base_form)
 {
-    double times = advice_rate(advice, quest, form) / advice_rate(advice, base, base_form);
+    double times = advice_rate(advice, search, form) / advice_rate(advice, base, base_form);
     double low, high, base_low, base_high;
-    advise_band(advice_result(quest), &low, &high);
+    advise_band(advice_result(search), &low, &high);
     advise_band(advice_result(base), &base_low, &base_high);
     bool known = !isnan(low) && !isnan(base_low);
     return (struct advise_ratio){.times = times,
                                  .low = known ? times * low / base_high : NAN,
                                  .high = known ? times * high / base_low : NAN,
-                                 .tie = is_tie(quest, form, base, base_form)};
+                                 .tie = is_tie(search, form, base, base_form)};
 }
 
 const char *advise_times(const struct advise_ratio *ratio, char text[ADVISE_PHRASE])

@@ -11,7 +11,7 @@ enum { ADVISE_NUMBER = ANSWER_SIZE, ADVISE_PHRASE = 256 };
 const char *advise_number(double number, char text[ADVISE_NUMBER]);
 
 /* "about 120 tokens a second (100 to 140)", with the range of the error band if one stands. */
-const char *advise_rate(const struct advice *advice, const struct quest *quest,
+const char *advise_rate(const struct advice *advice, const struct search *search,
                         const struct advice_form *form, char text[ADVISE_PHRASE]);
 
 /* How many times as many tokens a second as `base`, with the range of both error bands (NaN:
@@ -20,8 +20,8 @@ struct advise_ratio {
     double times, low, high;
     bool tie;
 };
-struct advise_ratio advise_ratio(const struct advice *advice, const struct quest *quest,
-                                 const struct advice_form *form, const struct quest *base,
+struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form, const struct search *base,
                                  const struct advice_form *base_form);
 
 /* The factors of the error band of a result's tokens a second; NaN if it is unknown. */
@@ -68,8 +68,8 @@ const char *advise_narrow(const struct targets *targets, const struct result *re
 void advise_put_limits(const struct targets *targets, const struct result *result,
                        struct frame *frame, uint32_t column);
 
-/* The lowest value tried above the one found that misses a limit, of a quest that searched the
+/* The lowest value tried above the one found that misses a limit, of a search that searched the
  * highest rate; PLANNING_NONE if the search ended at its highest rate. */
-uint32_t advise_next_miss(const struct quest *quest);
+uint32_t advise_next_miss(const struct search *search);
 
 #endif

@@ -1,4 +1,4 @@
-/* `spillway list`: the names that a scenario can use, with the facts one needs to choose. */
+/* `spillway list`: the names that a scenario can use, with what one needs to choose. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/list/lists.h"

@@ -101,8 +101,9 @@ static const struct command_option options[] = {
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
     [JSON] = {.name = "--json",
-              .summary = "print one JSON object per candidate, or per run of the front, each on "
-                         "its own line, and nothing else"},
+              .summary =
+                  "print one JSON object per candidate, or per run of the Pareto front, each on "
+                  "its own line, and nothing else"},
     {.name = NULL},
 };
 
@@ -228,7 +229,7 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
     return true;
 }
 
-/* A front takes no option of a search. One search has one goal, and needs targets unless the best
+/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the best
  * figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
@@ -238,7 +239,7 @@ static bool read_targets(const struct arguments *arguments, struct targets *out,
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
         if (arguments_given(arguments, others[i])) {
             return error_usage(why, NULL, 0,
-                               "'--pareto' lists a whole front, so '%s' does not apply",
+                               "'--pareto' lists a whole Pareto front, so '%s' does not apply",
                                options[others[i]].name);
         }
     }
@@ -348,7 +349,7 @@ static bool print_tradeoff(const struct arguments *arguments, const struct trade
                     ? tradeoff_print_json(tradeoff, stdout, why)
                     : tradeoff_report(tradeoff, targets, view, stdout, why);
     return good && output_flush(stdout, "standard output", why) &&
-           (tradeoff->front_count > 0 ||
+           (tradeoff->pareto_count > 0 ||
             error_set(why, NULL, 0,
                       tradeoff->serves
                           ? "no run of a server whose queue does not grow meets all targets"

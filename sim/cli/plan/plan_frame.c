@@ -4,7 +4,7 @@
 
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
-#include "cli/plan/shortfall.h"
+#include "cli/plan/violation.h"
 #include "cli/runs/runs_text.h"
 #include "study/plan/server_command.h"
 #include "study/plan/verdict.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = SHORTFALL_TEXT, BLOCK = 640, JUDGED = TARGETS_MOST + 1 };
+enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640, JUDGED = TARGETS_MOST + 1 };
 
 enum {
     SYSTEM,
@@ -29,10 +29,10 @@ enum {
     OF,
     STEADY,
     VALUE,
-    SHORTFALL,
+    VIOLATION,
     NEAR,
     BEFORE,
-    BEFORE_SHORTFALL,
+    BEFORE_VIOLATION,
     FAMILIES_MET,
     SCENARIO,
     SERVER,
@@ -62,10 +62,10 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
     [OF] = {.key = "of", .unit = ANSWER_INTEGER},
     [STEADY] = {.key = "steady", .unit = ANSWER_FLAG},
     [VALUE] = {.key = "value"},
-    [SHORTFALL] = {.key = "shortfall", .unit = ANSWER_JSON},
+    [VIOLATION] = {.key = "violation", .unit = ANSWER_JSON},
     [NEAR] = {.key = "within_error_band", .unit = ANSWER_JSON},
     [BEFORE] = {.key = "before"},
-    [BEFORE_SHORTFALL] = {.key = "before_shortfall", .unit = ANSWER_JSON},
+    [BEFORE_VIOLATION] = {.key = "before_violation", .unit = ANSWER_JSON},
     [FAMILIES_MET] = {.key = "families_met", .unit = ANSWER_INTEGER},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
@@ -147,7 +147,7 @@ bool plan_check_columns(const struct targets *targets, enum column best,
     return frame_view_check(view, report.columns, report.column_count, why);
 }
 
-/* Is there a batch to show that is not the axis? A shortfall takes its place. */
+/* Is there a batch to show that is not the axis? A violation takes its place. */
 static bool plan_frame_has_batch(const struct planning *planning)
 {
     return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
@@ -174,15 +174,15 @@ static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *va
     json_decref(value);
 }
 
-static void put_shortfalls(const struct plan_frame_report *report, uint32_t column,
+static void put_violations(const struct plan_frame_report *report, uint32_t column,
                            const struct result *result)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < report->targets->count; i++) {
         const struct target *target = &report->targets->all[i];
-        double shortfall = target_shortfall(target, result);
+        double violation = target_violation(target, result);
         json_object_set_new(object, target->text,
-                            isfinite(shortfall) ? json_real(shortfall) : json_null());
+                            isfinite(violation) ? json_real(violation) : json_null());
     }
     plan_frame_put_json(report->frame, column, object);
 }
@@ -208,30 +208,30 @@ static void put_near(const struct plan_frame_report *report, const struct result
 }
 
 /* Why there is no run to show. */
-static void put_error(const struct plan_frame_report *report, const struct quest *quest,
+static void put_error(const struct plan_frame_report *report, const struct search *search,
                       uint32_t value)
 {
-    char text[SHORTFALL_TEXT];
-    if (quest->cannot) {
-        frame_text(report->frame, ERROR, quest->why.found);
-    } else if (value == PLANNING_NONE && quest->search.count > 0) {
-        shortfall_describe(report->targets, report->planning->best, &quest->results[0], text);
+    char text[VIOLATION_TEXT];
+    if (search->cannot) {
+        frame_text(report->frame, ERROR, search->why.found);
+    } else if (value == PLANNING_NONE && search->grid.count > 0) {
+        violation_describe(report->targets, report->planning->best, &search->results[0], text);
         frame_text(report->frame, ERROR, text);
     }
 }
 
 /* The scenario of the value, and the command that starts its server. */
-static bool put_scenario(const struct plan_frame_report *report, const struct quest *quest,
+static bool put_scenario(const struct plan_frame_report *report, const struct search *search,
                          uint32_t value, struct error *why)
 {
     char command[SERVER_COMMAND] = "";
     uint64_t pool; /* the run's kv_blocks has it */
     struct scenario point;
-    bool made = quest_scenario(quest, report->planning->maximise, value, &point, why);
+    bool made = search_scenario(search, report->planning->maximise, value, &point, why);
     char *text = made ? node_canonical(point.root, why) : NULL;
     bool good =
-        text != NULL && (quest->found == PLANNING_NONE ||
-                         server_command(&point, &quest->results[value], command, &pool, why));
+        text != NULL && (search->found == PLANNING_NONE ||
+                         server_command(&point, &search->results[value], command, &pool, why));
     frame_text(report->frame, SCENARIO, text);
     frame_text(report->frame, SERVER, command[0] != '\0' ? command : NULL);
     free(text);
@@ -239,42 +239,43 @@ static bool put_scenario(const struct plan_frame_report *report, const struct qu
     return good;
 }
 
-static bool plan_frame_put_value(const struct plan_frame_report *report, const struct quest *quest,
-                                 uint32_t value, struct error *why)
+static bool plan_frame_put_value(const struct plan_frame_report *report,
+                                 const struct search *search, uint32_t value, struct error *why)
 {
-    const struct result *result = &quest->results[value];
+    const struct result *result = &search->results[value];
     struct frame *frame = report->frame;
     bool maximise = report->planning->maximise;
-    frame_text(frame, VALUE, quest_text(quest, maximise, value));
-    put_shortfalls(report, SHORTFALL, result);
+    frame_text(frame, VALUE, search_text(search, maximise, value));
+    put_violations(report, VIOLATION, result);
     put_near(report, result);
-    if (quest->found != SEARCH_NONE && value > 0 && !report->planning->by_figure) {
-        frame_text(frame, BEFORE, quest_text(quest, maximise, value - 1));
-        put_shortfalls(report, BEFORE_SHORTFALL, &quest->results[value - 1]);
+    if (search->found != GRID_NONE && value > 0 && !report->planning->by_figure) {
+        frame_text(frame, BEFORE, search_text(search, maximise, value - 1));
+        put_violations(report, BEFORE_VIOLATION, &search->results[value - 1]);
     }
     if (result->family_count > 0) {
         frame_number(frame, FAMILIES_MET, targets_count_families(report->targets, result));
     }
-    return put_scenario(report, quest, value, why) && run_put_json(result, frame, RUN, why);
+    return put_scenario(report, search, value, why) && run_put_json(result, frame, RUN, why);
 }
 
-static bool plan_frame_put_data(const struct plan_frame_report *report, const struct quest *quest,
+static bool plan_frame_put_data(const struct plan_frame_report *report, const struct search *search,
                                 struct error *why)
 {
     const struct planning *planning = report->planning;
     struct frame *frame = report->frame;
-    const char *left_out = quest->candidate->left_out;
-    uint32_t value = quest->found != PLANNING_NONE ? quest->found : quest->nearest;
-    bool winner = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
+    const char *left_out = search->candidate->left_out;
+    uint32_t value = search->found != PLANNING_NONE ? search->found : search->nearest;
+    bool winner =
+        planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
     frame_text(frame, LEFT_OUT, left_out[0] != '\0' ? left_out : NULL);
-    put_error(report, quest, value);
-    frame_number(frame, MET, quest->found != PLANNING_NONE);
+    put_error(report, search, value);
+    frame_number(frame, MET, search->found != PLANNING_NONE);
     frame_number(frame, WINNER, winner);
-    frame_text(frame, AXIS, quest->axis.key[0] != '\0' ? quest->axis.key : NULL);
-    frame_number(frame, TRIED, quest->search.tried);
-    frame_number(frame, OF, quest->search.count);
-    frame_number(frame, STEADY, !quest->search.uneven);
-    return value == PLANNING_NONE || plan_frame_put_value(report, quest, value, why);
+    frame_text(frame, AXIS, search->axis.key[0] != '\0' ? search->axis.key : NULL);
+    frame_number(frame, TRIED, search->grid.tried);
+    frame_number(frame, OF, search->grid.count);
+    frame_number(frame, STEADY, !search->grid.uneven);
+    return value == PLANNING_NONE || plan_frame_put_value(report, search, value, why);
 }
 
 /* ---- for people ---- */
@@ -299,14 +300,15 @@ static const char *name_block(const struct result *result, char text[BLOCK])
     return text;
 }
 
-static void put_met(const struct plan_frame_report *report, const struct quest *quest)
+static void put_met(const struct plan_frame_report *report, const struct search *search)
 {
     const struct planning *planning = report->planning;
-    const struct result *result = &quest->results[quest->found];
+    const struct result *result = &search->results[search->found];
     struct frame *frame = report->frame;
     char text[TARGET_TEXT];
-    bool wins = quest == &planning->quests[planning->winner];
-    frame_text(frame, AT, quest_label(quest, planning->maximise, quest->found, text, sizeof text));
+    bool wins = search == &planning->searches[planning->winner];
+    frame_text(frame, AT,
+               search_label(search, planning->maximise, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
         frame_number(frame, BATCH, result_number(result, COLUMN_BATCH));
     } else {
@@ -317,38 +319,39 @@ static void put_met(const struct plan_frame_report *report, const struct quest *
         frame_text(frame, FIXED_COLUMNS + i, target_format(report->judged[i], result, text));
     }
     frame_text(frame, report->column_count - 1,
-               wins                                                  ? "wins"
-               : planning->by_figure && winner_ties(planning, quest) ? "ties"
-                                                                     : "");
+               wins                                                   ? "wins"
+               : planning->by_figure && winner_ties(planning, search) ? "ties"
+                                                                      : "");
 }
 
 /* In place of figures: how near the candidate comes, and what limits it. */
-static void put_missed(const struct plan_frame_report *report, const struct quest *quest)
+static void put_missed(const struct plan_frame_report *report, const struct search *search)
 {
-    char text[2 * LINE], shortfall[LINE], block[BLOCK], label[TEXT];
+    char text[2 * LINE], violation[LINE], block[BLOCK], label[TEXT];
     enum column compared = report->compared.column;
-    if (quest->nearest == SEARCH_NONE) {
-        shortfall_describe(report->targets, compared, &quest->results[0], text);
+    if (search->nearest == GRID_NONE) {
+        violation_describe(report->targets, compared, &search->results[0], text);
     } else {
-        const struct result *result = &quest->results[quest->nearest];
-        shortfall_describe(report->targets, compared, result, shortfall);
+        const struct result *result = &search->results[search->nearest];
+        violation_describe(report->targets, compared, result, violation);
         name_block(result, block);
-        snprintf(text, sizeof text, "%s%s%s", shortfall, block[0] != '\0' ? ": " : "", block);
+        snprintf(text, sizeof text, "%s%s%s", violation, block[0] != '\0' ? ": " : "", block);
         frame_text(
             report->frame, AT,
-            quest_label(quest, report->planning->maximise, quest->nearest, label, sizeof label));
+            search_label(search, report->planning->maximise, search->nearest, label, sizeof label));
     }
     frame_reason(report->frame, BATCH, text);
 }
 
-static void plan_frame_put_shown(const struct plan_frame_report *report, const struct quest *quest)
+static void plan_frame_put_shown(const struct plan_frame_report *report,
+                                 const struct search *search)
 {
-    if (quest->cannot) {
-        frame_reason(report->frame, AT, quest->why.found);
-    } else if (quest->found != SEARCH_NONE) {
-        put_met(report, quest);
+    if (search->cannot) {
+        frame_reason(report->frame, AT, search->why.found);
+    } else if (search->found != GRID_NONE) {
+        put_met(report, search);
     } else {
-        put_missed(report, quest);
+        put_missed(report, search);
     }
 }
 
@@ -363,17 +366,17 @@ struct frame *plan_frame(const struct planning *planning, const struct targets *
     report.frame = frame_create(report.columns, report.column_count, why);
     bool good = report.frame != NULL;
     for (uint32_t i = 0; good && i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (for_people && quest->candidate->left_out[0] != '\0') {
+        const struct search *search = &planning->searches[i];
+        if (for_people && search->candidate->left_out[0] != '\0') {
             continue;
         }
         frame_row(report.frame);
-        frame_text(report.frame, SYSTEM, quest->candidate->system);
-        frame_text(report.frame, HARDWARE, quest->candidate->machine);
+        frame_text(report.frame, SYSTEM, search->candidate->system);
+        frame_text(report.frame, HARDWARE, search->candidate->machine);
         if (for_people) {
-            plan_frame_put_shown(&report, quest);
+            plan_frame_put_shown(&report, search);
         } else {
-            good = plan_frame_put_data(&report, quest, why);
+            good = plan_frame_put_data(&report, search, why);
         }
     }
     if (!good) {

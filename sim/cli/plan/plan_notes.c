@@ -18,12 +18,12 @@ bool plan_machines_differ(const struct planning *planning)
     return differ;
 }
 
-void plan_name_quest(const struct planning *planning, const struct quest *quest,
-                     char text[PLAN_NAME])
+void plan_name_search(const struct planning *planning, const struct search *search,
+                      char text[PLAN_NAME])
 {
-    snprintf(text, PLAN_NAME, "%s%s%s", quest->candidate->system,
+    snprintf(text, PLAN_NAME, "%s%s%s", search->candidate->system,
              plan_machines_differ(planning) ? " on " : "",
-             plan_machines_differ(planning) ? quest->candidate->machine : "");
+             plan_machines_differ(planning) ? search->candidate->machine : "");
 }
 
 /* ---- verdicts ---- */
@@ -40,19 +40,19 @@ bool plan_note_near(const struct target *target, const struct result *result, co
     snprintf(text, PLAN_NOTE,
              "%s may still %s %s: with the error band of %+.0f … %+.0f %%, its %s may be "
              "anything from %s to %s",
-             name, target_shortfall(target, result) > 0 ? "meet" : "miss", target->text,
+             name, target_violation(target, result) > 0 ? "meet" : "miss", target->text,
              100 * band[0], 100 * band[1], target_format(target, result, value),
              target_format_value(target, least, low), target_format_value(target, most, high));
     return true;
 }
 
 static void print_verdicts(const struct planning *planning, const struct targets *targets,
-                           const struct quest *quest, uint32_t value, FILE *out)
+                           const struct search *search, uint32_t value, FILE *out)
 {
     char name[PLAN_NAME], note[PLAN_NOTE];
-    plan_name_quest(planning, quest, name);
+    plan_name_search(planning, search, name);
     for (uint32_t i = 0; i < targets->count; i++) {
-        if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
+        if (plan_note_near(&targets->all[i], &search->results[value], name, note)) {
             table_line("note: ", note, out);
         }
     }
@@ -65,15 +65,15 @@ static void print_families(const struct planning *planning, const struct targets
                            FILE *out)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
+        const struct search *search = &planning->searches[i];
         char name[PLAN_NAME], line[LINE];
-        if (quest->found == PLANNING_NONE) {
+        if (search->found == PLANNING_NONE) {
             continue;
         }
-        const struct result *result = &quest->results[quest->found];
+        const struct result *result = &search->results[search->found];
         uint32_t count = result->family_count, met = targets_count_families(targets, result);
         if (met < count) {
-            plan_name_quest(planning, quest, name);
+            plan_name_search(planning, search, name);
             snprintf(line, sizeof line,
                      "%s meets the targets with the demands of the median family, but only for %u "
                      "of %u families",
@@ -86,7 +86,7 @@ static void print_families(const struct planning *planning, const struct targets
 /* ---- attention mass ---- */
 
 static void print_mass(const struct planning *planning, const struct targets *targets,
-                       const struct quest *winner, FILE *out)
+                       const struct search *winner, FILE *out)
 {
     const struct cell *cells = winner->results[winner->found].cells;
     const struct cell *mass = &cells[COLUMN_MASS_RECALL], *lossless = &cells[COLUMN_LOSSLESS];
@@ -95,7 +95,7 @@ static void print_mass(const struct planning *planning, const struct targets *ta
     if (!lossy || targets_judge(targets, COLUMN_MASS_RECALL)) {
         return;
     }
-    plan_name_quest(planning, winner, name);
+    plan_name_search(planning, winner, name);
     if (mass->set) {
         snprintf(line, sizeof line,
                  "%s is lossy: it attends to %.1f %% of the attention mass; to require more, add "
@@ -113,9 +113,9 @@ static void print_mass(const struct planning *planning, const struct targets *ta
 static void print_draw(const struct planning *planning, FILE *out)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        bool judged = quest->found != PLANNING_NONE || quest->nearest != PLANNING_NONE;
-        if (judged && strcmp(quest->axis.key, "rate") == 0) {
+        const struct search *search = &planning->searches[i];
+        bool judged = search->found != PLANNING_NONE || search->nearest != PLANNING_NONE;
+        if (judged && strcmp(search->axis.key, "rate") == 0) {
             table_line(
                 "note: ",
                 "the arrivals at each rate are one random draw, from the scenario's seed; "
@@ -142,12 +142,12 @@ static void print_extended(const struct planning *planning, FILE *out)
 void plan_notes_print(const struct planning *planning, const struct targets *targets, FILE *out)
 {
     if (planning->winner != PLANNING_NONE) {
-        const struct quest *winner = &planning->quests[planning->winner];
+        const struct search *winner = &planning->searches[planning->winner];
         print_verdicts(planning, targets, winner, winner->found, out);
         print_mass(planning, targets, winner, out);
     }
     if (planning->nearest != PLANNING_NONE) {
-        const struct quest *missed = &planning->quests[planning->nearest];
+        const struct search *missed = &planning->searches[planning->nearest];
         print_verdicts(planning, targets, missed, missed->nearest, out);
     }
     print_families(planning, targets, out);

@@ -9,10 +9,10 @@
 
 enum { PLAN_NAME = 1024, PLAN_NOTE = 2048 };
 
-/* Do the candidates differ in their machine? It is then part of a quest's name. */
+/* Do the candidates differ in their machine? It is then part of a search's name. */
 bool plan_machines_differ(const struct planning *planning);
-void plan_name_quest(const struct planning *planning, const struct quest *quest,
-                     char text[PLAN_NAME]);
+void plan_name_search(const struct planning *planning, const struct search *search,
+                      char text[PLAN_NAME]);
 
 /* If the error band leaves open whether `result`, the run of the candidate `name`, meets a target,
  * write a note with the range. */

@@ -13,7 +13,7 @@
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
 
-/* The columns that a reader can choose in any plan, and in a front of decode steps or of
+/* The columns that a reader can choose in any plan, and in a Pareto front of decode steps or of
  * servers. */
 const struct frame_column *plan_columns(uint32_t *count);
 const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
@@ -36,9 +36,9 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
  *   axis value        the key, and the value found or else the nearest, as a scenario states it;
  *                     null if there is nothing to choose
  *   tried of steady   number of values tried, number of values of the axis, and whether the
- *                     shortfall shrinks steadily along the values tried
- *   shortfall         of the value, by target, as a share of its bound; 0: met, null: no figure
- *   before before_shortfall   the next better value, and its shortfall; null with --best
+ *                     violation shrinks steadily along the values tried
+ *   violation         of the value, by target, as a share of its bound; 0: met, null: no figure
+ *   before before_violation   the next better value, and its violation; null with --best
  *   scenario          the scenario of the run
  *   server            the command that starts the server, if the candidate meets all targets and
  *                     its server exists; else null
@@ -48,7 +48,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          bool for_people, struct error *why);
 
-/* Print the runs of the front as 'simulate --json' does, then one line per candidate that has no
+/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that has no
  * runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
 bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
 

@@ -5,7 +5,7 @@
 #include "cli/plan/plan_answer.h"
 #include "cli/plan/plan_notes.h"
 #include "cli/plan/plan_stored.h"
-#include "cli/plan/shortfall.h"
+#include "cli/plan/violation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,34 +27,34 @@ static uint64_t plan_rows_add_text(const char *text, uint64_t hash)
     return XXH64(text, strlen(text) + 1, hash);
 }
 
-static const char *run_name(const struct quest *quest, uint32_t value)
+static const char *run_name(const struct search *search, uint32_t value)
 {
-    const struct cell *run = &quest->results[value].cells[COLUMN_RUN];
+    const struct cell *run = &search->results[value].cells[COLUMN_RUN];
     return run->set ? run->text : NULL;
 }
 
 /* Add the runs that were tried, which depend on the files that the scenario names. */
-static uint64_t add_runs(const struct quest *quest, uint64_t hash)
+static uint64_t add_runs(const struct search *search, uint64_t hash)
 {
-    for (uint32_t value = 0; value < quest->search.count; value++) {
-        const char *run = run_name(quest, value);
+    for (uint32_t value = 0; value < search->grid.count; value++) {
+        const char *run = run_name(search, value);
         hash = run != NULL ? plan_rows_add_text(run, hash) : hash;
     }
     return hash;
 }
 
 /* Add a candidate: its scenario, the values it may have, and its runs. */
-static bool add_candidate(const struct quest *quest, uint64_t *hash, struct error *why)
+static bool add_candidate(const struct search *search, uint64_t *hash, struct error *why)
 {
-    char *text = node_canonical(quest->candidate->scenario.root, why);
+    char *text = node_canonical(search->candidate->scenario.root, why);
     if (text == NULL) {
         return false;
     }
-    *hash = plan_rows_add_text(quest->candidate->left_out, plan_rows_add_text(text, *hash));
-    for (uint32_t i = 0; i < quest->axis.count; i++) {
-        *hash = plan_rows_add_text(quest->axis.values[i].text, *hash);
+    *hash = plan_rows_add_text(search->candidate->left_out, plan_rows_add_text(text, *hash));
+    for (uint32_t i = 0; i < search->axis.count; i++) {
+        *hash = plan_rows_add_text(search->axis.values[i].text, *hash);
     }
-    *hash = add_runs(quest, *hash);
+    *hash = add_runs(search, *hash);
     free(text);
     return true;
 }
@@ -69,7 +69,7 @@ static bool plan_rows_say(const struct planning *planning, const struct targets 
     uint64_t hash = plan_rows_add_text(
         out->targets, plan_rows_add_text(out->goal, plan_rows_add_text(spillway_program, 0)));
     for (uint32_t i = 0; good && i < planning->count; i++) {
-        good = add_candidate(&planning->quests[i], &hash, why);
+        good = add_candidate(&planning->searches[i], &hash, why);
     }
     snprintf(out->name, sizeof out->name, "%016llx", (unsigned long long)hash);
     return good;
@@ -78,13 +78,13 @@ static bool plan_rows_say(const struct planning *planning, const struct targets 
 /* ---- candidates ---- */
 
 static const char *note_near(const struct planning *planning, const struct targets *targets,
-                             const struct quest *quest, uint32_t value, char all[NOTE])
+                             const struct search *search, uint32_t value, char all[NOTE])
 {
     char name[PLAN_NAME], note[PLAN_NOTE];
-    plan_name_quest(planning, quest, name);
+    plan_name_search(planning, search, name);
     all[0] = '\0';
     for (uint32_t i = 0; i < targets->count; i++) {
-        if (plan_note_near(&targets->all[i], &quest->results[value], name, note)) {
+        if (plan_note_near(&targets->all[i], &search->results[value], name, note)) {
             text_append(all, NOTE, "%s%s", all[0] != '\0' ? "; " : "", note);
         }
     }
@@ -92,23 +92,24 @@ static const char *note_near(const struct planning *planning, const struct targe
 }
 
 static void put_tried(const struct planning *planning, const struct targets *targets,
-                      const struct quest *quest, struct frame *frame)
+                      const struct search *search, struct frame *frame)
 {
-    bool met = quest->found != PLANNING_NONE;
-    uint32_t value = met ? quest->found : quest->nearest;
-    bool wins = planning->winner != PLANNING_NONE && quest == &planning->quests[planning->winner];
-    char label[VALUE], message[SHORTFALL_TEXT], note[NOTE];
+    bool met = search->found != PLANNING_NONE;
+    uint32_t value = met ? search->found : search->nearest;
+    bool wins =
+        planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
+    char label[VALUE], message[VIOLATION_TEXT], note[NOTE];
     frame_text(frame, PLAN_verdict, wins ? "wins" : met ? "meets" : "misses");
     if (!met) {
-        shortfall_describe(targets, planning->best,
-                           &quest->results[value == PLANNING_NONE ? 0 : value], message);
+        violation_describe(targets, planning->best,
+                           &search->results[value == PLANNING_NONE ? 0 : value], message);
         frame_text(frame, PLAN_message, message);
     }
     if (value != PLANNING_NONE) {
-        frame_text(frame, PLAN_run, run_name(quest, value));
+        frame_text(frame, PLAN_run, run_name(search, value));
         frame_text(frame, PLAN_value,
-                   quest_label(quest, planning->maximise, value, label, sizeof label));
-        frame_text(frame, PLAN_note, note_near(planning, targets, quest, value, note));
+                   search_label(search, planning->maximise, value, label, sizeof label));
+        frame_text(frame, PLAN_note, note_near(planning, targets, search, value, note));
     }
 }
 
@@ -116,8 +117,8 @@ static void plan_rows_put_candidate(const struct planning *planning, const struc
                                     const struct plan_rows_said *said, uint32_t place,
                                     struct frame *frame)
 {
-    const struct quest *quest = &planning->quests[place];
-    const struct candidate *candidate = quest->candidate;
+    const struct search *search = &planning->searches[place];
+    const struct candidate *candidate = search->candidate;
     bool left_out = candidate->left_out[0] != '\0';
     frame_row(frame);
     frame_text(frame, PLAN_plan, said->name);
@@ -127,42 +128,42 @@ static void plan_rows_put_candidate(const struct planning *planning, const struc
     frame_text(frame, PLAN_answer, said->answer);
     frame_text(frame, PLAN_system, candidate->system);
     frame_text(frame, PLAN_hardware, candidate->machine);
-    frame_number(frame, PLAN_tried, quest->search.tried);
-    frame_number(frame, PLAN_count, quest->search.count);
-    if (left_out || quest->cannot) {
+    frame_number(frame, PLAN_tried, search->grid.tried);
+    frame_number(frame, PLAN_count, search->grid.count);
+    if (left_out || search->cannot) {
         frame_text(frame, PLAN_verdict, left_out ? "left out" : "refused");
-        frame_text(frame, PLAN_message, left_out ? candidate->left_out : quest->why.found);
+        frame_text(frame, PLAN_message, left_out ? candidate->left_out : search->why.found);
     } else {
-        put_tried(planning, targets, quest, frame);
+        put_tried(planning, targets, search, frame);
     }
 }
 
 /* ---- values ---- */
 
-static void plan_rows_put_point(const struct quest *quest, bool maximise, uint32_t value,
+static void plan_rows_put_point(const struct search *search, bool maximise, uint32_t value,
                                 const struct target *target, struct frame *frame)
 {
-    const struct result *result = &quest->results[value];
+    const struct result *result = &search->results[value];
     char label[VALUE], figure[TARGET_TEXT];
     frame_number(frame, POINT_liked, value);
     frame_text(frame, POINT_target, target->text);
-    frame_text(frame, POINT_value, quest_label(quest, maximise, value, label, sizeof label));
-    frame_text(frame, POINT_run, run_name(quest, value));
+    frame_text(frame, POINT_value, search_label(search, maximise, value, label, sizeof label));
+    frame_text(frame, POINT_run, run_name(search, value));
     frame_text(frame, POINT_figure, target_format(target, result, figure));
-    frame_number(frame, POINT_met, target_shortfall(target, result) == 0);
+    frame_number(frame, POINT_met, target_violation(target, result) == 0);
 }
 
 /* The values of a candidate, with the verdict of each target. */
 static void plan_rows_put_points(const struct planning *planning, const struct targets *targets,
                                  const char *name, uint32_t place, struct frame *frame)
 {
-    const struct quest *quest = &planning->quests[place];
-    for (uint32_t value = 0; value < quest->search.count; value++) {
-        for (uint32_t i = 0; !isnan(quest->search.shortfall[value]) && i < targets->count; i++) {
+    const struct search *search = &planning->searches[place];
+    for (uint32_t value = 0; value < search->grid.count; value++) {
+        for (uint32_t i = 0; !isnan(search->grid.violation[value]) && i < targets->count; i++) {
             frame_row(frame);
             frame_text(frame, POINT_plan, name);
             frame_number(frame, POINT_place, place);
-            plan_rows_put_point(quest, planning->maximise, value, &targets->all[i], frame);
+            plan_rows_put_point(search, planning->maximise, value, &targets->all[i], frame);
         }
     }
 }

@@ -18,12 +18,12 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
     if (planning->nearest == PLANNING_NONE) {
         return true;
     }
-    const struct quest *quest = &planning->quests[planning->nearest];
-    if (!quest->results[quest->nearest].cells[COLUMN_STEP].set) {
+    const struct search *search = &planning->searches[planning->nearest];
+    if (!search->results[search->nearest].cells[COLUMN_STEP].set) {
         return true;
     }
     struct scenario nearest;
-    bool good = quest_scenario(quest, planning->maximise, quest->nearest, &nearest, why) &&
+    bool good = search_scenario(search, planning->maximise, search->nearest, &nearest, why) &&
                 explain_print(&nearest, planning->runs, why);
     scenario_release(&nearest);
     return good;
@@ -149,14 +149,14 @@ static bool plan_winner_write_scenario(const struct node *scenario, const char *
 bool plan_winner_print(const struct planning *planning, const char *path, bool json,
                        struct error *why)
 {
-    const struct quest *quest = &planning->quests[planning->winner];
+    const struct search *search = &planning->searches[planning->winner];
     if (path == NULL && json) {
         return true;
     }
     struct scenario point;
-    bool good = quest_scenario(quest, planning->maximise, quest->found, &point, why) &&
+    bool good = search_scenario(search, planning->maximise, search->found, &point, why) &&
                 plan_winner_write_scenario(point.root, path, why) &&
-                (json || plan_winner_print_command(&point, &quest->results[quest->found], why));
+                (json || plan_winner_print_command(&point, &search->results[search->found], why));
     scenario_release(&point);
     return good;
 }

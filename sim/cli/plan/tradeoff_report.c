@@ -1,4 +1,4 @@
-/* One row per run of the front, the fastest first. */
+/* One row per run of the Pareto front, the fastest first. */
 #include "cli/plan/plan_report.h"
 
 #include "base/text.h"
@@ -58,7 +58,7 @@ const struct frame_column *tradeoff_columns(bool serves, uint32_t *count)
 
 static struct frame *create_frame(const struct tradeoff *tradeoff, struct error *why)
 {
-    const struct whatif *study = &tradeoff->studies[tradeoff->front[0].study];
+    const struct whatif *study = &tradeoff->studies[tradeoff->pareto[0].study];
     struct frame_column own[SERVED];
     if (!tradeoff->serves) {
         return frame_create(columns, COLUMNS, why);
@@ -88,12 +88,12 @@ static void tradeoff_report_put_run(const struct tradeoff *tradeoff, const struc
     frame_result(frame, run->result);
 }
 
-static bool print_front(const struct tradeoff *tradeoff, const struct table_view *view, FILE *out,
-                        struct error *why)
+static bool print_pareto(const struct tradeoff *tradeoff, const struct table_view *view, FILE *out,
+                         struct error *why)
 {
     struct frame *frame = create_frame(tradeoff, why);
-    for (uint32_t i = 0; i < tradeoff->front_count; i++) {
-        tradeoff_report_put_run(tradeoff, &tradeoff->front[i], frame);
+    for (uint32_t i = 0; i < tradeoff->pareto_count; i++) {
+        tradeoff_report_put_run(tradeoff, &tradeoff->pareto[i], frame);
     }
     bool good = frame_print(frame, view, out, why);
     frame_destroy(frame);
@@ -104,14 +104,14 @@ static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
                                         const struct targets *targets, FILE *out)
 {
     char line[LINE], all[TARGETS_TEXT];
-    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u run%s", tradeoff->front_count,
+    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u run%s", tradeoff->pareto_count,
                                    tradeoff->run_count, text_plural(tradeoff->run_count));
     if (targets->count > 0) {
         snprintf(line + used, sizeof line - used, " that meet%s %s",
                  tradeoff->run_count == 1 ? "s" : "", targets_text(targets, all));
     }
     table_wrap(line, 0, out);
-    fputs(tradeoff->front_count == 1 ? " is" : " are", out);
+    fputs(tradeoff->pareto_count == 1 ? " is" : " are", out);
     fputs(tradeoff->serves
               ? " on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT "
                 "or a shorter TPOT without being worse\nin another of these; servers whose queue "
@@ -123,7 +123,7 @@ static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
 
 static void print_hint(const struct tradeoff *tradeoff, FILE *out)
 {
-    if (tradeoff->front_count > MANY) {
+    if (tradeoff->pareto_count > MANY) {
         fputs("\n"
               "to list fewer, set targets, as in --target 'tpot_ms<=60'\n",
               out);
@@ -156,13 +156,13 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 {
     struct runs_notes *notes = runs_notes_create(why);
     bool good = notes != NULL;
-    for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
-        runs_notes_add(notes, tradeoff->front[i].result);
+    for (uint32_t i = 0; good && i < tradeoff->pareto_count; i++) {
+        runs_notes_add(notes, tradeoff->pareto[i].result);
     }
-    if (good && tradeoff->front_count > 0) {
+    if (good && tradeoff->pareto_count > 0) {
         runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);
         tradeoff_report_print_title(tradeoff, targets, out);
-        good = print_front(tradeoff, view, out, why);
+        good = print_pareto(tradeoff, view, out, why);
         print_hint(tradeoff, out);
     }
     if (good) {
@@ -207,8 +207,8 @@ static struct frame *frame_absent(const struct tradeoff *tradeoff, struct error 
 bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why)
 {
     bool good = true;
-    for (uint32_t i = 0; good && i < tradeoff->front_count; i++) {
-        good = run_print_json(tradeoff->front[i].result, out, why);
+    for (uint32_t i = 0; good && i < tradeoff->pareto_count; i++) {
+        good = run_print_json(tradeoff->pareto[i].result, out, why);
     }
     struct frame *absent = good ? frame_absent(tradeoff, why) : NULL;
     good = good && frame_print_json(absent, out, why);

@@ -1,4 +1,4 @@
-/* A server's facts become overrides, as if they were typed before the others. */
+/* A server's keys become overrides, as if they were typed before the others. */
 #include "cli/runs/scenario_options.h"
 
 #include "base/array.h"
@@ -20,14 +20,14 @@ bool scenario_from_arguments(const struct arguments *arguments, int set, struct 
 /* ---- from a server ---------------------------------------------------------------------- */
 
 /* "model=..." */
-typedef char fact_text[sizeof((struct server_fact *)0)->value + 32];
+typedef char override_text[sizeof((struct stated_key *)0)->value + 32];
 
-static void print_fact(const char *file, const struct server_fact *fact, const char *text)
+static void print_key(const char *file, const struct stated_key *key, const char *text)
 {
-    if (fact->line > 0) {
-        fprintf(stderr, "%s:%d: %s (%s)\n", file, fact->line, text, fact->said);
+    if (key->line > 0) {
+        fprintf(stderr, "%s:%d: %s (%s)\n", file, key->line, text, key->said);
     } else {
-        fprintf(stderr, "%s: %s (%s)\n", file, text, fact->said);
+        fprintf(stderr, "%s: %s (%s)\n", file, text, key->said);
     }
 }
 
@@ -59,8 +59,7 @@ static void print_unused(const char *file, const struct server_unused *unused)
     print_harmless(file, unused);
 }
 
-static bool scenario_options_read_facts(const char *file, struct server_facts *out,
-                                        struct error *why)
+static bool scenario_options_read_keys(const char *file, struct stated_keys *out, struct error *why)
 {
     size_t size;
     char *text = files_text(NULL, file, &size, why);
@@ -72,8 +71,8 @@ static bool scenario_options_read_facts(const char *file, struct server_facts *o
 bool scenario_from_server(const struct arguments *arguments, int set, int from,
                           struct scenario *out, struct error *why)
 {
-    struct server_facts facts;
-    fact_text texts[FACT_COUNT];
+    struct stated_keys keys;
+    override_text texts[STATED_COUNT];
     const char *file = arguments_text(arguments, from);
     uint32_t file_count, set_count, count = 0;
     const char *const *files = arguments_operands(arguments, &file_count);
@@ -81,18 +80,18 @@ bool scenario_from_server(const struct arguments *arguments, int set, int from,
     if (file == NULL) {
         return scenario_from_arguments(arguments, set, out, why);
     }
-    const char **all = array_zeroed(FACT_COUNT + set_count + 1, sizeof *all, why);
-    bool ok = all != NULL && scenario_options_read_facts(file, &facts, why);
-    for (int id = 0; ok && id < FACT_COUNT; id++) {
-        const struct server_fact *fact = &facts.all[id];
-        if (fact->value[0] != '\0') {
-            snprintf(texts[id], sizeof texts[id], "%s=%s", server_fact_keys[id], fact->value);
-            print_fact(file, fact, texts[id]);
+    const char **all = array_zeroed(STATED_COUNT + set_count + 1, sizeof *all, why);
+    bool ok = all != NULL && scenario_options_read_keys(file, &keys, why);
+    for (int id = 0; ok && id < STATED_COUNT; id++) {
+        const struct stated_key *key = &keys.all[id];
+        if (key->value[0] != '\0') {
+            snprintf(texts[id], sizeof texts[id], "%s=%s", stated_key_names[id], key->value);
+            print_key(file, key, texts[id]);
             all[count++] = texts[id];
         }
     }
     if (ok) {
-        print_unused(file, &facts.unused);
+        print_unused(file, &keys.unused);
     }
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];

@@ -48,7 +48,7 @@ static bool print_layer(const struct setup *setup, uint32_t layer, struct error 
 }
 
 /* One of the two options says what is wanted. `layer` is UINT64_MAX if it is a file. */
-static bool read_wish(const struct arguments *arguments, uint64_t *layer, struct error *why)
+static bool read_layer(const struct arguments *arguments, uint64_t *layer, struct error *why)
 {
     const char *text = arguments_text(arguments, LAYER);
     *layer = UINT64_MAX;
@@ -85,7 +85,7 @@ static bool timeline_command_run(const struct arguments *arguments, struct error
     struct scenario scenario;
     struct point point;
     uint64_t layer;
-    if (!read_wish(arguments, &layer, why) ||
+    if (!read_layer(arguments, &layer, why) ||
         !scenario_from_arguments(arguments, SET, &scenario, why)) {
         return false;
     }

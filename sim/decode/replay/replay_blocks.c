@@ -25,14 +25,14 @@
 #include <string.h>
 
 /* A block and how many of its units are wanted. */
-struct wish {
+struct wanted_block {
     uint32_t block, count;
 };
 
 /* The blocks that a source head wants at a step. */
-struct wishes {
+struct wanted_blocks {
     size_t first;
-    uint32_t blocks; /* wishes[first, first + blocks) */
+    uint32_t blocks; /* list[first, first + blocks) */
     struct mass_bounds mass;
 };
 
@@ -45,9 +45,9 @@ struct blocks_layer {
     uint32_t blocks, sinks, recent; /* blocks */
     uint32_t capacity;              /* the same, of the part */
     uint32_t total;                 /* steps, with warm-up */
-    struct wishes *wishes;          /* [source KV heads][total] */
-    struct wish *wish;
-    size_t wish_count, wish_capacity;
+    struct wanted_blocks *wants;    /* [source KV heads][total] */
+    struct wanted_block *list;
+    size_t list_count, list_capacity;
     uint32_t *tally;            /* [blocks] units wanted at the step */
     uint32_t tally_most;        /* no tally is larger */
     uint32_t *place;            /* [tally_most + 1] scratch of the sort by tally */
@@ -66,8 +66,8 @@ struct blocks_group {
 static void replay_blocks_layer_release(struct blocks_layer *layer)
 {
     free(layer->played_as);
-    free(layer->wishes);
-    free(layer->wish);
+    free(layer->wants);
+    free(layer->list);
     free(layer->tally);
     free(layer->place);
     free(layer->demand);
@@ -146,14 +146,14 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
         return error_expect(why, "'block_span: unit', or a trace of positions");
     }
     size_blocks(layer);
-    size_t wishes = (size_t)job->header->kv_heads * layer->total;
+    size_t lists = (size_t)job->header->kv_heads * layer->total;
     size_t rows = (size_t)plan->kv_heads * plan->steps;
     layer->played_as = array_zeroed(job->part_count, sizeof *layer->played_as, why);
     for (uint32_t i = 0; layer->played_as != NULL && i < job->part_count; i++) {
         layer->played_as[i] = played_as(job, i);
     }
     return layer->played_as != NULL &&
-           (layer->wishes = array_zeroed(wishes, sizeof *layer->wishes, why)) &&
+           (layer->wants = array_zeroed(lists, sizeof *layer->wants, why)) &&
            (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
            (layer->place =
                 array_zeroed((size_t)layer->tally_most + 1, sizeof *layer->place, why)) &&
@@ -164,28 +164,29 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
 
 /* ---- what source heads want ---- */
 
-static bool add_wishes(struct blocks_layer *layer, uint32_t head, uint32_t step,
+static bool add_wanted(struct blocks_layer *layer, uint32_t head, uint32_t step,
                        const struct demand *demand, struct error *why)
 {
-    struct wishes *wishes = &layer->wishes[(size_t)head * layer->total + step];
+    struct wanted_blocks *wants = &layer->wants[(size_t)head * layer->total + step];
     struct unit_set wanted = demand_wanted(demand);
-    *wishes = (struct wishes){.first = layer->wish_count, .mass = demand_attended(demand, &wanted)};
-    if (!array_reserve(&layer->wish, &layer->wish_capacity, layer->wish_count + demand->wanted,
-                       sizeof *layer->wish, why)) {
+    *wants = (struct wanted_blocks){.first = layer->list_count,
+                                    .mass = demand_attended(demand, &wanted)};
+    if (!array_reserve(&layer->list, &layer->list_capacity, layer->list_count + demand->wanted,
+                       sizeof *layer->list, why)) {
         return false;
     }
-    struct wish *added = layer->wish + wishes->first;
+    struct wanted_block *added = layer->list + wants->first;
     for (uint32_t i = 0; i < demand->wanted; i++) {
         uint32_t block = block_of(layer, demand->units[i]);
         if (layer->tally[block]++ == 0) {
-            added[wishes->blocks++].block = block;
+            added[wants->blocks++].block = block;
         }
     }
-    for (uint32_t i = 0; i < wishes->blocks; i++) {
+    for (uint32_t i = 0; i < wants->blocks; i++) {
         added[i].count = layer->tally[added[i].block];
         layer->tally[added[i].block] = 0;
     }
-    layer->wish_count += wishes->blocks;
+    layer->list_count += wants->blocks;
     return true;
 }
 
@@ -199,7 +200,7 @@ static bool read_tile(struct blocks_layer *layer, struct replay_scratch *scratch
              s++) {
             struct demand demand;
             good = replay_read_demand(job, ASKS_OWN, head, s, scratch, &demand, why) &&
-                   add_wishes(layer, head, frame->first_step + s, &demand, why);
+                   add_wanted(layer, head, frame->first_step + s, &demand, why);
         }
     }
     return good;
@@ -210,7 +211,7 @@ static bool read_sequence(struct blocks_layer *layer, uint32_t sequence,
 {
     uint32_t last_tile = (layer->total - 1) / layer->job->header->steps_per_tile;
     bool good = true;
-    layer->wish_count = 0;
+    layer->list_count = 0;
     for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
         good = trace_read(layer->job->trace, sequence, tile, layer->source, &scratch->frame, why) &&
                read_tile(layer, scratch, why);
@@ -237,26 +238,26 @@ static uint32_t source_of(const struct blocks_layer *layer, uint32_t target, uin
 }
 
 /* The blocks that a target head wants at a step. */
-static const struct wishes *wishes_of(const struct blocks_layer *layer, uint32_t target,
-                                      uint32_t head, uint32_t step)
+static const struct wanted_blocks *wanted_of(const struct blocks_layer *layer, uint32_t target,
+                                             uint32_t head, uint32_t step)
 {
     uint32_t shift, source_head = source_of(layer, target, head, &shift);
     uint64_t at = (uint64_t)step + shift;
     at = at < layer->total ? at : at - layer->job->plan->steps;
-    return &layer->wishes[(size_t)source_head * layer->total + at];
+    return &layer->wants[(size_t)source_head * layer->total + at];
 }
 
 /* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
 static struct outcome replay_blocks_look_up(struct blocks_layer *layer, const struct policy *policy,
-                                            const struct wishes *wishes)
+                                            const struct wanted_blocks *wants)
 {
     struct outcome outcome = {0};
-    for (uint32_t i = 0; i < wishes->blocks; i++) {
-        struct wish wish = layer->wish[wishes->first + i];
-        bool hit = policy->kind->holds(policy, wish.block);
-        outcome.hit += hit ? wish.count : 0;
-        outcome.missed += hit ? 0 : wish.count;
-        layer->tally[wish.block] += wish.count;
+    for (uint32_t i = 0; i < wants->blocks; i++) {
+        struct wanted_block block = layer->list[wants->first + i];
+        bool hit = policy->kind->holds(policy, block.block);
+        outcome.hit += hit ? block.count : 0;
+        outcome.missed += hit ? 0 : block.count;
+        layer->tally[block.block] += block.count;
     }
     return outcome;
 }
@@ -307,7 +308,7 @@ static struct demand fill_demand(struct blocks_layer *layer, const struct blocks
 {
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            replay_blocks_look_up(layer, policy, wishes_of(layer, group->target, head, 0));
+            replay_blocks_look_up(layer, policy, wanted_of(layer, group->target, head, 0));
         }
     }
     uint32_t touched = rank_step(layer), count = touched;
@@ -346,8 +347,8 @@ static void play_step(struct blocks_layer *layer, const struct blocks_group *gro
         if (!is_offloaded(layer, group->target, head)) {
             continue;
         }
-        const struct wishes *wishes = wishes_of(layer, group->target, head, step);
-        struct outcome outcome = replay_blocks_look_up(layer, policy, wishes);
+        const struct wanted_blocks *wants = wanted_of(layer, group->target, head, step);
+        struct outcome outcome = replay_blocks_look_up(layer, policy, wants);
         missed += outcome.missed;
         if (step >= plan->warmup) {
             layer->rows[(size_t)head * plan->steps + step - plan->warmup] =
@@ -407,8 +408,8 @@ static void replay_blocks_take_mass(struct blocks_layer *layer, uint32_t target,
     for (uint32_t s = 0; s < plan->steps; s++) {
         struct ledger_row *row = &layer->rows[(size_t)head * plan->steps + s];
         size_t at = (size_t)source_head * layer->total + plan->warmup + s;
-        row->mass = layer->wishes[at].mass.least;
-        row->mass_most = layer->wishes[at].mass.most;
+        row->mass = layer->wants[at].mass.least;
+        row->mass_most = layer->wants[at].mass.most;
     }
 }
 

@@ -139,14 +139,14 @@ static void assign_part(struct replay_layer *layer, uint32_t part)
     const struct replay_plan *plan = job->parts[part].plan;
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
-            const struct replay_head *wish = &plan->heads[(size_t)target * plan->kv_heads + head];
+            const struct replay_head *stated = &plan->heads[(size_t)target * plan->kv_heads + head];
             uint32_t source_layer, source_head, shift;
             replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
                           &source_layer, &source_head, &shift);
-            float importance = plan->policy->needs_queries ? wish->importance : 0;
+            float importance = plan->policy->needs_queries ? stated->importance : 0;
             uint32_t stream = REPLAY_ASKS * source_head + asks_of(job, plan, target);
             *assigned_instance(layer, part, target, head) =
-                wish->offloaded ? find_instance(layer, plan, stream, importance) : NONE;
+                stated->offloaded ? find_instance(layer, plan, stream, importance) : NONE;
         }
     }
 }

@@ -115,8 +115,8 @@ static uint32_t choose_form(const struct advice *advice)
     uint32_t best = 0;
     for (uint32_t i = 1; i < advice->form_count; i++) {
         const struct advice_trial *form = &advice->forms[i], *so_far = &advice->forms[best];
-        double rate = advice_rate(advice, advice_trial_quest(form), &form->form);
-        double before = advice_rate(advice, advice_trial_quest(so_far), &so_far->form);
+        double rate = advice_rate(advice, advice_trial_search(form), &form->form);
+        double before = advice_rate(advice, advice_trial_search(so_far), &so_far->form);
         best =
             rate > before * (1 + TIE_PERCENT / 100.0) || (isnan(before) && !isnan(rate)) ? i : best;
     }
@@ -125,7 +125,7 @@ static uint32_t choose_form(const struct advice *advice)
 
 /* ---- the choice ---- */
 
-static bool is_simpler(const struct quest *a, const struct quest *b)
+static bool is_simpler(const struct search *a, const struct search *b)
 {
     bool x = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
     bool y = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
@@ -136,15 +136,15 @@ static bool is_simpler(const struct quest *a, const struct quest *b)
 static uint32_t advice_choose(const struct advice *advice)
 {
     const struct planning *systems = &advice->systems;
-    const struct quest *best = advice_best(advice, advice_starts), *simplest = best;
+    const struct search *best = advice_best(advice, advice_starts), *simplest = best;
     for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
-        const struct quest *quest = &systems->quests[i];
-        if (advice_starts(quest) && advice_result(quest) != NULL && advice_ties(quest, best) &&
-            is_simpler(quest, simplest)) {
-            simplest = quest;
+        const struct search *search = &systems->searches[i];
+        if (advice_starts(search) && advice_result(search) != NULL && advice_ties(search, best) &&
+            is_simpler(search, simplest)) {
+            simplest = search;
         }
     }
-    return simplest != NULL ? (uint32_t)(simplest - systems->quests) : PLANNING_NONE;
+    return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
 }
 
 /* ---- all of it ---- */
@@ -218,69 +218,70 @@ void advice_release(struct advice *advice)
 
 /* ---- what was found ---- */
 
-const struct quest *advice_trial_quest(const struct advice_trial *trial)
+const struct search *advice_trial_search(const struct advice_trial *trial)
 {
-    return &trial->planning.quests[0];
+    return &trial->planning.searches[0];
 }
 
-const struct quest *advice_plain(const struct advice *advice)
+const struct search *advice_plain(const struct advice *advice)
 {
-    return advice_trial_quest(&advice->forms[advice->plain]);
+    return advice_trial_search(&advice->forms[advice->plain]);
 }
 
-const struct result *advice_result(const struct quest *quest)
+const struct result *advice_result(const struct search *search)
 {
-    return quest->found == PLANNING_NONE || quest->search.count == 0
+    return search->found == PLANNING_NONE || search->grid.count == 0
                ? NULL
-               : &quest->results[quest->found];
+               : &search->results[search->found];
 }
 
-double advice_rate(const struct advice *advice, const struct quest *quest,
+double advice_rate(const struct advice *advice, const struct search *search,
                    const struct advice_form *form)
 {
-    const struct result *result = advice_result(quest);
+    const struct result *result = advice_result(search);
     double servers = advice->serves ? 1 : form->servers; /* with requests the result is of all */
     return result == NULL ? NAN : servers * result_number(result, COLUMN_DECODE_RATE);
 }
 
-bool advice_is_idle(const struct quest *quest)
+bool advice_is_idle(const struct search *search)
 {
-    const struct search *search = &quest->search;
-    double lowest = search->load ? search->shortfall[search->count - 1] : NAN;
-    return quest->nearest != PLANNING_NONE &&
-           lowest <= search->shortfall[quest->nearest] + SEARCH_EQUAL;
+    const struct grid *grid = &search->grid;
+    double lowest = grid->load ? grid->violation[grid->count - 1] : NAN;
+    return search->nearest != PLANNING_NONE &&
+           lowest <= grid->violation[search->nearest] + GRID_EQUAL;
 }
 
-bool advice_ties(const struct quest *a, const struct quest *b)
+bool advice_ties(const struct search *a, const struct search *b)
 {
     return result_tie(advice_result(a), advice_result(b), COLUMN_DECODE_RATE) != TIE_NONE;
 }
 
-bool advice_starts(const struct quest *quest)
+bool advice_starts(const struct search *search)
 {
-    const struct system_facts *facts = &quest->candidate->facts;
-    const struct result *result = advice_result(quest);
+    const struct system_traits *traits = &search->candidate->traits;
+    const struct result *result = advice_result(search);
     const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
     bool indexed = lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0;
-    bool engine = strcmp(facts->available, "vllm") == 0 || strcmp(facts->available, "sglang") == 0;
-    return engine && !facts->reference && (!facts->native || indexed);
+    bool engine =
+        strcmp(traits->available, "vllm") == 0 || strcmp(traits->available, "sglang") == 0;
+    return engine && !traits->reference && (!traits->native || indexed);
 }
 
-bool advice_on_paper(const struct quest *quest)
+bool advice_on_paper(const struct search *search)
 {
-    return strcmp(quest->candidate->facts.available, "paper") == 0;
+    return strcmp(search->candidate->traits.available, "paper") == 0;
 }
 
-const struct quest *advice_best(const struct advice *advice,
-                                bool (*admits)(const struct quest *quest))
+const struct search *advice_best(const struct advice *advice,
+                                 bool (*admits)(const struct search *search))
 {
-    const struct quest *best = NULL;
+    const struct search *best = NULL;
     double most = -INFINITY;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct quest *quest = &advice->systems.quests[i];
-        double rate = advice_rate(advice, quest, &advice->form);
-        if (admits(quest) && rate > most) {
-            best = quest;
+        const struct search *search = &advice->systems.searches[i];
+        double rate = advice_rate(advice, search, &advice->form);
+        if (admits(search) && rate > most) {
+            best = search;
             most = rate;
         }
     }

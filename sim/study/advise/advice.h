@@ -61,7 +61,7 @@ struct advice {
     struct advice_trial forms[ADVICE_FORMS]; /* in order of fewer servers */
     uint32_t form_count, plain;              /* `plain`: the form that is compared in */
     struct planning systems;
-    uint32_t best; /* quest of `systems` that is advised; PLANNING_NONE: nothing fits */
+    uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
     struct advice_trial changes[ADVICE_CHANGES];
 };
 
@@ -82,34 +82,34 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
                 struct advice *out, bool *interrupted, struct error *why);
 void advice_release(struct advice *advice);
 
-/* The only quest of a trial. */
-const struct quest *advice_trial_quest(const struct advice_trial *trial);
+/* The only search of a trial. */
+const struct search *advice_trial_search(const struct advice_trial *trial);
 
-/* The quest of plain vLLM in the form that is compared in. */
-const struct quest *advice_plain(const struct advice *advice);
+/* The search of plain vLLM in the form that is compared in. */
+const struct search *advice_plain(const struct advice *advice);
 
 /* The result at the value found; NULL if nothing was. */
-const struct result *advice_result(const struct quest *quest);
+const struct result *advice_result(const struct search *search);
 
 /* Tokens a second of all servers together. NaN without a result. */
-double advice_rate(const struct advice *advice, const struct quest *quest,
+double advice_rate(const struct advice *advice, const struct search *search,
                    const struct advice_form *form);
 
 /* Comes no value nearer than the lowest rate, at which each request has the server alone? Then a
  * target that it misses is met at no rate. */
-bool advice_is_idle(const struct quest *quest);
+bool advice_is_idle(const struct search *search);
 
 /* Can one start the system as a server: does vLLM or SGLang have it, and for this model? */
-bool advice_starts(const struct quest *quest);
+bool advice_starts(const struct search *search);
 
 /* Are two answers too close to call? Both have a result. */
-bool advice_ties(const struct quest *a, const struct quest *b);
+bool advice_ties(const struct search *a, const struct search *b);
 
 /* The system with the highest rate among those that `admits`; NULL if none of them has a result. */
-const struct quest *advice_best(const struct advice *advice,
-                                bool (*admits)(const struct quest *quest));
+const struct search *advice_best(const struct advice *advice,
+                                 bool (*admits)(const struct search *search));
 
 /* Does the system exist on paper only? */
-bool advice_on_paper(const struct quest *quest);
+bool advice_on_paper(const struct search *search);
 
 #endif

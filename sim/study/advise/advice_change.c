@@ -118,7 +118,7 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
         planning_release(&trial->planning);
         *trial = (struct advice_trial){.tried = false};
         try_once(scenario, options, before, &laid, trial, interrupted);
-        if (!trial->tried || advice_result(advice_trial_quest(trial)) != NULL) {
+        if (!trial->tried || advice_result(advice_trial_search(trial)) != NULL) {
             return;
         }
     }

@@ -22,10 +22,10 @@ static bool hire_begin_form(struct hire_form *form, uint32_t most, uint32_t gues
 /* What a search that was interrupted tried counts, too. */
 static void hire_end_form(struct hire_form *form, bool decided)
 {
-    uint32_t found = search_found(&form->search);
-    form->servers = found != SEARCH_NONE ? found + 1 : 0;
-    form->fewer = found != SEARCH_NONE ? found : form->search.count;
-    while (form->fewer > 0 && !(form->search.shortfall[form->fewer - 1] > 0)) {
+    uint32_t found = grid_found(&form->grid);
+    form->servers = found != GRID_NONE ? found + 1 : 0;
+    form->fewer = found != GRID_NONE ? found : form->grid.count;
+    while (form->fewer > 0 && !(form->grid.violation[form->fewer - 1] > 0)) {
         form->fewer--;
     }
     form->decided = decided;
@@ -190,7 +190,7 @@ void hire_release(struct hire *hire)
             result_release(&form->runs[j]);
         }
         free(form->runs);
-        search_release(&form->search);
+        grid_release(&form->grid);
         result_release(&form->lonely);
         scenario_release(&form->scenario);
     }

@@ -19,7 +19,7 @@
 #include "result/tie.h"
 #include "study/plan/candidates.h"
 #include "study/plan/rough.h"
-#include "study/plan/search.h"
+#include "study/plan/grid.h"
 #include "study/plan/target.h"
 
 struct store;
@@ -58,14 +58,14 @@ struct hire_form {
     uint64_t least_host_gib; /* of a server, by halves, that holds the rate; 0: not looked for */
     /* what cheap runs told */
     struct rough rough;
-    double alone;   /* shortfall of requests that have the server alone */
+    double alone;   /* violation of requests that have the server alone */
     double taken;   /* seconds of a request, with its share of the rate; 0: unknown */
     uint32_t guess; /* servers that it takes, roughly */
     bool weighed;   /* `guess` was looked for */
     /* answers: runs of the whole hire with the whole workload */
-    bool decided;         /* it holds, misses, or costs more */
-    struct search search; /* of the number of servers, less one */
-    struct result *runs;  /* [run_count], set for the numbers tried; owned */
+    bool decided;        /* it holds, misses, or costs more */
+    struct grid grid;    /* of the number of servers, less one */
+    struct result *runs; /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
     bool ample;           /* and meet each limit on a time by a tenth */

@@ -61,9 +61,9 @@ static bool is_cheaper(const struct hire_form *a, const struct hire_form *b)
 }
 
 /* By how much the run that hire_misses() gives falls short. */
-static double hire_found_shortfall_of(const struct hire_form *form)
+static double hire_found_violation_of(const struct hire_form *form)
 {
-    return form->fewer > 0 ? form->search.shortfall[form->fewer - 1] : form->alone;
+    return form->fewer > 0 ? form->grid.violation[form->fewer - 1] : form->alone;
 }
 
 /* Of two forms that do not hold it, the one that says more: it was tried whole, and comes nearer. */
@@ -71,7 +71,7 @@ static bool says_more(const struct hire_form *a, const struct hire_form *b)
 {
     bool tried = hire_misses(a) != NULL, other = hire_misses(b) != NULL;
     return tried != other ? tried
-           : tried        ? hire_found_shortfall_of(a) < hire_found_shortfall_of(b)
+           : tried        ? hire_found_violation_of(a) < hire_found_violation_of(b)
                           : a->gpus > b->gpus;
 }
 

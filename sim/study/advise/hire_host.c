@@ -19,7 +19,7 @@ void hire_host_read(const struct point *point, struct hire_form *form)
     const struct setup *setup = &point->setup;
     uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
     form->of_machine = (uint32_t)(there / form->gpus > 0 ? there / form->gpus : 1);
-    form->host_bytes = form->candidate->facts.tiers && setup->host_memory == 0
+    form->host_bytes = form->candidate->traits.tiers && setup->host_memory == 0
                            ? memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT
                            : 0;
 }
@@ -63,7 +63,7 @@ static bool less_host_take(uint32_t index, struct result *result, void *context,
 {
     struct less_host *less = context;
     (void)index, (void)why;
-    less->holds = targets_shortfall(&less->sizing->options->targets, result) == 0;
+    less->holds = targets_violation(&less->sizing->options->targets, result) == 0;
     less->sizing->hire->runs++;
     return true;
 }

@@ -76,12 +76,12 @@ static void take_share(const struct sizing *sizing, const struct hire_try *try,
 {
     struct hire_form *form = try->form;
     bool untimed = sizing->times.count == 0;
-    double shortfall = targets_shortfall(&sizing->options->targets, result);
+    double violation = targets_violation(&sizing->options->targets, result);
     bool behind = untimed && sizing->hire->rate / try->servers > form->rough.most;
-    if (shortfall == 0 && !behind) {
+    if (violation == 0 && !behind) {
         form->taken = result_number(result, COLUMN_E2E) / 1e3;
     }
-    search_put(&form->search, try->servers - 1, behind ? fmax(shortfall, 1) : shortfall);
+    grid_put(&form->grid, try->servers - 1, behind ? fmax(violation, 1) : violation);
 }
 
 /* ---- progress ---- */
@@ -127,20 +127,20 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
     struct sizing *sizing = context;
     const struct hire_try *try = &sizing->tries[index];
     struct hire_form *form = try->form;
-    double whole = targets_shortfall(&sizing->options->targets, result);
+    double whole = targets_violation(&sizing->options->targets, result);
     (void)why;
     switch (sizing->what) {
     case HIRE_AT_ONCE:
         take_at_once(form, result);
         break;
     case HIRE_ALONE:
-        form->alone = targets_shortfall(&sizing->times, result);
+        form->alone = targets_violation(&sizing->times, result);
         break;
     case HIRE_SHARE:
         take_share(sizing, try, result);
         break;
     case HIRE_WHOLE:
-        search_put(&form->search, try->servers - 1, whole);
+        grid_put(&form->grid, try->servers - 1, whole);
         hire_tries_keep(result, &form->runs[try->servers - 1]);
         break;
     case HIRE_ALL_ALONE:
@@ -201,11 +201,11 @@ bool hire_try_forms(struct sizing *sizing, enum hire_what what,
 bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t reach,
                 struct error *why)
 {
-    search_release(&form->search);
-    if (!search_init(&form->search, most, why)) {
+    grid_release(&form->grid);
+    if (!grid_init(&form->grid, most, why)) {
         return false;
     }
-    search_near(&form->search, (guess < 1 ? 1 : guess < most ? guess : most) - 1, reach, 1);
+    grid_near(&form->grid, (guess < 1 ? 1 : guess < most ? guess : most) - 1, reach, 1);
     return true;
 }
 
@@ -216,7 +216,7 @@ bool hire_search(struct sizing *sizing, enum hire_what what, struct hire_form *c
     sizing->what = what;
     while (good && open && !*sizing->interrupted) {
         for (uint32_t i = 0; good && i < count; i++) {
-            uint32_t values[A_ROUND], tries = search_next(&forms[i]->search, A_ROUND, values);
+            uint32_t values[A_ROUND], tries = grid_next(&forms[i]->grid, A_ROUND, values);
             for (uint32_t j = 0; good && j < tries; j++) {
                 good = hire_tries_add(sizing, forms[i], values[j] + 1, why);
             }

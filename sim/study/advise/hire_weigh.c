@@ -69,8 +69,8 @@ static bool hire_weigh_begin_form(const struct hire *hire, struct hire_form *for
 
 static void hire_weigh_end_form(struct hire_form *form)
 {
-    uint32_t found = search_found(&form->search);
-    form->guess = found != SEARCH_NONE ? found + 1 : form->search.count;
+    uint32_t found = grid_found(&form->grid);
+    form->guess = found != GRID_NONE ? found + 1 : form->grid.count;
     form->weighed = true;
 }
 

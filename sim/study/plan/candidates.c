@@ -166,12 +166,12 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         return false;
     }
     candidate->mechanisms = count_mechanisms(preset);
-    candidate->facts = (struct system_facts){.reference = info.reference,
-                                             .native = strcmp(info.lossless, "native") == 0,
-                                             .offloads = plan_candidates_offloads(&mechanisms),
-                                             .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
-    snprintf(candidate->facts.available, sizeof candidate->facts.available, "%s", info.available);
-    snprintf(candidate->facts.where, sizeof candidate->facts.where, "%s", info.where);
+    candidate->traits = (struct system_traits){.reference = info.reference,
+                                               .native = strcmp(info.lossless, "native") == 0,
+                                               .offloads = plan_candidates_offloads(&mechanisms),
+                                               .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
+    snprintf(candidate->traits.available, sizeof candidate->traits.available, "%s", info.available);
+    snprintf(candidate->traits.where, sizeof candidate->traits.where, "%s", info.where);
     node_destroy(preset);
     if (options->to_serve && info.reference) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "to compare with, not to serve");
@@ -179,7 +179,8 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
     } else if (options->engines && strcmp(info.available, "code") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "research code, no server");
-    } else if (options->unshared && mechanisms.prefix != PREFIX_GPU && !candidate->facts.offloads) {
+    } else if (options->unshared && mechanisms.prefix != PREFIX_GPU &&
+               !candidate->traits.offloads) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "no prompts begin alike here");
     } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "lossy");

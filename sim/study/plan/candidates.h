@@ -21,7 +21,7 @@ struct candidate_options {
 };
 
 /* What a system is, whatever the scenario. */
-struct system_facts {
+struct system_traits {
     char available[16]; /* vllm, sglang, code or paper */
     char where[64];     /* the first version or the repository that has it, or "" */
     bool reference;     /* papers measure with it; nobody serves with it */
@@ -34,7 +34,7 @@ struct candidate {
     char *system, *machine;   /* as named, owned */
     struct scenario scenario; /* one point: this system on this machine */
     char left_out[96];        /* why it is left out; "": it is not */
-    struct system_facts facts;
+    struct system_traits traits;
     uint32_t mechanisms; /* number of mechanism keys that its preset sets */
 };
 

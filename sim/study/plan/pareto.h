@@ -12,7 +12,7 @@ struct pareto_point {
     double figures[PARETO_FIGURES]; /* higher is better; none is NaN */
 };
 
-/* Mark the points that are on the front. `on_front` has `count` elements. */
+/* Mark the points that are on the Pareto front. `on_front` has `count` elements. */
 void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front);
 
 #endif

@@ -23,38 +23,38 @@ enum { A_ROUND = 9 };
 
 /* ---- values ---- */
 
-const struct axis_value *quest_value(const struct quest *quest, bool maximise, uint32_t value)
+const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value)
 {
-    return &quest->axis.values[maximise ? quest->axis.count - 1 - value : value];
+    return &search->axis.values[maximise ? search->axis.count - 1 - value : value];
 }
 
-const char *quest_text(const struct quest *quest, bool maximise, uint32_t value)
+const char *search_text(const struct search *search, bool maximise, uint32_t value)
 {
-    return quest->axis.count == 0 ? NULL : quest_value(quest, maximise, value)->text;
+    return search->axis.count == 0 ? NULL : search_value(search, maximise, value)->text;
 }
 
-const char *quest_label(const struct quest *quest, bool maximise, uint32_t value, char *text,
-                        size_t size)
+const char *search_label(const struct search *search, bool maximise, uint32_t value, char *text,
+                         size_t size)
 {
-    return quest->axis.count == 0
+    return search->axis.count == 0
                ? NULL
-               : axis_label(&quest->axis, maximise ? quest->axis.count - 1 - value : value, text,
+               : axis_label(&search->axis, maximise ? search->axis.count - 1 - value : value, text,
                             size);
 }
 
 /* ---- a candidate ---- */
 
-static bool planning_read_axis(struct quest *quest, const struct planning_options *options,
+static bool planning_read_axis(struct search *search, const struct planning_options *options,
                                const struct planned *own, struct error *why)
 {
     const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
-                                   .scenario = &quest->candidate->scenario,
+                                   .scenario = &search->candidate->scenario,
                                    .point = &own->point,
                                    .runs = options->runs,
                                    .plan = &own->plan,
                                    .most_batch = own->plan.max_batch,
                                    .points = AXIS_FINE};
-    return axis_read(options->axis, strlen(options->axis), &base, &quest->axis, why);
+    return axis_read(options->axis, strlen(options->axis), &base, &search->axis, why);
 }
 
 static bool is_budget(const char *axis)
@@ -84,11 +84,11 @@ static bool has_room(const struct point *point, const struct run_context *runs)
 }
 
 /* How many values to search: 1 if all must fail in the same way. */
-static uint32_t count_values(const struct quest *quest, const struct point *point,
+static uint32_t count_values(const struct search *search, const struct point *point,
                              const struct run_context *runs)
 {
-    bool loads = quest->fixed == NULL && point_serves(point) && is_load(quest->axis.key);
-    return quest->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : quest->axis.count;
+    bool loads = search->fixed == NULL && point_serves(point) && is_load(search->axis.key);
+    return search->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : search->axis.count;
 }
 
 /* Costs cannot be compared without the machine's price, so that no run is of use. */
@@ -102,87 +102,86 @@ static bool check_price(const struct candidate *candidate, const struct profile 
 }
 
 /* Set up the search. A candidate that cannot be resolved keeps its error; the others go on. */
-static bool quest_begin(struct quest *quest, struct candidate *candidate,
-                        const struct planning_options *options, struct error *why)
+static bool search_begin(struct search *search, struct candidate *candidate,
+                         const struct planning_options *options, struct error *why)
 {
     struct planned own;
-    quest->candidate = candidate;
+    search->candidate = candidate;
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
-    quest->cannot =
+    search->cannot =
         !planned_own(&candidate->scenario, options->maximise ? "--maximise" : "--minimise", &axis,
-                     1, options->runs, &own, &quest->why);
-    if (!quest->cannot) {
+                     1, options->runs, &own, &search->why);
+    if (!search->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
-        quest->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
-        quest->cannot =
-            !check_price(candidate, &own.point.setup.profile, options, &quest->why) ||
-            (quest->fixed == NULL && !planning_read_axis(quest, options, &own, &quest->why));
+        search->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
+        search->cannot =
+            !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
+            (search->fixed == NULL && !planning_read_axis(search, options, &own, &search->why));
     }
-    uint32_t count = quest->cannot ? 0 : count_values(quest, &own.point, options->runs);
-    quest->requests = !quest->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
+    uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
+    search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
-    if (quest->cannot && !stop_flag_check(options->runs->stop, why)) {
+    if (search->cannot && !stop_flag_check(options->runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */
     }
-    if (quest->cannot || candidate->left_out[0] != '\0') {
+    if (search->cannot || candidate->left_out[0] != '\0') {
         return true;
     }
-    quest->results = array_zeroed(count, sizeof *quest->results, why);
-    if (quest->results == NULL || !search_init(&quest->search, count, why) ||
-        (options->by_figure && !search_for_peak(&quest->search, why))) {
+    search->results = array_zeroed(count, sizeof *search->results, why);
+    if (search->results == NULL || !grid_init(&search->grid, count, why) ||
+        (options->by_figure && !grid_for_peak(&search->grid, why))) {
         return false;
     }
-    quest->search.unordered = quest->fixed == NULL && !quest->axis.numeric;
-    quest->search.load = options->maximise && quest->fixed == NULL && is_load(quest->axis.key);
+    search->grid.unordered = search->fixed == NULL && !search->axis.numeric;
+    search->grid.load = options->maximise && search->fixed == NULL && is_load(search->axis.key);
     return true;
 }
 
-static void quest_release(struct quest *quest)
+static void search_release(struct search *search)
 {
-    for (uint32_t i = 0; i < quest->search.count; i++) {
-        result_release(&quest->results[i]);
+    for (uint32_t i = 0; i < search->grid.count; i++) {
+        result_release(&search->results[i]);
     }
-    free(quest->results);
-    search_release(&quest->search);
-    axis_release(&quest->axis);
+    free(search->results);
+    grid_release(&search->grid);
+    axis_release(&search->axis);
 }
 
 /* ---- rounds ---- */
 
 /* One try of a round. */
-struct
-try {
-    struct quest *quest;
+struct tried_value {
+    struct search *search;
     uint32_t value;
 };
 
 struct round {
     struct planning *planning;
     const struct planning_options *options;
-    struct try *tries; /* [A_ROUND for each quest], owned */
+    struct tried_value *tries; /* [A_ROUND for each search], owned */
     uint32_t count;
 };
 
-static void planning_tell_progress(const struct quest *quest,
+static void planning_tell_progress(const struct search *search,
                                    const struct planning_options *options)
 {
     if (options->on_progress != NULL) {
-        options->on_progress(quest->candidate->system, quest->candidate->machine,
-                             quest->search.tried, options->context);
+        options->on_progress(search->candidate->system, search->candidate->machine,
+                             search->grid.tried, options->context);
     }
 }
 
 /* A run without the figure that is compared is no answer. */
-static void planning_judge(struct quest *quest, uint32_t value,
+static void planning_judge(struct search *search, uint32_t value,
                            const struct planning_options *options)
 {
-    const struct result *result = &quest->results[value];
-    double shortfall = targets_shortfall(&options->targets, result);
+    const struct result *result = &search->results[value];
+    double violation = targets_violation(&options->targets, result);
     if (options->by_figure) {
         double merit = best_merit(options->best, result);
-        search_put_merit(&quest->search, value, isnan(merit) ? INFINITY : shortfall, merit);
+        grid_put_merit(&search->grid, value, isnan(merit) ? INFINITY : violation, merit);
     } else {
-        search_put(&quest->search, value, shortfall);
+        grid_put(&search->grid, value, violation);
     }
 }
 
@@ -190,23 +189,23 @@ static bool planning_take(uint32_t index, struct result *result, void *context, 
 {
     const struct round *round = context;
     const struct planning_options *options = round->options;
-    struct quest *quest = round->tries[index].quest;
+    struct search *search = round->tries[index].search;
     uint32_t value = round->tries[index].value;
     (void)why;
-    quest->results[value] = *result;
+    search->results[value] = *result;
     result_init(result);
-    planning_judge(quest, value, options);
-    planning_tell_progress(quest, options);
+    planning_judge(search, value, options);
+    planning_tell_progress(search, options);
     return true;
 }
 
-static void add_tries(struct round *round, struct quest *quest)
+static void add_tries(struct round *round, struct search *search)
 {
     uint32_t values[A_ROUND], tries = round->options->tries;
     uint32_t most = tries > 0 ? tries : A_ROUND;
-    uint32_t count = quest->search.count > 0 ? search_next(&quest->search, most, values) : 0;
+    uint32_t count = search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
     for (uint32_t i = 0; i < count; i++) {
-        round->tries[round->count++] = (struct try){quest, values[i]};
+        round->tries[round->count++] = (struct tried_value){search, values[i]};
     }
 }
 
@@ -217,13 +216,13 @@ static void collect_tries(struct round *round)
     round->count = 0;
     for (uint32_t i = 0; i < planning->count; i++) {
         bool is_first = true;
-        const char *system = planning->quests[i].candidate->system;
+        const char *system = planning->searches[i].candidate->system;
         for (uint32_t j = 0; j < i && is_first; j++) {
-            is_first = strcmp(planning->quests[j].candidate->system, system) != 0;
+            is_first = strcmp(planning->searches[j].candidate->system, system) != 0;
         }
         for (uint32_t j = i; j < planning->count && is_first; j++) {
-            if (strcmp(planning->quests[j].candidate->system, system) == 0) {
-                add_tries(round, &planning->quests[j]);
+            if (strcmp(planning->searches[j].candidate->system, system) == 0) {
+                add_tries(round, &planning->searches[j]);
             }
         }
     }
@@ -234,7 +233,7 @@ static void tell_decided(const struct round *round)
 {
     uint32_t open = 0, all = round->planning->count;
     for (uint32_t i = 0; i < round->count; i++) {
-        open += i == 0 || round->tries[i].quest != round->tries[i - 1].quest;
+        open += i == 0 || round->tries[i].search != round->tries[i - 1].search;
     }
     if (round->options->on_decided != NULL) {
         round->options->on_decided(all - open, all, round->options->context);
@@ -244,8 +243,8 @@ static void tell_decided(const struct round *round)
 static bool planning_lay(uint32_t index, struct scenario *out, void *context, struct error *why)
 {
     const struct round *round = context;
-    const struct try *try = &round->tries[index];
-    return quest_scenario(try->quest, round->options->maximise, try->value, out, why);
+    const struct tried_value *tried = &round->tries[index];
+    return search_scenario(tried->search, round->options->maximise, tried->value, out, why);
 }
 
 static bool planning_run_round(struct round *round, struct sources *sources, bool *interrupted,
@@ -278,10 +277,10 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
         good = planning_run_round(&round, scenario->sources, interrupted, why);
     }
     for (uint32_t i = 0; i < planning->count; i++) {
-        struct quest *quest = &planning->quests[i];
-        if (quest->search.count > 0) {
-            quest->found = search_found(&quest->search);
-            quest->nearest = search_nearest(&quest->search);
+        struct search *search = &planning->searches[i];
+        if (search->grid.count > 0) {
+            search->found = grid_found(&search->grid);
+            search->nearest = grid_nearest(&search->grid);
         }
     }
     free(round.tries);
@@ -290,16 +289,16 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
 
 /* ---- all of it ---- */
 
-/* If no quest can search, the error of the first one is the reason. */
+/* If no search can begin, the error of the first one is the reason. */
 static bool planning_check_any(const struct planning *planning, struct error *why)
 {
-    const struct quest *first = NULL;
+    const struct search *first = NULL;
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->search.count > 0) {
+        const struct search *search = &planning->searches[i];
+        if (search->grid.count > 0) {
             return true;
         }
-        first = first == NULL && quest->cannot ? quest : first;
+        first = first == NULL && search->cannot ? search : first;
     }
     if (first != NULL) {
         *why = first->why;
@@ -313,11 +312,11 @@ static bool begin_all(struct planning *planning, const struct planning_options *
 {
     bool good = true;
     for (uint32_t i = 0; good && i < planning->count; i++) {
-        struct quest *quest = &planning->quests[i];
-        quest->candidate = &planning->candidates[i];
-        quest->found = quest->nearest = PLANNING_NONE;
+        struct search *search = &planning->searches[i];
+        search->candidate = &planning->candidates[i];
+        search->found = search->nearest = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
-               quest_begin(quest, &planning->candidates[i], options, why);
+               search_begin(search, &planning->candidates[i], options, why);
     }
     return good && planning_check_any(planning, why) &&
            typed_values_check(planning, options->axis, why);
@@ -342,7 +341,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     }
     bool good =
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
-        (out->quests = array_zeroed(out->count, sizeof *out->quests, why)) != NULL &&
+        (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
         begin_all(out, options, why) && planning_scout(out, scenario, options, interrupted, why) &&
         (*interrupted || planning_run_rounds(out, scenario, options, interrupted, why));
     if (good) {
@@ -353,19 +352,19 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
 
 void planning_release(struct planning *planning)
 {
-    for (uint32_t i = 0; planning->quests != NULL && i < planning->count; i++) {
-        quest_release(&planning->quests[i]);
+    for (uint32_t i = 0; planning->searches != NULL && i < planning->count; i++) {
+        search_release(&planning->searches[i]);
     }
-    free(planning->quests);
+    free(planning->searches);
     candidates_destroy(planning->candidates, planning->count);
     *planning = (struct planning){.count = 0};
 }
 
 void planning_count_tried(const struct planning *planning, struct planning_tried *sum)
 {
-    for (uint32_t i = 0; planning->quests != NULL && i < planning->count; i++) {
-        sum->runs += planning->quests[i].search.tried;
-        sum->values += planning->quests[i].search.count;
+    for (uint32_t i = 0; planning->searches != NULL && i < planning->count; i++) {
+        sum->runs += planning->searches[i].grid.tried;
+        sum->values += planning->searches[i].grid.count;
     }
 }
 
@@ -380,14 +379,14 @@ static bool planning_lay_value(struct scenario *scenario, const struct node *swe
     return good;
 }
 
-bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, struct scenario *out,
-                    struct error *why)
+bool search_scenario(const struct search *search, bool maximise, uint32_t value,
+                     struct scenario *out, struct error *why)
 {
-    bool good = scenario_copy(&quest->candidate->scenario, out, why);
+    bool good = scenario_copy(&search->candidate->scenario, out, why);
     struct scenario swept = {.root = out->root, .points = 1};
-    struct axis one = quest->axis;
-    if (good && quest->axis.count > 0) {
-        struct axis_value at = *quest_value(quest, maximise, value);
+    struct axis one = search->axis;
+    if (good && search->axis.count > 0) {
+        struct axis_value at = *search_value(search, maximise, value);
         one.values = &at;
         one.count = 1;
         good =

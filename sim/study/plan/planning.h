@@ -2,7 +2,7 @@
  * among the candidates (winner.h). The best value is the smallest, the largest, or the one with the
  * best figure (best.h), such as the batch with the most tokens per second.
  *
- * Each candidate's values are searched (search.h) in rounds. One round of all candidates is one
+ * Each candidate's values are searched (grid.h) in rounds. One round of all candidates is one
  * sweep: its points are stored, they share their replays with all other rounds, and each is the run
  * that `simulate` makes of that point.
  *
@@ -13,7 +13,7 @@
 
 #include "store/store.h"
 #include "study/plan/candidates.h"
-#include "study/plan/search.h"
+#include "study/plan/grid.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 
@@ -40,28 +40,28 @@ struct planning_options {
 };
 
 /* The search of one candidate. Values are numbered by preference, best first. */
-struct quest {
+struct search {
     const struct candidate *candidate;
     const char *fixed; /* why there is no value to choose; NULL: there is */
     struct error why;  /* if `cannot`: why it cannot run; then nothing is searched */
     bool cannot;
     struct axis axis;  /* empty if `fixed` */
     uint64_t requests; /* of its workload; 0: none */
-    struct search search;
+    struct grid grid;
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
 };
 
 struct planning {
     struct candidate *candidates; /* owned */
-    struct quest *quests;         /* [count], owned; those of left-out candidates never begin */
+    struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
     uint64_t requests;              /* the workload was extended to so many (lengthen.h); 0: not */
     bool maximise, by_figure;       /* the options' */
     enum column best;               /* the options'; COLUMN_COUNT if not by_figure */
-    uint32_t winner;                /* a quest; or PLANNING_NONE */
-    uint32_t nearest; /* the quest least short among those that found nothing; or PLANNING_NONE */
+    uint32_t winner;                /* a search; or PLANNING_NONE */
+    uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 
 /* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid
@@ -76,17 +76,17 @@ struct planning_tried {
 };
 void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
 
-/* A value of the quest's axis: the first is preferred when minimising, the last when maximising. */
-const struct axis_value *quest_value(const struct quest *quest, bool maximise, uint32_t value);
+/* A value of the search's axis: the first is preferred when minimising, the last when maximising. */
+const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
 
-/* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the quest has no
+/* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no
  * value to choose. */
-const char *quest_label(const struct quest *quest, bool maximise, uint32_t value, char *text,
-                        size_t size);
-const char *quest_text(const struct quest *quest, bool maximise, uint32_t value);
+const char *search_label(const struct search *search, bool maximise, uint32_t value, char *text,
+                         size_t size);
+const char *search_text(const struct search *search, bool maximise, uint32_t value);
 
 /* The scenario of this value's run. The caller releases `out`, on failure too. */
-bool quest_scenario(const struct quest *quest, bool maximise, uint32_t value, struct scenario *out,
-                    struct error *why);
+bool search_scenario(const struct search *search, bool maximise, uint32_t value,
+                     struct scenario *out, struct error *why);
 
 #endif

@@ -14,7 +14,7 @@ static uint64_t wanted(const struct scenario *scenario, const struct planning *p
     if (planning->requests == 0 && lengthen_has_sessions(scenario)) {
         return LENGTHEN_SESSIONS;
     }
-    const struct quest *winner = &planning->quests[planning->winner];
+    const struct search *winner = &planning->searches[planning->winner];
     return lengthen_spare(serving_requests_wanted(&winner->results[winner->found]));
 }
 

@@ -24,8 +24,8 @@ enum { FINE = 128, REACH = 24, CLOSE = 8 };
 enum { FINE_REACH = 6 };
 
 struct scout {
-    struct quest *quest;
-    struct search search;
+    struct search *search;
+    struct grid grid;
     struct rough rough;
     double taken; /* seconds of a request at the best rate that passed; 0: unknown */
     bool sessions;
@@ -47,7 +47,7 @@ struct scouting {
 static double planning_scout_rate_of(const struct scouting *scouting, const struct scout *scout,
                                      uint32_t value)
 {
-    return quest_value(scout->quest, scouting->options->maximise, value)->number;
+    return search_value(scout->search, scouting->options->maximise, value)->number;
 }
 
 /* ---- tries ---- */
@@ -56,7 +56,8 @@ static double planning_scout_rate_of(const struct scouting *scouting, const stru
 static uint64_t count_requests(const struct scouting *scouting, const struct scout *scout,
                                uint32_t value)
 {
-    uint64_t there = scout->quest->requests, least = scout->sessions ? LEAST_SESSIONS : ROUGH_LEAST;
+    uint64_t there = scout->search->requests,
+             least = scout->sessions ? LEAST_SESSIONS : ROUGH_LEAST;
     uint64_t first = least > MOST ? least : MOST;
     return scouting->first
                ? (first < there ? first : there)
@@ -72,8 +73,8 @@ static bool planning_scout_lay(uint32_t index, struct scenario *out, void *conte
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64,
              count_requests(scouting, scout, scouting->values[index]));
-    return quest_scenario(scout->quest, scouting->options->maximise, scouting->values[index], out,
-                          why) &&
+    return search_scenario(scout->search, scouting->options->maximise, scouting->values[index], out,
+                           why) &&
            node_set(out->root, "limit", text, why);
 }
 
@@ -81,13 +82,13 @@ static bool planning_scout_lay(uint32_t index, struct scenario *out, void *conte
 static double planning_scout_judge(const struct scouting *scouting, struct scout *scout,
                                    uint32_t value, const struct result *result)
 {
-    double shortfall = targets_shortfall(&scouting->times, result);
+    double violation = targets_violation(&scouting->times, result);
     bool held = planning_scout_rate_of(scouting, scout, value) <= scout->rough.most;
-    shortfall = held ? shortfall : fmax(shortfall, 1);
-    if (shortfall == 0 && value <= search_found(&scout->search)) {
+    violation = held ? violation : fmax(violation, 1);
+    if (violation == 0 && value <= grid_found(&scout->grid)) {
         scout->taken = result_number(result, COLUMN_E2E) / 1e3;
     }
-    return shortfall;
+    return violation;
 }
 
 static bool planning_scout_take(uint32_t index, struct result *result, void *context,
@@ -101,11 +102,11 @@ static bool planning_scout_take(uint32_t index, struct result *result, void *con
         rough_read(result, &scout->rough);
     } else {
         uint32_t value = scouting->values[index];
-        search_put(&scout->search, value, planning_scout_judge(scouting, scout, value, result));
+        grid_put(&scout->grid, value, planning_scout_judge(scouting, scout, value, result));
     }
     if (options->on_progress != NULL) {
-        options->on_progress(scout->quest->candidate->system, scout->quest->candidate->machine,
-                             scout->search.tried, options->context);
+        options->on_progress(scout->search->candidate->system, scout->search->candidate->machine,
+                             scout->grid.tried, options->context);
     }
     return true;
 }
@@ -136,8 +137,7 @@ static void add_try(struct scouting *scouting, struct scout *scout, uint32_t val
 static uint32_t value_at(const struct scouting *scouting, const struct scout *scout, double rate)
 {
     uint32_t value = 0;
-    while (value + 1 < scout->search.count &&
-           planning_scout_rate_of(scouting, scout, value) > rate) {
+    while (value + 1 < scout->grid.count && planning_scout_rate_of(scouting, scout, value) > rate) {
         value++;
     }
     return value;
@@ -150,7 +150,7 @@ static void guess_all(struct scouting *scouting)
         double share = scouting->times.count > 0 ? ROUGH_USUAL : 1;
         uint32_t guess =
             scout->rough.most > 0 ? value_at(scouting, scout, share * scout->rough.most) : 0;
-        search_near(&scout->search, guess, REACH, CLOSE);
+        grid_near(&scout->grid, guess, REACH, CLOSE);
     }
 }
 
@@ -163,9 +163,9 @@ static void planning_scout_collect(struct scouting *scouting)
     for (uint32_t i = 0; i < scouting->count; i++) {
         struct scout *scout = &scouting->scouts[i];
         uint32_t values[A_ROUND], count = 0;
-        bool worth = scouting->times.count > 0 && scout->quest->requests >= 2 * ROUGH_LEAST;
+        bool worth = scouting->times.count > 0 && scout->search->requests >= 2 * ROUGH_LEAST;
         if (scout->rough.most > 0 && worth) {
-            count = search_next(&scout->search, A_ROUND, values);
+            count = grid_next(&scout->grid, A_ROUND, values);
         }
         for (uint32_t j = 0; j < count; j++) {
             add_try(scouting, scout, values[j]);
@@ -194,10 +194,10 @@ static bool planning_scout_run_rounds(struct scouting *scouting, struct sources 
 
 static uint32_t found(const struct scout *scout)
 {
-    uint32_t value = search_found(&scout->search);
-    return value != SEARCH_NONE       ? value
-           : scout->search.tried == 0 ? scout->search.guess
-                                      : scout->search.count - 1;
+    uint32_t value = grid_found(&scout->grid);
+    return value != GRID_NONE       ? value
+           : scout->grid.tried == 0 ? scout->grid.guess
+                                    : scout->grid.count - 1;
 }
 
 /* Requests that the best of all needs; 0: it has enough. */
@@ -208,7 +208,7 @@ static uint64_t needed(const struct scouting *scouting)
     for (uint32_t i = 0; i < scouting->count; i++) {
         const struct scout *scout = &scouting->scouts[i];
         double rate = planning_scout_rate_of(scouting, scout, found(scout));
-        bool none = scout->search.tried > 0 && search_found(&scout->search) == SEARCH_NONE;
+        bool none = scout->grid.tried > 0 && grid_found(&scout->grid) == GRID_NONE;
         if (scout->rough.most > 0 && !none && rate > most) {
             best = scout;
             most = rate;
@@ -219,7 +219,7 @@ static uint64_t needed(const struct scouting *scouting)
     }
     double taken = best->taken > 0 ? best->taken : best->rough.held / most;
     uint64_t lasting = serving_lasting(most, taken);
-    return lasting > best->quest->requests ? lasting : 0;
+    return lasting > best->search->requests ? lasting : 0;
 }
 
 /* Each candidate serves as many. */
@@ -239,7 +239,7 @@ static bool planning_scout_follow(struct scouting *scouting, struct planning *pl
     for (uint32_t i = 0; i < scouting->count; i++) {
         const struct scout *scout = &scouting->scouts[i];
         uint32_t close = scouting->options->close;
-        search_near(&scout->quest->search, found(scout), FINE_REACH, close > 0 ? close : 1);
+        grid_near(&scout->search->grid, found(scout), FINE_REACH, close > 0 ? close : 1);
     }
     uint64_t more = lengthen_spare(needed(scouting));
     if (more > 0 && scouting->count > 0 && scouting->scouts[0].sessions) {
@@ -265,10 +265,9 @@ static bool only_times(const struct targets *targets)
     return only;
 }
 
-static bool is_scouted(const struct quest *quest)
+static bool is_scouted(const struct search *search)
 {
-    return quest->search.load && quest->search.count >= FINE &&
-           strcmp(quest->axis.key, "rate") == 0;
+    return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
 }
 
 static bool planning_scout_begin(struct planning *planning, struct scouting *scouting,
@@ -280,12 +279,12 @@ static bool planning_scout_begin(struct planning *planning, struct scouting *sco
         (scouting->values =
              array_zeroed(2 * (size_t)planning->count, sizeof *scouting->values, why));
     for (uint32_t i = 0; good && i < planning->count; i++) {
-        struct quest *quest = &planning->quests[i];
-        if (is_scouted(quest)) {
+        struct search *search = &planning->searches[i];
+        if (is_scouted(search)) {
             struct scout *scout = &scouting->scouts[scouting->count++];
-            scout->quest = quest;
-            scout->sessions = lengthen_has_sessions(&quest->candidate->scenario);
-            good = search_init(&scout->search, quest->search.count, why);
+            scout->search = search;
+            scout->sessions = lengthen_has_sessions(&search->candidate->scenario);
+            good = grid_init(&scout->grid, search->grid.count, why);
         }
     }
     return good;
@@ -294,7 +293,7 @@ static bool planning_scout_begin(struct planning *planning, struct scouting *sco
 static void planning_scout_end(struct scouting *scouting)
 {
     for (uint32_t i = 0; i < scouting->count; i++) {
-        search_release(&scouting->scouts[i].search);
+        grid_release(&scouting->scouts[i].grid);
     }
     free(scouting->scouts);
     free(scouting->who);

@@ -223,16 +223,16 @@ static bool target_value_of(enum column column, const struct result *result, dou
     return cell->set && result_ok(result);
 }
 
-static double target_shortfall_of(const struct target *target, double value)
+static double target_violation_of(const struct target *target, double value)
 {
     double over = target->at_most ? value - target->bound : target->bound - value;
     return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
 }
 
-double target_shortfall(const struct target *target, const struct result *result)
+double target_violation(const struct target *target, const struct result *result)
 {
     double value;
-    return target_value_of(target->column, result, &value) ? target_shortfall_of(target, value)
+    return target_value_of(target->column, result, &value) ? target_violation_of(target, value)
                                                            : INFINITY;
 }
 
@@ -253,11 +253,11 @@ bool targets_ample(const struct targets *targets, const struct result *result)
     return ample;
 }
 
-double targets_shortfall(const struct targets *targets, const struct result *result)
+double targets_violation(const struct targets *targets, const struct result *result)
 {
     double most = 0;
     for (uint32_t i = 0; i < targets->count; i++) {
-        most = fmax(most, target_shortfall(&targets->all[i], result));
+        most = fmax(most, target_violation(&targets->all[i], result));
     }
     return most;
 }
@@ -267,11 +267,11 @@ static bool is_met_by(const struct target *target, const struct result *result, 
 {
     const struct column_range *range = column_range_of(target->column);
     if (range == NULL) {
-        return target_shortfall(target, result) == 0;
+        return target_violation(target, result) == 0;
     }
     double scale = time_scale(target->column);
     double value = result->families[family].values[range - column_ranges] * (scale > 0 ? scale : 1);
-    return !isnan(value) && target_shortfall_of(target, value) == 0;
+    return !isnan(value) && target_violation_of(target, value) == 0;
 }
 
 uint32_t targets_count_families(const struct targets *targets, const struct result *result)

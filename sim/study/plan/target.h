@@ -4,9 +4,9 @@
  *
  * KEY is a numeric key of a result (columns.def). A bare NUMBER is in the unit of the key:
  * milliseconds for tpot_ms, bytes, a share. NUMBER may also say its unit: step_us<=40ms,
- * hbm_bytes<=40GiB, hit_ratio>=90%. A shortfall is a share of the bound, so that milliseconds and
- * tokens per second compare. The shortfall of several targets is the largest; 0 means all are met.
- * A run that does not fit, or fails, has an infinite shortfall.
+ * hbm_bytes<=40GiB, hit_ratio>=90%. A violation is a share of the bound, so that milliseconds and
+ * tokens per second compare. The violation of several targets is the largest; 0 means all are met.
+ * A run that does not fit, or fails, has an infinite violation.
  */
 #ifndef STUDY_PLAN_TARGET_H
 #define STUDY_PLAN_TARGET_H
@@ -32,8 +32,8 @@ struct targets {
  * errors. */
 bool targets_parse(const char *text, struct targets *out, struct error *why);
 
-double target_shortfall(const struct target *target, const struct result *result);
-double targets_shortfall(const struct targets *targets, const struct result *result);
+double target_violation(const struct target *target, const struct result *result);
+double targets_violation(const struct targets *targets, const struct result *result);
 
 /* By which share of its bound a run meets an upper bound on a time; NaN for other targets. */
 double target_margin(const struct target *target, const struct result *result);

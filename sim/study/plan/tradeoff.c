@@ -102,14 +102,14 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
     return walked > 0 || candidates_refuse(tradeoff->candidates, why);
 }
 
-/* ---- the front ---- */
+/* ---- the Pareto front ---- */
 
 static bool is_held(const struct result *result, const struct targets *targets)
 {
     const struct cell *cells = result->cells;
     return result_ok(result) && cells[COLUMN_DECODE_RATE].set &&
            cells[COLUMN_QUEUE_GROWS].integer == 0 && cells[COLUMN_LEFT_OUT].integer == 0 &&
-           targets_shortfall(targets, result) == 0;
+           targets_violation(targets, result) == 0;
 }
 
 static struct pareto_point tradeoff_place(const struct result *result, bool serves)
@@ -153,28 +153,28 @@ static uint32_t gather(const struct tradeoff *tradeoff, const struct targets *ta
     return count;
 }
 
-static bool find_front(struct tradeoff *tradeoff, const struct targets *targets, struct error *why)
+static bool find_pareto(struct tradeoff *tradeoff, const struct targets *targets, struct error *why)
 {
     uint32_t all = 0;
     for (uint32_t i = 0; i < tradeoff->count; i++) {
         all += tradeoff->studies[i].count;
     }
-    tradeoff->front = array_zeroed(all, sizeof *tradeoff->front, why);
+    tradeoff->pareto = array_zeroed(all, sizeof *tradeoff->pareto, why);
     struct pareto_point *points = array_zeroed(all, sizeof *points, why);
     bool *on_front = array_zeroed(all, sizeof *on_front, why);
-    bool good = tradeoff->front != NULL && points != NULL && on_front != NULL;
+    bool good = tradeoff->pareto != NULL && points != NULL && on_front != NULL;
     if (good) {
-        tradeoff->run_count = gather(tradeoff, targets, tradeoff->front);
+        tradeoff->run_count = gather(tradeoff, targets, tradeoff->pareto);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
-            points[i] = tradeoff_place(tradeoff->front[i].result, tradeoff->serves);
+            points[i] = tradeoff_place(tradeoff->pareto[i].result, tradeoff->serves);
         }
         pareto_front(points, tradeoff->run_count, on_front);
         for (uint32_t i = 0; i < tradeoff->run_count; i++) {
             if (on_front[i]) {
-                tradeoff->front[tradeoff->front_count++] = tradeoff->front[i];
+                tradeoff->pareto[tradeoff->pareto_count++] = tradeoff->pareto[i];
             }
         }
-        qsort(tradeoff->front, tradeoff->front_count, sizeof *tradeoff->front, tradeoff_by_rate);
+        qsort(tradeoff->pareto, tradeoff->pareto_count, sizeof *tradeoff->pareto, tradeoff_by_rate);
     }
     free(points);
     free(on_front);
@@ -197,7 +197,7 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
     return candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
            (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
            (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&
-           walk_all(out, options, interrupted, why) && find_front(out, &options->targets, why);
+           walk_all(out, options, interrupted, why) && find_pareto(out, &options->targets, why);
 }
 
 void tradeoff_release(struct tradeoff *tradeoff)
@@ -207,7 +207,7 @@ void tradeoff_release(struct tradeoff *tradeoff)
     }
     free(tradeoff->studies);
     free(tradeoff->why);
-    free(tradeoff->front);
+    free(tradeoff->pareto);
     candidates_destroy(tradeoff->candidates, tradeoff->count);
     *tradeoff = (struct tradeoff){.count = 0};
 }

@@ -24,7 +24,7 @@ struct tradeoff_options {
     void *context;
 };
 
-/* A run on the front. */
+/* A run on the Pareto front. */
 struct tradeoff_run {
     uint32_t study, point; /* index into `studies`; point of that study */
     const struct result *result;
@@ -35,9 +35,9 @@ struct tradeoff {
     struct whatif *studies;       /* [count], owned; empty for candidates that are left out */
     struct error *why;            /* [count], owned; set if a candidate cannot be run */
     uint32_t count;
-    bool serves;                /* the runs are of servers */
-    struct tradeoff_run *front; /* highest throughput first; owned */
-    uint32_t front_count, run_count;
+    bool serves;                 /* the runs are of servers */
+    struct tradeoff_run *pareto; /* highest throughput first; owned */
+    uint32_t pareto_count, run_count;
 };
 
 /* Fails if no candidate can be run, or if all are left out. The caller releases `out`, also after a

@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* Can this candidate have the value? */
-static bool can_have(const struct planning *planning, const struct quest *quest, uint32_t value,
+static bool can_have(const struct planning *planning, const struct search *search, uint32_t value,
                      struct error *refused)
 {
     struct scenario point;
     struct planned own;
-    bool can = quest_scenario(quest, planning->maximise, value, &point, refused);
+    bool can = search_scenario(search, planning->maximise, value, &point, refused);
     if (can) {
         can = planned_point(&point, 0, planning->runs, &own, refused);
         planned_release(&own);
@@ -25,25 +25,25 @@ static bool typed_values_check_one(const struct planning *planning, uint32_t val
                                    struct error *why)
 {
     struct error refused = {.found = ""};
-    const struct quest *first = NULL;
+    const struct search *first = NULL;
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
+        const struct search *search = &planning->searches[i];
         struct error own;
-        if (value >= quest->axis.count || quest->search.count == 0) {
+        if (value >= search->axis.count || search->grid.count == 0) {
             continue;
         }
-        if (can_have(planning, quest, value, &own)) {
+        if (can_have(planning, search, value, &own)) {
             return true;
         }
         refused = first == NULL ? own : refused;
-        first = first == NULL ? quest : first;
+        first = first == NULL ? search : first;
     }
     if (first == NULL) {
         return true;
     }
     bool is_file = refused.file[0] != '\0' && refused.file[0] != '-';
     error_usage(why, first->axis.option, 0, "'%s' cannot be %s: %s%s%s", first->axis.key,
-                quest_text(first, planning->maximise, value), is_file ? refused.file : "",
+                search_text(first, planning->maximise, value), is_file ? refused.file : "",
                 is_file ? ": " : "", refused.found);
     error_expect(why, "%s", refused.expected);
     return error_nearest(why, refused.nearest[0] != '\0' ? refused.nearest : NULL);
@@ -54,7 +54,7 @@ bool typed_values_check(const struct planning *planning, const char *axis, struc
     const char *typed = strchr(axis, '=');
     uint32_t count = 0;
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct axis *own = &planning->quests[i].axis;
+        const struct axis *own = &planning->searches[i].axis;
         count = own->count > count ? own->count : count;
     }
     if (typed == NULL || count == 0) {

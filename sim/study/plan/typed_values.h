@@ -9,7 +9,7 @@
 
 #include "study/plan/planning.h"
 
-/* Check the axes of the quests that began. An invalid value is a usage error with its reason. */
+/* Check the axes of the searches that began. An invalid value is a usage error with its reason. */
 bool typed_values_check(const struct planning *planning, const char *axis, struct error *why);
 
 #endif

@@ -11,36 +11,37 @@ static double whole_or(const struct cell *cell, double otherwise)
     return cell->set ? (double)cell->integer : otherwise;
 }
 
-static bool finds_budget(const struct quest *quest)
+static bool finds_budget(const struct search *search)
 {
-    return quest->fixed != NULL || strcmp(quest->axis.key, "mechanisms.budget") == 0;
+    return search->fixed != NULL || strcmp(search->axis.key, "mechanisms.budget") == 0;
 }
 
 enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
 
-static double cost_of_value(const struct planning *planning, const struct quest *quest)
+static double cost_of_value(const struct planning *planning, const struct search *search)
 {
-    double number = quest_value(quest, planning->maximise, quest->found)->number;
+    double number = search_value(search, planning->maximise, search->found)->number;
     return planning->maximise ? -number : number;
 }
 
-/* The cost of a quest's value, most important part first. Less is better. */
-static void cost_of(const struct planning *planning, const struct quest *quest, double costs[COSTS])
+/* The cost of a search's value, most important part first. Less is better. */
+static void cost_of(const struct planning *planning, const struct search *search,
+                    double costs[COSTS])
 {
-    const struct result *result = &quest->results[quest->found];
+    const struct result *result = &search->results[search->found];
     const struct cell *cells = result->cells;
     double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
-    costs[VALUE] = planning->by_figure   ? -best_merit(planning->best, result)
-                   : finds_budget(quest) ? hbm
-                                         : cost_of_value(planning, quest);
+    costs[VALUE] = planning->by_figure    ? -best_merit(planning->best, result)
+                   : finds_budget(search) ? hbm
+                                          : cost_of_value(planning, search);
     costs[HBM] = hbm;
     costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
     costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
-    costs[MECHANISMS] = quest->candidate->mechanisms;
+    costs[MECHANISMS] = search->candidate->mechanisms;
 }
 
-static bool winner_is_better(const struct planning *planning, const struct quest *a,
-                             const struct quest *b)
+static bool winner_is_better(const struct planning *planning, const struct search *a,
+                             const struct search *b)
 {
     double x[COSTS], y[COSTS];
     cost_of(planning, a, x);
@@ -53,32 +54,32 @@ static bool winner_is_better(const struct planning *planning, const struct quest
     return false;
 }
 
-bool winner_ties(const struct planning *planning, const struct quest *quest)
+bool winner_ties(const struct planning *planning, const struct search *search)
 {
-    const struct quest *winner = &planning->quests[planning->winner];
+    const struct search *winner = &planning->searches[planning->winner];
     double x[COSTS], y[COSTS];
-    if (quest == winner || quest->found == PLANNING_NONE) {
+    if (search == winner || search->found == PLANNING_NONE) {
         return false;
     }
     if (planning->by_figure) {
-        return result_tie(&winner->results[winner->found], &quest->results[quest->found],
+        return result_tie(&winner->results[winner->found], &search->results[search->found],
                           planning->best) != TIE_NONE;
     }
     if (finds_budget(winner)) {
         return false;
     }
     cost_of(planning, winner, x);
-    cost_of(planning, quest, y);
+    cost_of(planning, search, y);
     return x[VALUE] == y[VALUE];
 }
 
 static void find_winner(struct planning *planning)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->found != PLANNING_NONE &&
+        const struct search *search = &planning->searches[i];
+        if (search->found != PLANNING_NONE &&
             (planning->winner == PLANNING_NONE ||
-             winner_is_better(planning, quest, &planning->quests[planning->winner]))) {
+             winner_is_better(planning, search, &planning->searches[planning->winner]))) {
             planning->winner = i;
         }
     }
@@ -88,10 +89,10 @@ static void winner_find_nearest(struct planning *planning)
 {
     double least = INFINITY;
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct quest *quest = &planning->quests[i];
-        if (quest->found == PLANNING_NONE && quest->nearest != PLANNING_NONE &&
-            quest->search.shortfall[quest->nearest] < least) {
-            least = quest->search.shortfall[quest->nearest];
+        const struct search *search = &planning->searches[i];
+        if (search->found == PLANNING_NONE && search->nearest != PLANNING_NONE &&
+            search->grid.violation[search->nearest] < least) {
+            least = search->grid.violation[search->nearest];
             planning->nearest = i;
         }
     }

@@ -11,12 +11,12 @@
 
 #include "study/plan/planning.h"
 
-/* Set the plan's `winner` and `nearest` from what its quests found. */
+/* Set the plan's `winner` and `nearest` from what its searches found. */
 void winner_find(struct planning *planning);
 
-/* Does `quest` reach the same value as the winner without being it, or a figure too close to its
+/* Does `search` reach the same value as the winner without being it, or a figure too close to its
  * own to say which is better? Always false for budgets, which every system spends in its own way.
  * The plan must have a winner. */
-bool winner_ties(const struct planning *planning, const struct quest *quest);
+bool winner_ties(const struct planning *planning, const struct search *search);
 
 #endif

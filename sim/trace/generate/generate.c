@@ -215,7 +215,7 @@ static bool make_header(const struct trace_profile *profile, const char *name,
     }
     double keep =
         fmin(fmax(round(geometry->keep * geometry->context), 1), geometry->context - window);
-    struct trace_header wish = {
+    struct trace_header made = {
         .layers = geometry->layers,
         .kv_heads = geometry->kv_heads,
         .query_heads = geometry->query_heads,
@@ -232,7 +232,7 @@ static bool make_header(const struct trace_profile *profile, const char *name,
         .steps_per_tile = CANDIDATES_MOST_STEPS,
         .has_queries = true,
     };
-    header_pack(&wish, fields);
+    header_pack(&made, fields);
     return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
 }
 

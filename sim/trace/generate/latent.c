@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* The purpose of a hash: no two purposes share a number. */
-enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, TURN, ALIKE };
+enum purpose { PHASE, SIGN, NORMAL, NOVELTY, STILL, MOVING, ALIKE };
 
 #define SHARED UINT32_MAX /* in place of a query head */
 #define DIM_MOST 1024
@@ -61,12 +61,12 @@ static void latent_draw_lasting(const struct latent *latent, uint32_t k, uint32_
     uint32_t lasts = profile_lasts[k];
     uint64_t place = (uint64_t)k << 32 | i, key = hash_at(signs, place);
     uint64_t from = latent->first_step + hash_at(phases, place) % lasts;
-    uint64_t turn = from / lasts;
+    uint64_t period = from / lasts;
     uint32_t left = lasts - (uint32_t)(from % lasts);
-    double sign = hash_at(key, turn) >> 63 ? -1 : 1;
+    double sign = hash_at(key, period) >> 63 ? -1 : 1;
     for (uint32_t s = 0; s < latent->steps; s++, left--) {
         if (left == 0) {
-            sign = hash_at(key, ++turn) >> 63 ? -1 : 1;
+            sign = hash_at(key, ++period) >> 63 ? -1 : 1;
             left = lasts;
         }
         out->value[s][k][i] = sign;
@@ -161,17 +161,17 @@ void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_
                     int8_t *query)
 {
     struct latent_parts own;
-    double still[SHADES] = {0}, turn[SHADES] = {0}, values[SHADES];
+    double still[SHADES] = {0}, sign[SHADES] = {0}, values[SHADES];
     uint8_t shade[DIM_MOST];
     int8_t code[SHADES];
-    uint64_t stills = stream(latent, STILL, number), turns = stream(latent, TURN, number);
+    uint64_t stills = stream(latent, STILL, number), moves = stream(latent, MOVING, number);
     for (uint32_t d = 0; d < head_dim; d++) {
         uint32_t i = d % PROFILE_LATENTS;
         uint32_t still_up = hash_at(stills, d / 64) >> d % 64 & 1;
-        uint32_t turn_up = hash_at(turns, d / 64) >> d % 64 & 1;
-        shade[d] = (uint8_t)(4 * i + 2 * still_up + turn_up);
+        uint32_t moves_up = hash_at(moves, d / 64) >> d % 64 & 1;
+        shade[d] = (uint8_t)(4 * i + 2 * still_up + moves_up);
         still[shade[d]] = latent->query[PROFILE_PARTS - 1] * (still_up ? 1 : -1);
-        turn[shade[d]] = latent->weight[i] * sqrt(PROFILE_LATENTS) * (turn_up ? 1 : -1);
+        sign[shade[d]] = latent->weight[i] * sqrt(PROFILE_LATENTS) * (moves_up ? 1 : -1);
     }
     if (latent->own > 0) {
         draw_parts(latent, number, &own);
@@ -183,7 +183,7 @@ void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_
             latent_add_parts(&own, s, latent->query, latent->own, moving);
         }
         for (uint32_t i = 0; i < SHADES; i++) {
-            values[i] = still[i] + turn[i] * moving[i / 4];
+            values[i] = still[i] + sign[i] * moving[i / 4];
         }
         scale[s] = quantise(values, code);
         for (uint32_t d = 0; d < head_dim; d++) {

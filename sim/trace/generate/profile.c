@@ -1,4 +1,4 @@
-/* A profile as YAML: a few facts, then a list of heads, layer by layer. The numbers of a head are
+/* A profile as YAML: a header, then a list of heads, layer by layer. The numbers of a head are
  * rows of one table, which reading, checking and writing share. */
 #include "trace/generate/profile.h"
 
@@ -205,8 +205,8 @@ static bool read_locality(const struct node *root, struct profile_locality *out,
            trace_profile_read_number(alike, &alike_field, &out->alike, why);
 }
 
-static bool trace_profile_read_facts(const struct node *root, struct trace_profile *out,
-                                     struct error *why)
+static bool trace_profile_read_header(const struct node *root, struct trace_profile *out,
+                                      struct error *why)
 {
     uint32_t version;
     if (root->kind != NODE_MAP || node_get(root, "trace_profile") == NULL) {
@@ -230,7 +230,7 @@ static bool trace_profile_read_facts(const struct node *root, struct trace_profi
 
 static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
 {
-    if (!trace_profile_read_facts(root, out, why)) {
+    if (!trace_profile_read_header(root, out, why)) {
         return false;
     }
     const struct node *heads = node_get(root, "heads");

@@ -67,21 +67,21 @@ static void heads_have_the_mean_and_spread_asked_for(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sizeof spread_cases / sizeof *spread_cases; c++) {
-        const struct spread_case *wish = &spread_cases[c];
-        struct replay_plan plan = plan_of(wish->layers, 1);
+        const struct spread_case *expected = &spread_cases[c];
+        struct replay_plan plan = plan_of(expected->layers, 1);
         struct ledger ledger;
-        assume(wish->hit, wish->spread, 1, &plan, &ledger);
+        assume(expected->hit, expected->spread, 1, &plan, &ledger);
         double sum = 0, squares = 0;
-        for (uint32_t layer = 0; layer < wish->layers; layer++) {
+        for (uint32_t layer = 0; layer < expected->layers; layer++) {
             double ratio = (double)ledger.rows[layer].hit / 10000;
             sum += ratio;
-            squares += (ratio - wish->hit) * (ratio - wish->hit);
+            squares += (ratio - expected->hit) * (ratio - expected->hit);
         }
-        double mean = sum / wish->layers, spread = sqrt(squares / wish->layers);
-        if (fabs(mean - wish->hit) > 1e-4 / wish->layers || spread > wish->spread + 1e-4 ||
-            spread < wish->least_spread) {
-            fail_msg("hit %g, spread %g, %u heads: found %g and %g", wish->hit, wish->spread,
-                     wish->layers, mean, spread);
+        double mean = sum / expected->layers, spread = sqrt(squares / expected->layers);
+        if (fabs(mean - expected->hit) > 1e-4 / expected->layers ||
+            spread > expected->spread + 1e-4 || spread < expected->least_spread) {
+            fail_msg("hit %g, spread %g, %u heads: found %g and %g", expected->hit,
+                     expected->spread, expected->layers, mean, spread);
         }
         ledger_release(&ledger);
     }

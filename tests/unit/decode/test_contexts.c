@@ -1,6 +1,6 @@
 /* Batches that mix contexts: the key `contexts`, a schedule worked out by hand, and what holds of
  * any mixture beside runs of its contexts alone. */
-#include "unit/fixture/wish.h"
+#include "unit/fixture/expected_times.h"
 
 #include "base/find.h"
 #include "run/run.h"
@@ -159,7 +159,7 @@ static void order_of_contexts_says_nothing(void **state)
  * sequences. */
 static void attention_reads_the_tokens_of_each(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 25000 + 2 * (28404 + 12080 + 140820) + 20340,
         .parts = {[PART_COMPUTE] = 382948, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -167,7 +167,7 @@ static void attention_reads_the_tokens_of_each(void **state)
     };
     (void)state;
     check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph}",
-          OVERRIDES("context=", "contexts=[1000, 500]"), &wish);
+          OVERRIDES("context=", "contexts=[1000, 500]"), &expected);
 }
 
 /* RetroInfer's shape, of which test_pipeline.c works out a sequence of 1600 tokens: here beside one
@@ -200,7 +200,7 @@ static void attention_reads_the_tokens_of_each(void **state)
  * lookup, its waking, the estimate's launch, sync, ids, retrieve, pre, its launch and the token. */
 static void the_longest_decide_where_pairs_work_side_by_side(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 311459,
         .parts = {[PART_COMPUTE] = 28404 + 3920 + 140820 + 20356,
                   [PART_RETRIEVAL] = 13113,
@@ -230,7 +230,7 @@ static void the_longest_decide_where_pairs_work_side_by_side(void **state)
           " operators: 8}",
           OVERRIDES("context=", "contexts=[3200, 1600]", "trace=assumed:hit=50%",
                     "hardware.host.cores=8", "hardware.host.pool_wake=250ns"),
-          &wish);
+          &expected);
 }
 
 /* Micro-batches of at most 2000 tokens: the one of 1500 with one of 500, then three of 500. What

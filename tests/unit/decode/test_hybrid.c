@@ -4,7 +4,7 @@
  *
  * A pair asks with 5 query heads of 50 numbers, 500 B, and is answered with 5 * (100 + 4) = 520 B.
  * The CPU attends at 2 B/ns a thread, with 4 threads; waking them takes 10000. */
-#include "unit/fixture/wish.h"
+#include "unit/fixture/expected_times.h"
 
 /* A window of 200 of 1000 tokens; what of the other 800 does not "hit" is kept. */
 #define WINDOW                                                                                     \
@@ -32,7 +32,7 @@
  * The step goes back over edge, post, combine, its launch, the pool, sync, ask, pre. */
 static void slower_cpu_decides_the_layer(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 264272,
         .parts = {[PART_COMPUTE] = 28212 + 140420 + 20180,
                   [PART_LAUNCH] = 2000,
@@ -49,14 +49,14 @@ static void slower_cpu_decides_the_layer(void **state)
         .out = 2000,
     };
     (void)state;
-    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%"), &expected);
 }
 
 /* The same where no kernel is shorter than 5000: attend -54212, average -59212, combine
  * 102412-107412, post -247832, edge -268012. */
 static void combining_is_no_shorter_than_a_kernel(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 268012,
         .parts = {[PART_COMPUTE] = 28212 + 140420 + 20180,
                   [PART_LAUNCH] = 2000,
@@ -73,7 +73,8 @@ static void combining_is_no_shorter_than_a_kernel(void **state)
         .out = 2000,
     };
     (void)state;
-    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%", "hardware.gpu.kernel_floor=5us"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=75%", "hardware.gpu.kernel_floor=5us"),
+          &expected);
 }
 
 /* A window of 9000 of 10000 tokens: 72040. Each head keeps 100 of the others, 20000 B: 10000.
@@ -85,7 +86,7 @@ static void combining_is_no_shorter_than_a_kernel(void **state)
  *  pool    52412-72412, and a flag until 75412 */
 static void faster_cpu_is_hidden(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 289612,
         .parts = {[PART_COMPUTE] = 28212 + 72060 + 140420 + 20180,
                   [PART_LAUNCH] = 1000,
@@ -98,14 +99,14 @@ static void faster_cpu_is_hidden(void **state)
         .out = 2000,
     };
     (void)state;
-    check(1, POLLED, OVERRIDES("context=10000", "trace=assumed:hit=90%"), &wish);
+    check(1, POLLED, OVERRIDES("context=10000", "trace=assumed:hit=90%"), &expected);
 }
 
 /* The same with 0.2 B/ns a thread: pool 52412-162412, flag -165412, combine -166672, post -307092,
  * edge -327272. Nothing takes the launch thread. */
 static void slower_cpu_is_polled_for(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 327272,
         .parts = {[PART_COMPUTE] = 28212 + 140420 + 20180,
                   [PART_LAUNCH] = 1000,
@@ -126,13 +127,13 @@ static void slower_cpu_is_polled_for(void **state)
           OVERRIDES("context=10000", "trace=assumed:hit=90%",
                     "hardware.host.attention={points: [[1, 200MB/s], [4, 800MB/s]],"
                     " basis: assumed, range: [50%, 200%], source: made up}"),
-          &wish);
+          &expected);
 }
 
 /* Nothing is kept: nobody asks, but attention is averaged. */
 static void nothing_kept_is_nothing_asked(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 21000 + 28212 + 1640 + 1000 + 140420 + 20180,
         .parts = {[PART_COMPUTE] = 28212 + 1640 + 140420 + 20180,
                   [PART_LAUNCH] = 1000,
@@ -144,7 +145,7 @@ static void nothing_kept_is_nothing_asked(void **state)
         .out = 0,
     };
     (void)state;
-    check(1, WINDOW, OVERRIDES("trace=assumed:hit=100%"), &wish);
+    check(1, WINDOW, OVERRIDES("trace=assumed:hit=100%"), &expected);
 }
 
 /* Step s writes the block that has left, 10 tokens of 204 B of 4 heads, when s is a multiple of 10;

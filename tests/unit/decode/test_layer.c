@@ -1,12 +1,12 @@
 /* One layer of a schedule: bars worked out by hand, and what holds for every layer. */
-#include "unit/fixture/wish.h"
+#include "unit/fixture/expected_times.h"
 
 #include "decode/time/layer.h"
 
 #define FULL "mechanisms={resident_heads: all, operators: 8}"
 
 /* The expected bar; `resource_id` as in pipe.h. */
-struct wished_bar {
+struct expected_bar {
     enum pipe_resource resource_id;
     const char *stage;
     uint32_t layer;
@@ -23,7 +23,7 @@ static void take_layer(const struct setup *setup, const struct course *course, u
 }
 
 static void check_bars(const char *const *overrides, uint32_t layer, int64_t ns,
-                       const struct wished_bar *wish, uint32_t count)
+                       const struct expected_bar *expected, uint32_t count)
 {
     struct setup setup = make_tiny(2, FULL, overrides);
     struct course course;
@@ -34,12 +34,12 @@ static void check_bars(const char *const *overrides, uint32_t layer, int64_t ns,
     assert_int_equal(schedule.count, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct layer_bar *bar = &schedule.bars[i];
-        assert_int_equal(bar->resource_id, wish[i].resource_id);
-        assert_string_equal(bar->stage, wish[i].stage);
-        assert_int_equal(bar->layer, wish[i].layer);
-        assert_int_equal(bar->begin_ns, wish[i].begin_ns);
-        assert_int_equal(bar->end_ns, wish[i].end_ns);
-        assert_int_equal(bar->path_ns, wish[i].path_ns);
+        assert_int_equal(bar->resource_id, expected[i].resource_id);
+        assert_string_equal(bar->stage, expected[i].stage);
+        assert_int_equal(bar->layer, expected[i].layer);
+        assert_int_equal(bar->begin_ns, expected[i].begin_ns);
+        assert_int_equal(bar->end_ns, expected[i].end_ns);
+        assert_int_equal(bar->path_ns, expected[i].path_ns);
     }
     layer_schedule_release(&schedule);
     course_release(&course);
@@ -53,7 +53,7 @@ static void check_bars(const char *const *overrides, uint32_t layer, int64_t ns,
  * Layer 0 begins with its first kernel, which cuts the launches of pre. */
 static void launches_run_ahead_of_the_first_layer(void **state)
 {
-    static const struct wished_bar wish[] = {
+    static const struct expected_bar expected[] = {
         {PIPE_LAUNCH, "pre", 0, 0, 2000, 0},          {PIPE_MAIN, "pre", 0, 0, 28212, 28212},
         {PIPE_LAUNCH, "attend", 0, 2000, 3000, 0},    {PIPE_LAUNCH, "post", 0, 3000, 7000, 0},
         {PIPE_LAUNCH, "pre", 1, 7000, 10000, 0},      {PIPE_LAUNCH, "attend", 1, 10000, 11000, 0},
@@ -61,7 +61,7 @@ static void launches_run_ahead_of_the_first_layer(void **state)
         {PIPE_MAIN, "attend", 0, 28212, 36252, 8040}, {PIPE_MAIN, "post", 0, 36252, 176672, 140420},
     };
     (void)state;
-    check_bars(OVERRIDES(NULL), 0, 176672, wish, COUNT(wish));
+    check_bars(OVERRIDES(NULL), 0, 176672, expected, COUNT(expected));
 }
 
 /* A launch takes 100 us. Layer 1 lasts from 840240 to 1640240:
@@ -71,7 +71,7 @@ static void launches_run_ahead_of_the_first_layer(void **state)
  * The last kernel waited for the first launch of post, and that for all launches before it. */
 static void slow_launches_are_the_critical_path(void **state)
 {
-    static const struct wished_bar wish[] = {
+    static const struct expected_bar expected[] = {
         {PIPE_LAUNCH, "post", 0, 0, 159580, 159580},
         {PIPE_LAUNCH, "pre", 1, 159580, 459580, 300000},
         {PIPE_MAIN, "pre", 1, 259580, 287792, 0},
@@ -81,7 +81,7 @@ static void slow_launches_are_the_critical_path(void **state)
         {PIPE_MAIN, "post", 1, 659580, 800000, 140420},
     };
     (void)state;
-    check_bars(OVERRIDES("hardware.host.launch=100us"), 1, 800000, wish, COUNT(wish));
+    check_bars(OVERRIDES("hardware.host.launch=100us"), 1, 800000, expected, COUNT(expected));
 }
 
 static int64_t sum_of(const int64_t numbers[BASIS_COUNT])

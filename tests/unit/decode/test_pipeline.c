@@ -1,5 +1,5 @@
-/* All KV in HBM: schedules worked out by hand, as wish.h reads them. */
-#include "unit/fixture/wish.h"
+/* All KV in HBM: schedules worked out by hand, as expected.h reads them. */
+#include "unit/fixture/expected_times.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
  *          pre 28212, attend 40 + 8 * 1000 = 8040, post 140420: 176672 a layer; edge 20180 */
 static void eager_kernels_hide_their_launches(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 20000 + 1000 + 2 * 176672 + 20180,
         .parts =
             {[PART_COMPUTE] = 2 * 176672 + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
@@ -19,7 +19,7 @@ static void eager_kernels_hide_their_launches(void **state)
         .layers = {176672, 176672},
     };
     (void)state;
-    check(2, FULL, OVERRIDES(NULL), &wish);
+    check(2, FULL, OVERRIDES(NULL), &expected);
 }
 
 /* A launch takes 100 us. The launch thread is never idle: 8 + 8 + 3 launches and the token.
@@ -32,41 +32,42 @@ static void eager_kernels_hide_their_launches(void **state)
  * Everything but the last kernel and the token is launches. */
 static void slow_launches_hide_the_kernels(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 19 * 100000 + 20000,
         .parts = {[PART_COMPUTE] = 20180, [PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 20180},
         .stalls = {[PART_OVERHEAD] = 20000, [PART_LAUNCH] = 1900000 - 2 * 176672 - 20180},
         .layers = {840240 - 299820, 1640240 - 840240},
     };
     (void)state;
-    check(2, FULL, OVERRIDES("hardware.host.launch=100us"), &wish);
-    check(2, FULL, OVERRIDES("hardware.host.launch=40us", "mechanisms.launch_cost=2.5x"), &wish);
+    check(2, FULL, OVERRIDES("hardware.host.launch=100us"), &expected);
+    check(2, FULL, OVERRIDES("hardware.host.launch=40us", "mechanisms.launch_cost=2.5x"),
+          &expected);
 }
 
 /* No kernel is shorter than 20 us: pre 60 us for its 3, attend 20, post still 140.42, edge 60. */
 static void short_kernels_last_as_long_as_the_floor(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 21000 + 2 * (60000 + 20000 + 140420) + 60000,
         .parts = {[PART_COMPUTE] = 500840, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
         .layers = {220420, 220420},
     };
     (void)state;
-    check(2, FULL, OVERRIDES("hardware.gpu.kernel_floor=20us"), &wish);
+    check(2, FULL, OVERRIDES("hardware.gpu.kernel_floor=20us"), &expected);
 }
 
 /* One launch of 5 us a step. A gap of 50 us between nodes: pre 150, attend 50, post 200, edge 150.
  */
 static void graph_is_launched_once(void **state)
 {
-    const struct wish quick = {
+    const struct expected_times quick = {
         .step = 25000 + 2 * 176672 + 20180,
         .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .layers = {176672, 176672},
     };
-    const struct wish gaps = {
+    const struct expected_times gaps = {
         .step = 25000 + 2 * 400000 + 150000,
         .parts = {[PART_COMPUTE] = 950000, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -80,7 +81,7 @@ static void graph_is_launched_once(void **state)
 /* The scheduler's 1500 us come after the token's 20 us, on the launch thread. */
 static void scheduler_holds_up_the_next_step(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 1520000 + 5000 + 373524,
         .parts = {[PART_COMPUTE] = 373524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 1520000},
@@ -88,7 +89,7 @@ static void scheduler_holds_up_the_next_step(void **state)
     };
     (void)state;
     check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, step_overhead: 1500us}",
-          OVERRIDES(NULL), &wish);
+          OVERRIDES(NULL), &expected);
 }
 
 /* Half a context: attention alone is shorter, by 500 tokens * 8 ns. Two sequences: their 1000
@@ -97,13 +98,13 @@ static void scheduler_holds_up_the_next_step(void **state)
  * + 6000 to post and 4000 + 8000 + 4000 to the edge, at 100 B a nanosecond. */
 static void batch_and_context_cost_their_bytes(void **state)
 {
-    const struct wish half = {
+    const struct expected_times half = {
         .step = 25000 + 2 * 172672 + 20180,
         .parts = {[PART_COMPUTE] = 365524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .layers = {172672, 172672},
     };
-    const struct wish two = {
+    const struct expected_times two = {
         .step = 25000 + 2 * (28404 + 16080 + 140820) + 20340,
         .parts = {[PART_COMPUTE] = 390948, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -122,13 +123,13 @@ static void batch_and_context_cost_their_bytes(void **state)
  * 120), edge 140 (embedding 40, norm 100). */
 static void each_operator_has_its_own_roofline(void **state)
 {
-    const struct wish even = {
+    const struct expected_times even = {
         .step = 25000 + 2 * (28212 + 40000 + 140420) + 20180,
         .parts = {[PART_COMPUTE] = 437444, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .layers = {208632, 208632},
     };
-    const struct wish slow = {
+    const struct expected_times slow = {
         .step = 25000 + 2 * (56164 + 80000 + 280220) + 40140,
         .parts = {[PART_COMPUTE] = 872908, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -153,19 +154,19 @@ static void each_operator_has_its_own_roofline(void **state)
  * 726675 / 25 + 2000 = 31067, o 22785, gate_up 84900, down 43490. */
 static void kernels_have_figures_of_their_own(void **state)
 {
-    const struct wish bf16 = {
+    const struct expected_times bf16 = {
         .step = 25000 + 2 * (57260 + 20450 + 283620) + 41220,
         .parts = {[PART_COMPUTE] = 763880, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .layers = {361330, 361330},
     };
-    const struct wish fp8 = {
+    const struct expected_times fp8 = {
         .step = 25000 + 2 * (30256 + 15300 + 146620) + 20180,
         .parts = {[PART_COMPUTE] = 404532, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .layers = {192176, 192176},
     };
-    const struct wish int4 = {
+    const struct expected_times int4 = {
         .step = 25000 + 2 * (31231 + 8040 + 151395) + 20180,
         .parts = {[PART_COMPUTE] = 401512, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -195,7 +196,7 @@ static void kernels_have_figures_of_their_own(void **state)
  * 10000 + 1003000. Two all-reduces of 5 us a layer, and the logits are gathered in 5 us. */
 static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 25000 + 2 * (14166 + 4020 + 70290 + 10000) + 10170 + 5000,
         .parts = {[PART_COMPUTE] = 2 * (14166 + 4020 + 70290) + 10170,
                   [PART_COLLECTIVE] = 25000,
@@ -205,14 +206,14 @@ static void gpus_share_the_work_and_meet_twice_a_layer(void **state)
         .layers = {98476, 98476},
     };
     (void)state;
-    check(2, FULL_GRAPH, OVERRIDES("tensor_parallel=2"), &wish);
+    check(2, FULL_GRAPH, OVERRIDES("tensor_parallel=2"), &expected);
 }
 
 /* 5 query heads a KV head. K and V of what is attended to are read, written 5 times and read 5
  * times: 10 times more than in place, 10 * 800 B a token. */
 static void copies_for_query_heads_are_written_and_read(void **state)
 {
-    const struct wish all = {
+    const struct expected_times all = {
         .step = 25000 + 2 * (176672 + 80000) + 20180,
         .parts = {[PART_COMPUTE] = 533524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
@@ -220,7 +221,7 @@ static void copies_for_query_heads_are_written_and_read(void **state)
     };
     /* 100 tokens: no shorter than 1000, and 8000. 4000 entries of 20 B, 11 times, and 30 B of
      * scores: 10000, and top-k 10000. */
-    const struct wish some = {
+    const struct expected_times some = {
         .step = 25000 + 2 * (28212 + 20000 + 9000 + 140420) + 20180,
         .parts = {[PART_COMPUTE] = 2 * (28212 + 9000 + 140420) + 20180,
                   [PART_RETRIEVAL] = 40000,
@@ -243,7 +244,7 @@ static void copies_for_query_heads_are_written_and_read(void **state)
  * their 400 000 B take 4000. Attention to 100 tokens takes 4000. */
 static void scores_of_keys_take_their_flops(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 25000 + 2 * (28212 + 30000 + 4000 + 140420) + 20180,
         .parts = {[PART_COMPUTE] = 2 * (28212 + 4000 + 140420) + 20180,
                   [PART_RETRIEVAL] = 60000,
@@ -257,7 +258,7 @@ static void scores_of_keys_take_their_flops(void **state)
           "mechanisms={resident_heads: all, operators: 8, launch: graph, sinks: 0tok,"
           " recent: 0tok, selection: 10%, retrieval: clusters, retrieval_keys: 1x,"
           " retrieval_kernels: 3}",
-          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &wish);
+          OVERRIDES("hardware.gpu.flops_bf16=100GFLOP/s"), &expected);
 }
 
 /* Shares of 3/8 and 1/8, rounded up; at least one kernel a stage. */

@@ -1,5 +1,5 @@
-/* KV on the host: schedules worked out by hand, as wish.h reads them. */
-#include "unit/fixture/wish.h"
+/* KV on the host: schedules worked out by hand, as expected.h reads them. */
+#include "unit/fixture/expected_times.h"
 
 #define MANAGED                                                                                    \
     "mechanisms={policy: lru, budget: 3x, granularity: 16tok, sinks: 0tok, recent: 0tok,"          \
@@ -36,7 +36,7 @@
  * estimate's launch, sync, ids, retrieve, pre, its launch and the token. */
 static void cpu_manager_holds_up_the_launches(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 283737,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -56,7 +56,7 @@ static void cpu_manager_holds_up_the_launches(void **state)
         .out = 320 + 800,
     };
     (void)state;
-    check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &wish);
+    check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &expected);
 }
 
 /* Dear units: the jobs outlast the waking, and both are waited for. A lookup takes 1000, an update
@@ -73,7 +73,7 @@ static void cpu_manager_holds_up_the_launches(void **state)
  *  side    transfer 101809-110809 */
 static void a_layer_waits_for_jobs_that_outlast_the_waking(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 323417,
         .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -99,7 +99,7 @@ static void a_layer_waits_for_jobs_that_outlast_the_waking(void **state)
     check(1, MANAGED,
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.lookup=1us",
                     "hardware.host.update=4us"),
-          &wish);
+          &expected);
 }
 
 static int64_t step_ns(const char *threads)
@@ -136,7 +136,7 @@ static void threads_of_loads_hold_up_what_runs_beside(void **state)
 {
     static const char *const ways[] = {"mechanisms.transfer_cta_threads=512",
                                        "hardware.gpu.sm_threads=1024"};
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 284217,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -155,7 +155,7 @@ static void threads_of_loads_hold_up_what_runs_beside(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
-        check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%", ways[i]), &wish);
+        check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%", ways[i]), &expected);
     }
 }
 
@@ -165,7 +165,7 @@ static void threads_of_loads_hold_up_what_runs_beside(void **state)
  * -291362. The step goes back from attend over the transfer, its launch and both wakings. */
 static void slowest_head_holds_up_the_layer(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 291362,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -186,7 +186,8 @@ static void slowest_head_holds_up_the_layer(void **state)
     };
     (void)state;
     check(1, MANAGED,
-          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"), &wish);
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1"),
+          &expected);
 }
 
 /* One kernel of two CTAs a head copies as many misses as hits: each have one CTA. Misses take 15625
@@ -194,7 +195,7 @@ static void slowest_head_holds_up_the_layer(void **state)
  * others meanwhile and end at 114298. Attend -115618, admit -131618, post -272038, edge -292226. */
 static void copies_share_ctas_by_their_tokens(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 292226,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -215,14 +216,14 @@ static void copies_share_ctas_by_their_tokens(void **state)
     check(1, MANAGED,
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=2",
                     "mechanisms.hit_ctas=0"),
-          &wish);
+          &expected);
 }
 
 /* The same with 16 CTAs a head, of which a GPU of few threads holds some at once. Half of these are
  * loads, so that hits, 2000 alone, take twice as long beside them: 97809-101809. */
 static void loads_hold_no_more_than_their_part_of_the_kernel(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 283737,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -245,7 +246,7 @@ static void loads_hold_no_more_than_their_part_of_the_kernel(void **state)
     check(1, MANAGED,
           OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.hit_ctas=0",
                     "hardware.gpu.sm_threads=256"),
-          &wish);
+          &expected);
 }
 
 /* CTAs of half as many threads, or threads that load half as much at a time, have 512 B in flight:
@@ -259,7 +260,7 @@ static void loads_in_flight_are_threads_times_their_loads(void **state)
         int64_t hits_end;
     } ways[] = {{"mechanisms.transfer_cta_threads=128", 99116},
                 {"mechanisms.transfer_lane_bytes=4B", 99131}};
-    struct wish wish = {
+    struct expected_times expected = {
         .step = 306987,
         .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
                   [PART_RETRIEVAL] = 11065,
@@ -279,11 +280,11 @@ static void loads_in_flight_are_threads_times_their_loads(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ways); i++) {
-        wish.stalls[PART_LINK] = 129059 - ways[i].hits_end;
+        expected.stalls[PART_LINK] = 129059 - ways[i].hits_end;
         check(1, MANAGED,
               OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.transfer_ctas=1",
                         ways[i].way),
-              &wish);
+              &expected);
     }
 }
 
@@ -309,7 +310,7 @@ static void loads_in_flight_are_threads_times_their_loads(void **state)
  *          attend -265612, post -406032, edge with 8 ns for the writeback -426220 */
 static void prefetch_in_time_is_hidden(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 426220,
         .parts = {[PART_COMPUTE] = 426220 - 25000 - 41600,
                   [PART_RETRIEVAL] = 41600,
@@ -321,7 +322,7 @@ static void prefetch_in_time_is_hidden(void **state)
         .out = 800,
     };
     (void)state;
-    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%"), &wish);
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%"), &expected);
 }
 
 /* The same with stores of 0.2 B/ns: 87012-290012. The main stream has 99.8 B/ns meanwhile: L0
@@ -329,7 +330,7 @@ static void prefetch_in_time_is_hidden(void **state)
  * edge -451620. The step goes back over the stores and the flags to retrieve. */
 static void late_prefetch_stalls_on_the_link(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 451620,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
                   [PART_RETRIEVAL] = 30800,
@@ -343,14 +344,15 @@ static void late_prefetch_stalls_on_the_link(void **state)
         .out = 800,
     };
     (void)state;
-    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%", "hardware.link.cpu_store=200MB/s"), &wish);
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=50%", "hardware.link.cpu_store=200MB/s"),
+          &expected);
 }
 
 /* All hit: nothing is scored but by resident heads, nothing moves, nobody waits. The labels'
  * kernels and the query projection remain: 20000. */
 static void all_hits_move_nothing(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 25000 + 28212 + 20000 + 10800 + 1000 + 140420 + 28212 + 1000 + 140420 + 20188,
         .parts = {[PART_COMPUTE] = 2 * (28212 + 1000 + 140420) + 20188,
                   [PART_RETRIEVAL] = 30800,
@@ -362,7 +364,7 @@ static void all_hits_move_nothing(void **state)
         .out = 800,
     };
     (void)state;
-    check(2, AHEAD, OVERRIDES("trace=assumed:hit=100%"), &wish);
+    check(2, AHEAD, OVERRIDES("trace=assumed:hit=100%"), &expected);
 }
 
 /* An index on the host: a layer's 4000 entries of 100 B cross the link in 2000 + 40000, the second
@@ -382,7 +384,7 @@ static void all_hits_move_nothing(void **state)
  *  main    attend -318540, post -458960, edge -479148 */
 static void index_comes_a_layer_ahead(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 479148,
         .parts = {[PART_COMPUTE] = 1000 + 141320 + 28220 + 1000 + 140420 + 20188,
                   [PART_RETRIEVAL] = 28000,
@@ -403,7 +405,7 @@ static void index_comes_a_layer_ahead(void **state)
           "mechanisms={sinks: 0tok, recent: 0tok, selection: 10%, retrieval: pq,"
           " retrieval_bytes: 100B, retrieval_stream: yes, retrieval_kernels: 4,"
           " transfer: cpu-store, sync: gpu, launch: graph, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &wish);
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
 /* Blocks of 10 tokens of 4 heads, 8000 B. 160 of 400 tokens miss, which are 4 blocks. They are
@@ -419,7 +421,7 @@ static void index_comes_a_layer_ahead(void **state)
  *  main    post 320 ns late -228752, edge with 8 ns for the writeback -248940 */
 static void admitted_blocks_come_whole(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 248940,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
                   [PART_RETRIEVAL] = 10800,
@@ -443,7 +445,7 @@ static void admitted_blocks_come_whole(void **state)
           " recent: 0tok, selection: 10%, retrieval: hata, retrieval_bytes: 20B,"
           " retrieval_kernels: 3, transfer: cpu-store, merge: yes, sync: gpu, launch: graph,"
           " operators: 8}",
-          OVERRIDES("trace=assumed:hit=60%"), &wish);
+          OVERRIDES("trace=assumed:hit=60%"), &expected);
 }
 
 /* PQCache's shape: the GPU tells hits from misses, copies say which to the CPU, and the launch
@@ -469,7 +471,7 @@ static void admitted_blocks_come_whole(void **state)
  *  h2d     misses 135668-140868, fill 168668-187868 */
 static void the_launch_thread_updates_before_attention(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 331596,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140740 + 20188,
                   [PART_RETRIEVAL] = 10800,
@@ -498,7 +500,7 @@ static void the_launch_thread_updates_before_attention(void **state)
           " retrieval_kernels: 3, retrieval_id_bytes: 16B, manager: split, lookup_kernels: 4,"
           " transfer: gather+copy, transfer_stream: main, merge: yes, sync: cpu, syncs: 3,"
           " sync_copies: 2, operators: 8}",
-          OVERRIDES("trace=assumed:hit=60%", "hardware.host.update=2us"), &wish);
+          OVERRIDES("trace=assumed:hit=60%", "hardware.host.update=2us"), &expected);
 }
 
 /* Loads among the kernels: 200 of 400 tokens hit, and are copied when the others have come.
@@ -508,7 +510,7 @@ static void the_launch_thread_updates_before_attention(void **state)
  *        admit by 4 CTAs, 10000, -83012, post -223432, edge -243620 */
 static void transfer_among_the_kernels_overlaps_none(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 243620,
         .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
                   [PART_RETRIEVAL] = 10800,
@@ -527,7 +529,7 @@ static void transfer_among_the_kernels_overlaps_none(void **state)
           "mechanisms={policy: lru, budget: 2x, sinks: 0tok, recent: 0tok, selection: 10%,"
           " retrieval: hata, retrieval_bytes: 20B, retrieval_kernels: 3, transfer: sm-zero-copy,"
           " transfer_stream: main, merge: yes, sync: gpu, launch: graph, operators: 8}",
-          OVERRIDES("trace=assumed:hit=50%"), &wish);
+          OVERRIDES("trace=assumed:hit=50%"), &expected);
 }
 
 /* InfiniGen's shape: layer 0 loads its whole KV, 800000 B, during layer 1 of the step before; layer
@@ -554,7 +556,7 @@ static void transfer_among_the_kernels_overlaps_none(void **state)
  *          ns at 90, then 9653240 B at 100, -454806, edge 477886-498066 */
 static void launch_thread_gathers_and_waits(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 498066,
         .parts = {[PART_COMPUTE] = 28212 + (253193 - 103932) + (454806 - 277273) + 20180,
                   [PART_RETRIEVAL] = 14400,
@@ -579,7 +581,7 @@ static void launch_thread_gathers_and_waits(void **state)
           " retrieval_bytes: 10B, retrieval_per_query_head: yes, retrieval_query: 20%,"
           " retrieval_kernels: 2, full_layers: 1, transfer: gather+copy, prefetch: next-layer,"
           " sync: cpu, syncs: 1, barrier: layer, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &wish);
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
 /* The same for layer 1 alone, over a link of 0.1 B/ns; layer 0 is resident and selects by itself,
@@ -593,7 +595,7 @@ static void launch_thread_gathers_and_waits(void **state)
  *          L1 pre 925932-954144, attend -955144, post -1095564, edge 1118644-1138824 */
 static void barrier_waits_for_the_prefetch(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 1138824,
         .parts = {[PART_COMPUTE] = 28212 + 28212 + 1000 + 140420 + 20180,
                   [PART_RETRIEVAL] = 14400,
@@ -617,7 +619,7 @@ static void barrier_waits_for_the_prefetch(void **state)
           " retrieval: partial-weights, retrieval_bytes: 10B, retrieval_per_query_head: yes,"
           " retrieval_query: 20%, retrieval_kernels: 2, transfer: gather+copy,"
           " prefetch: next-layer, sync: cpu, syncs: 1, barrier: layer, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%", "hardware.link.h2d=100MB/s"), &wish);
+          OVERRIDES("trace=assumed:hit=0%", "hardware.link.h2d=100MB/s"), &expected);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Streaming: schedules worked out by hand, as wish.h reads them. */
-#include "unit/fixture/wish.h"
+/* Streaming: schedules worked out by hand, as expected.h reads them. */
+#include "unit/fixture/expected_times.h"
 
 /* Weights of a layer cross in 2000 + 1680400 and are what everything waits for; one load follows
  * the other. Let those of layer 1 be there at T; the main stream has 100 B/ns for 2000 ns, then 90:
@@ -9,7 +9,7 @@
 static void streamed_weights_set_the_pace(void **state)
 {
     enum { LOAD = 1682400, LAYER = 196082, TAIL = 218505 };
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 2 * LOAD,
         .parts = {[PART_COMPUTE] = TAIL, [PART_WEIGHTS] = 2 * LOAD - TAIL},
         .stalls = {[PART_WEIGHTS] = 2 * LOAD - TAIL - LAYER},
@@ -17,7 +17,8 @@ static void streamed_weights_set_the_pace(void **state)
         .in = 2 * TINY_LAYER_WEIGHTS,
     };
     (void)state;
-    check(2, "mechanisms={resident_heads: all, weights: 0%, operators: 8}", OVERRIDES(NULL), &wish);
+    check(2, "mechanisms={resident_heads: all, weights: 0%, operators: 8}", OVERRIDES(NULL),
+          &expected);
 }
 
 /* Two sequences pass one after the other; the KV of the next pass, 2000 + 80000, crosses beside
@@ -32,7 +33,7 @@ static void streamed_weights_set_the_pace(void **state)
  *          -612253, attend -620293, post -760713, edge (2034000 B) -781061 */
 static void micro_batches_take_turns(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 781061,
         .parts = {[PART_COMPUTE] = 781061 - 22000, [PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
@@ -44,7 +45,7 @@ static void micro_batches_take_turns(void **state)
     check(2,
           "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, micro_batch: zig-zag,"
           " micro_batch_sequences: 1, operators: 8}",
-          OVERRIDES("batch=2", "trace=assumed:hit=0%"), &wish);
+          OVERRIDES("batch=2", "trace=assumed:hit=0%"), &expected);
 }
 
 /* FlexGen's loop, over one layer in two halves. The launch thread copies the KV of the next step
@@ -58,7 +59,7 @@ static void micro_batches_take_turns(void **state)
  *          edge 1050752-1070932 */
 static void barriers_end_each_pass_of_pageable_copies(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 1070932,
         .parts = {[PART_COMPUTE] = 36252 + 148420 + 20180,
                   [PART_LAUNCH] = 3000,
@@ -79,7 +80,7 @@ static void barriers_end_each_pass_of_pageable_copies(void **state)
     check(1,
           "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, transfer: pageable,"
           " halves: yes, barrier: pass, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &wish);
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
 /* Nothing is kept but activations, 2000 B a token, and K and V are made of them: 800000 B of
@@ -91,7 +92,7 @@ static void barriers_end_each_pass_of_pageable_copies(void **state)
  *          223000 at 90, -254673, edge, 20 ns longer for the new activations, -274873 */
 static void activations_become_keys_and_values(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 274873,
         .parts = {[PART_COMPUTE] = 274873 - 22000 - 40000,
                   [PART_RECOMPUTE] = 40000,
@@ -106,7 +107,7 @@ static void activations_become_keys_and_values(void **state)
     check(1,
           "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: act,"
           " operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &wish);
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
 /* Half of each: 400000 B of KV and 1000000 B of activations in 2000 + 140000. The micro-batch costs
@@ -117,7 +118,7 @@ static void activations_become_keys_and_values(void **state)
  *          -100504, post to 163000 at 90, -247174, edge, 14 ns longer, -267368 */
 static void hybrid_recomputes_beside_the_loads(void **state)
 {
-    const struct wish wish = {
+    const struct expected_times expected = {
         .step = 267368,
         .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + 20194,
                   [PART_RECOMPUTE] = 24445,
@@ -133,7 +134,7 @@ static void hybrid_recomputes_beside_the_loads(void **state)
     check(1,
           "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: hybrid,"
           " representation_share: 50%, merge: yes, micro_batch_overhead: 5us, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &wish);
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
 int main(void)

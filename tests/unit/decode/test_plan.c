@@ -119,7 +119,7 @@ enum { TINY_LAYER_PADDING = 2 * 2096 + 1664 + 2944 + 3 * 1792 };
  * heads in all, of 400 B a token. Systems that offload select 10 %, 100 tokens. */
 static const struct {
     const char *mechanisms;
-    struct wish {
+    struct expected_memory {
         uint64_t weights; /* 0: all of them */
         uint64_t resident, window, cache, metadata, buffers, workspace, host_padding;
         uint64_t dram; /* the sum */
@@ -249,26 +249,26 @@ static void memory_is_the_sum_of_its_terms(void **state)
     tiny_model(2, model);
     bare_system(bare);
     for (size_t i = 0; i < COUNT(tiny_memories); i++) {
-        const struct wish *wish = &tiny_memories[i].memory;
+        const struct expected_memory *expected = &tiny_memories[i].memory;
         char mechanisms[256];
         snprintf(mechanisms, sizeof mechanisms, "mechanisms=%s", tiny_memories[i].mechanisms);
         struct setup setup =
             SETUP(model, tiny_machine, bare, "context=1000", "batch=2", mechanisms);
         struct plan plan = make_plan(&setup);
         uint64_t weights =
-            wish->weights > 0 ? wish->weights : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
+            expected->weights > 0 ? expected->weights : 2 * TINY_LAYER_WEIGHTS + TINY_EDGE_WEIGHTS;
         assert_int_equal(plan.memory.in[TIER_GPU].weights, weights);
-        assert_int_equal(plan.memory.in[TIER_GPU].kv, wish->resident);
-        assert_int_equal(plan.memory.in[TIER_GPU].window, wish->window);
-        assert_int_equal(plan.memory.in[TIER_GPU].cache, wish->cache);
-        assert_int_equal(plan.memory.in[TIER_GPU].metadata, wish->metadata);
-        assert_int_equal(plan.memory.in[TIER_GPU].buffers, wish->buffers);
-        assert_int_equal(plan.memory.in[TIER_GPU].workspace, wish->workspace);
-        assert_int_equal(plan.memory.in[TIER_HOST].padding, wish->host_padding);
-        assert_int_equal(plan.memory.in[TIER_HOST].all, wish->dram);
-        assert_int_equal(plan.memory.in[TIER_GPU].all, weights + wish->resident + wish->window +
-                                                           wish->cache + wish->metadata +
-                                                           wish->buffers + wish->workspace);
+        assert_int_equal(plan.memory.in[TIER_GPU].kv, expected->resident);
+        assert_int_equal(plan.memory.in[TIER_GPU].window, expected->window);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, expected->cache);
+        assert_int_equal(plan.memory.in[TIER_GPU].metadata, expected->metadata);
+        assert_int_equal(plan.memory.in[TIER_GPU].buffers, expected->buffers);
+        assert_int_equal(plan.memory.in[TIER_GPU].workspace, expected->workspace);
+        assert_int_equal(plan.memory.in[TIER_HOST].padding, expected->host_padding);
+        assert_int_equal(plan.memory.in[TIER_HOST].all, expected->dram);
+        assert_int_equal(plan.memory.in[TIER_GPU].all,
+                         weights + expected->resident + expected->window + expected->cache +
+                             expected->metadata + expected->buffers + expected->workspace);
         plan_release(&plan);
         setup_release(&setup);
     }

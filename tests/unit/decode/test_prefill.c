@@ -119,9 +119,9 @@ static void schedules_are_as_worked_out(void **state)
 static void streamed_weights_come_once_a_layer(void **state)
 {
     (void)state;
-    double wish = 3365800 + 2000 + (80804000 - 200000 + 2018000) / 90.0 + 20000;
+    double expected = 3365800 + 2000 + (80804000 - 200000 + 2018000) / 90.0 + 20000;
     int64_t whole = prefill_of("mechanisms={resident_heads: all, weights: 0%}", "batch=1");
-    assert_near((double)whole, wish, ROUNDING);
+    assert_near((double)whole, expected, ROUNDING);
     /* In two micro-batches none come twice. The first pass starts at 1 683 400; while the next
      * weights take their 1 682 400, 151 436 000 of a layer's 161 608 000 B are moved, the rest
      * behind them at 100 B/ns. */
@@ -179,7 +179,7 @@ static void each_chunk_has_its_own_collectives(void **state)
     static const struct {
         const char *chunk;
         int64_t ns;
-    } wish[] = {
+    } expected[] = {
         {"mechanisms.prefill_chunk=0tok", 3000 + 20000000},
         {"mechanisms.prefill_chunk=1000tok", 3000 + 20000000},
         {"mechanisms.prefill_chunk=400tok", 3 * 3000 + 20000000},
@@ -187,21 +187,21 @@ static void each_chunk_has_its_own_collectives(void **state)
     };
     (void)state;
     char model[128], bare[128];
-    for (size_t i = 0; i < COUNT(wish); i++) {
+    for (size_t i = 0; i < COUNT(expected); i++) {
         int64_t got[2];
         for (int j = 0; j < 2; j++) {
             struct setup setup = SETUP(
                 tiny_model(2, model), tiny_machine, bare_system(bare), "context=", "prompt=1000",
-                "mechanisms.resident_heads=all", "tensor_parallel=2", wish[i].chunk,
+                "mechanisms.resident_heads=all", "tensor_parallel=2", expected[i].chunk,
                 j == 0 ? "hardware.gpu.collective=2us"
                        : "hardware.gpu.collective={points: [[0B, 3us], [1MB, 10003us]],"
                          " basis: assumed, range: [50%, 200%], source: made up}");
             got[j] = prefill_ns(&setup);
             setup_release(&setup);
         }
-        int64_t chunks = (wish[i].ns - 20000000) / 3000;
+        int64_t chunks = (expected[i].ns - 20000000) / 3000;
         assert_near((double)(got[1] - got[0]),
-                    2.0 * 2 * (double)(wish[i].ns - chunks * 2000) + 11000, ROUNDING);
+                    2.0 * 2 * (double)(expected[i].ns - chunks * 2000) + 11000, ROUNDING);
     }
 }
 
@@ -249,7 +249,7 @@ static void rate_counts_output_over_prefill_and_decode(void **state)
 
 static const struct {
     const char *context, *prompt, *output;
-    uint64_t wish;
+    uint64_t expected;
 } contexts[] = {
     {"context=", "prompt=1920", "output=128", 1984},
     {"context=", "prompt=1920", "output=127", 1984},
@@ -262,7 +262,7 @@ static void context_is_the_mean_of_decode_unless_said(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(contexts); i++) {
         struct setup setup = SETUP(contexts[i].context, contexts[i].prompt, contexts[i].output);
-        assert_int_equal(setup.context, contexts[i].wish);
+        assert_int_equal(setup.context, contexts[i].expected);
         setup_release(&setup);
     }
 }

@@ -213,7 +213,7 @@ static struct replay_plan random_plan(const char *policy, uint64_t seed, struct 
 
 /* Wanted tokens of each block, by a head of the target at a step of the replay; adds their mass and
  * that of the window at the step of the recording, if that is reported. */
-static void naive_wishes(const struct trace *trace, uint32_t sequence, uint32_t layer,
+static void naive_wanted(const struct trace *trace, uint32_t sequence, uint32_t layer,
                          uint32_t head, uint32_t step, uint32_t *count, struct ledger_row *rows)
 {
     struct error why;
@@ -288,7 +288,7 @@ static void naive_group(const struct trace *trace, const struct replay_plan *pla
             if (!plan->heads[layer * HEADS + head].offloaded) {
                 continue;
             }
-            naive_wishes(trace, sequence, layer, head, step, count, rows);
+            naive_wanted(trace, sequence, layer, head, step, count, rows);
             for (uint32_t block = 0; block < BLOCKS; block++) {
                 all[block] += count[block];
                 wanted += count[block];

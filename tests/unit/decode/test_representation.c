@@ -46,15 +46,15 @@ static void contexts_split_as_worked_out(void **state)
                  splits[i].mechanisms);
         struct setup setup = SETUP(model, tiny_machine, bare, "context=1000", mechanisms);
         struct plan plan = make_plan(&setup);
-        const struct split *wish = &splits[i].split;
+        const struct split *expected = &splits[i].split;
         print_message("%s\n", splits[i].mechanisms);
-        assert_int_equal(plan.cohorts[0].sizes.split.act_hbm, wish->act_hbm);
-        assert_int_equal(plan.cohorts[0].sizes.split.act_host, wish->act_host);
-        assert_int_equal(plan.cohorts[0].sizes.split.ids, wish->ids);
-        assert_int_equal(plan.cohorts[0].sizes.split.kv, wish->kv);
-        assert_int_equal(plan.memory.in[TIER_GPU].cache, 2 * wish->act_hbm * 2000);
+        assert_int_equal(plan.cohorts[0].sizes.split.act_hbm, expected->act_hbm);
+        assert_int_equal(plan.cohorts[0].sizes.split.act_host, expected->act_host);
+        assert_int_equal(plan.cohorts[0].sizes.split.ids, expected->ids);
+        assert_int_equal(plan.cohorts[0].sizes.split.kv, expected->kv);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, 2 * expected->act_hbm * 2000);
         assert_int_equal(plan.memory.in[TIER_HOST].kv,
-                         2 * (wish->act_host * 2000 + wish->kv * 800));
+                         2 * (expected->act_host * 2000 + expected->kv * 800));
         plan_release(&plan);
         setup_release(&setup);
     }

@@ -1,6 +1,6 @@
 /* KV that stays in HBM while there is room: shares, memory and schedules by hand, for the model and
  * the machine of tiny.h. */
-#include "unit/fixture/wish.h"
+#include "unit/fixture/expected_times.h"
 
 #include "base/find.h"
 
@@ -199,7 +199,7 @@ static void what_stays_need_not_cross_the_link(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(steps); i++) {
         int64_t fetch = steps[i].lookup + steps[i].transfer;
-        const struct wish wish = {
+        const struct expected_times expected = {
             .step = 64012 + fetch + 1000 + 140420 + 20188,
             .parts = {[PART_COMPUTE] = 28212 + 1000 + 140420 + 20188,
                       [PART_RETRIEVAL] = 10800,
@@ -218,7 +218,7 @@ static void what_stays_need_not_cross_the_link(void **state)
               " selection: 10%, retrieval: hata, retrieval_bytes: 20B, retrieval_kernels: 3,"
               " transfer: sm-zero-copy, transfer_stream: main, sync: gpu, launch: graph,"
               " operators: 8}",
-              OVERRIDES("trace=assumed:hit=50%", steps[i].pool), &wish);
+              OVERRIDES("trace=assumed:hit=50%", steps[i].pool), &expected);
     }
 }
 

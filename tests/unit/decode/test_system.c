@@ -327,16 +327,16 @@ static const struct {
     {"", "sync", NULL},
 };
 
-/* "..." in `wish` stands for anything. */
-static void assert_message(const struct error *why, const char *wish)
+/* "..." in `expected` stands for anything. */
+static void assert_message(const struct error *why, const char *expected)
 {
-    const char *message = message_of(why), *dots = strstr(wish, "...");
-    size_t front = dots != NULL ? (size_t)(dots - wish) : strlen(wish);
+    const char *message = message_of(why), *dots = strstr(expected, "...");
+    size_t front = dots != NULL ? (size_t)(dots - expected) : strlen(expected);
     size_t back = dots != NULL ? strlen(dots + 3) : 0, length = strlen(message);
-    if (strncmp(message, wish, front) != 0 || length < front + back ||
-        strcmp(message + length - back, wish + strlen(wish) - back) != 0 ||
+    if (strncmp(message, expected, front) != 0 || length < front + back ||
+        strcmp(message + length - back, expected + strlen(expected) - back) != 0 ||
         (dots == NULL && length != front)) {
-        fail_msg("not '%s' but '%s'", wish, message);
+        fail_msg("not '%s' but '%s'", expected, message);
     }
 }
 

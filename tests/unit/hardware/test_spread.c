@@ -80,8 +80,8 @@ static void a_machine_is_scaled_figure_by_figure(void **state)
         const struct curve *own = &scaled.profile.curves[id], *other = &profile->curves[id];
         assert_int_equal(own->count, other->count);
         for (uint32_t i = 0; i < own->count; i++) {
-            double wish = id == CURVE_GPU_HBM_SHARE ? 1 : shares[id] * other->value[i];
-            assert_near(own->value[i], wish, 0);
+            double expected = id == CURVE_GPU_HBM_SHARE ? 1 : shares[id] * other->value[i];
+            assert_near(own->value[i], expected, 0);
         }
     }
     assert_true(profile->curves[CURVE_GPU_TOPK].value[0] == before);

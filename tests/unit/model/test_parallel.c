@@ -53,10 +53,10 @@ static struct model_operator experts_of(const struct model *model, struct model_
     return sum;
 }
 
-static void assert_close(double got, double wish)
+static void assert_close(double got, double expected)
 {
-    if (fabs(got - wish) > 1e-6 * fabs(wish) + 1) {
-        fail_msg("%.17g, not %.17g", got, wish);
+    if (fabs(got - expected) > 1e-6 * fabs(expected) + 1) {
+        fail_msg("%.17g, not %.17g", got, expected);
     }
 }
 
@@ -252,7 +252,7 @@ static void exchanges_are_as_worked_out(void **state)
         uint32_t tensor;
         struct model_parallel parallel;
         uint32_t layer;
-        struct model_exchange wish[MODEL_MOST_EXCHANGES + 1];
+        struct model_exchange expected[MODEL_MOST_EXCHANGES + 1];
     } cases[] = {
         {1, {1, 1, 1, false, 0}, 0, {{0}}},
         {2,
@@ -302,11 +302,11 @@ static void exchanges_are_as_worked_out(void **state)
         size_t count = model_exchanges(&model, cases[i].layer, model_rows(&model, OWN), got);
         print_message("# %zu\n", i);
         for (size_t j = 0; j < count; j++) {
-            assert_int_equal(got[j].kind, cases[i].wish[j].kind);
-            assert_int_equal(got[j].gpus, cases[i].wish[j].gpus);
-            assert_true(fabs(got[j].bytes - cases[i].wish[j].bytes) < 1e-6 * got[j].bytes);
+            assert_int_equal(got[j].kind, cases[i].expected[j].kind);
+            assert_int_equal(got[j].gpus, cases[i].expected[j].gpus);
+            assert_true(fabs(got[j].bytes - cases[i].expected[j].bytes) < 1e-6 * got[j].bytes);
         }
-        assert_int_equal(cases[i].wish[count].gpus, 0);
+        assert_int_equal(cases[i].expected[count].gpus, 0);
         model_release(&model);
     }
 }

@@ -92,7 +92,7 @@ static void shares_are_those_of_brute_force(void **state)
     struct error why;
     gsl_rng *random = random_stream(SEED, "test.apportion", 0, &why);
     for (int round = 0; round < 20000; round++) {
-        int64_t sums[MOST_ITEMS], got[MOST_ITEMS], wish[MOST_ITEMS], sum = 0, added = 0;
+        int64_t sums[MOST_ITEMS], got[MOST_ITEMS], expected[MOST_ITEMS], sum = 0, added = 0;
         size_t n = 1 + gsl_rng_uniform_int(random, MOST_ITEMS);
         uint32_t count = (uint32_t)(1 + gsl_rng_uniform_int(random, 40));
         unsigned long most = 1 + gsl_rng_uniform_int(random, round % 2 ? 200 : 1000000000);
@@ -102,12 +102,12 @@ static void shares_are_those_of_brute_force(void **state)
         }
         int64_t total = apportion_mean(sum, count);
         apportion(sums, n, count, total, got);
-        apportion_by_sorting(sums, n, count, total, wish);
+        apportion_by_sorting(sums, n, count, total, expected);
         for (size_t i = 0; i < n; i++) {
             added += got[i];
-            if (got[i] != wish[i]) {
+            if (got[i] != expected[i]) {
                 fail_msg("seed %d, round %d, item %zu: %lld, not %lld", SEED, round, i,
-                         (long long)got[i], (long long)wish[i]);
+                         (long long)got[i], (long long)expected[i]);
             }
         }
         assert_int_equal(added, total);

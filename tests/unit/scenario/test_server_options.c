@@ -27,15 +27,15 @@ static const struct maker {
 static const char *said_of(const char *text)
 {
     static char out[ERROR_TEXT];
-    static struct server_facts facts;
+    static struct stated_keys keys;
     struct error why;
-    if (!server_text_read(text, strlen(text), "f", &facts, &why)) {
+    if (!server_text_read(text, strlen(text), "f", &keys, &why)) {
         error_format(&why, out, sizeof out);
         return out;
     }
     out[0] = '\0';
-    for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
-        strcat(strcat(out, i > 0 ? " " : ""), facts.unused.all[i].name);
+    for (int i = 0; i < keys.unused.count && i < SERVER_UNUSED; i++) {
+        strcat(strcat(out, i > 0 ? " " : ""), keys.unused.all[i].name);
     }
     return out;
 }

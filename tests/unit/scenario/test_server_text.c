@@ -18,38 +18,38 @@ static struct error why;
 enum { TEXT = 1024 };
 
 /* Returns false with the message in `out`, which is empty otherwise. */
-static bool read_facts(const char *text, struct server_facts *facts, char out[TEXT])
+static bool read_keys(const char *text, struct stated_keys *keys, char out[TEXT])
 {
     out[0] = '\0';
-    if (!server_text_read(text, strlen(text), "f", facts, &why)) {
+    if (!server_text_read(text, strlen(text), "f", keys, &why)) {
         error_format(&why, out, TEXT);
         return false;
     }
     return true;
 }
 
-/* The facts of a text as "key=value@line ..."; or the message. */
-static const char *facts_of(const char *text)
+/* The keys of a text as "key=value@line ..."; or the message. */
+static const char *keys_of(const char *text)
 {
     static char out[TEXT];
-    struct server_facts facts;
+    struct stated_keys keys;
     size_t used = 0;
-    if (!read_facts(text, &facts, out)) {
+    if (!read_keys(text, &keys, out)) {
         return out;
     }
-    for (int id = 0; id < FACT_COUNT; id++) {
-        const struct server_fact *fact = &facts.all[id];
-        if (fact->value[0] != '\0') {
+    for (int id = 0; id < STATED_COUNT; id++) {
+        const struct stated_key *key = &keys.all[id];
+        if (key->value[0] != '\0') {
             used +=
                 (size_t)snprintf(out + used, sizeof out - used, "%s%s=%s@%d", used > 0 ? " " : "",
-                                 server_fact_keys[id], fact->value, fact->line);
+                                 stated_key_names[id], key->value, key->line);
         }
     }
     return out;
 }
 
 static const struct {
-    const char *what, *text, *facts;
+    const char *what, *text, *keys;
 } cases[] = {
     {"a command of two lines, with its options in both spellings",
      "x\nvllm serve org/m --tensor-parallel-size 2 \\\n  --max-num-seqs=64\n",
@@ -137,13 +137,13 @@ static const struct {
      "model=m@1 system=vllm@0"},
 };
 
-static void facts_are_keys_with_their_lines(void **state)
+static void keys_are_keys_with_their_lines(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const char *got = facts_of(cases[i].text);
-        if (strcmp(got, cases[i].facts) != 0) {
-            fail_msg("%s:\n%s\nnot\n%s", cases[i].what, got, cases[i].facts);
+        const char *got = keys_of(cases[i].text);
+        if (strcmp(got, cases[i].keys) != 0) {
+            fail_msg("%s:\n%s\nnot\n%s", cases[i].what, got, cases[i].keys);
         }
     }
 }
@@ -152,14 +152,14 @@ static void facts_are_keys_with_their_lines(void **state)
 static const char *unused_of(const char *text)
 {
     static char out[TEXT];
-    struct server_facts facts;
+    struct stated_keys keys;
     size_t used = 0;
-    if (!read_facts(text, &facts, out)) {
+    if (!read_keys(text, &keys, out)) {
         return out;
     }
-    for (int i = 0; i < facts.unused.count && i < SERVER_UNUSED; i++) {
+    for (int i = 0; i < keys.unused.count && i < SERVER_UNUSED; i++) {
         used += (size_t)snprintf(out + used, sizeof out - used, "%s%s@%d", i > 0 ? ", " : "",
-                                 facts.unused.all[i].name, facts.unused.all[i].line);
+                                 keys.unused.all[i].name, keys.unused.all[i].line);
     }
     return out;
 }
@@ -201,15 +201,15 @@ static void unused_options_are_many_or_long(void **state)
 {
     (void)state;
     char text[4096] = "vllm serve m --";
-    struct server_facts facts;
+    struct stated_keys keys;
     memset(text + strlen(text), 'x', 600);
     for (int i = 0; i < SERVER_UNUSED + 2; i++) {
         strcat(text, " --foo");
     }
-    assert_true(server_text_read(text, strlen(text), "f", &facts, &why));
-    assert_int_equal(facts.unused.count, SERVER_UNUSED + 3);
-    assert_int_equal(strlen(facts.unused.all[0].name), sizeof facts.unused.all[0].name - 1);
-    assert_string_equal(facts.unused.all[SERVER_UNUSED - 1].name, "--foo");
+    assert_true(server_text_read(text, strlen(text), "f", &keys, &why));
+    assert_int_equal(keys.unused.count, SERVER_UNUSED + 3);
+    assert_int_equal(strlen(keys.unused.all[0].name), sizeof keys.unused.all[0].name - 1);
+    assert_string_equal(keys.unused.all[SERVER_UNUSED - 1].name, "--foo");
 }
 
 static const struct {
@@ -257,7 +257,7 @@ static void mistakes_are_told_with_their_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(mistakes); i++) {
-        const char *got = facts_of(mistakes[i].text);
+        const char *got = keys_of(mistakes[i].text);
         if (strstr(got, mistakes[i].message) == NULL) {
             fail_msg("'%s': %s", mistakes[i].text, got);
         }
@@ -267,7 +267,7 @@ static void mistakes_are_told_with_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_are_keys_with_their_lines),
+        cmocka_unit_test(keys_are_keys_with_their_lines),
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(unused_options_are_many_or_long),
         cmocka_unit_test(mistakes_are_told_with_their_place),

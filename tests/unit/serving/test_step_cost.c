@@ -220,11 +220,11 @@ static void ranks_that_share_experts_step_together(void **state)
     double least = run_ns(&server.point, &server.runs, 1, 1) -
                    layers_ns(setup, (struct model_rows){1, 2}) + attention_ns(setup, 1000);
     load = (struct step_load){.chunks = chunks, .chunk_count = 1};
-    double wish = least + layers_ns(setup, (struct model_rows){1000, 1000});
-    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    double expected = least + layers_ns(setup, (struct model_rows){1000, 1000});
+    assert_near(step_ns(server.cost, &load), expected, 0.01 * expected);
     load.chunk_count = 2;
-    wish = least + layers_ns(setup, (struct model_rows){1000, 1600});
-    assert_near(step_ns(server.cost, &load), wish, 0.01 * wish);
+    expected = least + layers_ns(setup, (struct model_rows){1000, 1600});
+    assert_near(step_ns(server.cost, &load), expected, 0.01 * expected);
     end_server(&server);
 }
 
@@ -241,10 +241,10 @@ static void stages_compute_passes_side_by_side(void **state)
     assert_near(step_ns(server.cost, &load), four, 0.01 * four);
     load = (struct step_load){.chunks = chunks, .chunk_count = 1};
     double one = step_ns(server.cost, &load);
-    double wish = run_ns(&server.point, &server.runs, 1, 1) + attention_ns(setup, 1000) +
-                  layers_ns(setup, (struct model_rows){1000, 1000}) -
-                  layers_ns(setup, (struct model_rows){1, 1});
-    assert_near(one, wish, 0.01 * wish);
+    double expected = run_ns(&server.point, &server.runs, 1, 1) + attention_ns(setup, 1000) +
+                      layers_ns(setup, (struct model_rows){1000, 1000}) -
+                      layers_ns(setup, (struct model_rows){1, 1});
+    assert_near(one, expected, 0.01 * expected);
     load.chunk_count = 2;
     assert_true(step_ns(server.cost, &load) == one);
     end_server(&server);

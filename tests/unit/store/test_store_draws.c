@@ -87,8 +87,8 @@ static void assert_draws(struct store *store, const char *run, const char *range
     assert_int_equal(draws.count, count);
     for (uint32_t i = 0; i < count; i++) {
         for (int f = 0; f < DRAWN_COUNT; f++) {
-            double got = draws.values[i][f], wish = value_of(i, f, salt);
-            assert_true(got == wish || (isnan(got) && isnan(wish)));
+            double got = draws.values[i][f], expected = value_of(i, f, salt);
+            assert_true(got == expected || (isnan(got) && isnan(expected)));
         }
     }
     free(draws.values);

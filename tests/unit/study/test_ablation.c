@@ -193,7 +193,7 @@ static void settings_are_whole_batches_and_long_contexts(void **state)
 {
     static const struct {
         uint64_t batch, context;
-        const char *wish;
+        const char *expected;
     } cases[] = {
         {1, 3840, "batch 4, context 960, batch 16"},
         {8, 131072, "batch 32, batch 2, context 32768, batch 128, context 8192"},
@@ -208,7 +208,7 @@ static void settings_are_whole_batches_and_long_contexts(void **state)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %llu",
                      s > 0 ? ", " : "", settings[s].key, (unsigned long long)settings[s].value);
         }
-        assert_string_equal(text, cases[i].wish);
+        assert_string_equal(text, cases[i].expected);
     }
 }
 
@@ -286,12 +286,12 @@ static const struct ablation_row *find(const struct ablation *ablation, enum abl
 }
 
 static void assert_saves(const struct ablation *ablation, const struct ablation_row *row,
-                         int64_t wish)
+                         int64_t expected)
 {
     int64_t ns;
     double times;
     assert_true(ablation_saves(ablation, row, &ns, &times));
-    assert_int_equal(ns, wish);
+    assert_int_equal(ns, expected);
 }
 
 /* LiteCache against RetroInfer, each figure from runs that are written out here. */

@@ -58,11 +58,11 @@ static void release(struct asked *asked)
     scenario_release(&asked->scenario);
 }
 
-static const struct quest *find(const struct advice *advice, const char *system)
+static const struct search *find(const struct advice *advice, const char *system)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
-        if (strcmp(advice->systems.quests[i].candidate->system, system) == 0) {
-            return &advice->systems.quests[i];
+        if (strcmp(advice->systems.searches[i].candidate->system, system) == 0) {
+            return &advice->systems.searches[i];
         }
     }
     fail_msg("no '%s'", system);
@@ -102,11 +102,11 @@ static void the_best_batch_is_that_of_brute_force(void **state)
     struct asked asked;
     (void)state;
     ask("llama-3-8b", "a40", "context=32K", "tpot_ms<=60", options, &asked);
-    const struct quest *vllm = find(&asked.advice, "vllm");
+    const struct search *vllm = find(&asked.advice, "vllm");
     double rate = advice_rate(&asked.advice, vllm, &asked.advice.form);
     assert_true(rate == brute_force("llama-3-8b", "a40", "context=32K", 60000000));
     assert_true(rate < brute_force("llama-3-8b", "a40", "context=32K", INT64_MAX));
-    assert_int_equal(asked.advice.best, vllm - asked.advice.systems.quests);
+    assert_int_equal(asked.advice.best, vllm - asked.advice.systems.searches);
     release(&asked);
 }
 
@@ -121,12 +121,12 @@ static void only_what_one_can_start_is_advised(void **state)
     (void)state;
     ask("llama-3-8b", "a40", "context=32K", NULL, options, &asked);
     const struct advice *advice = &asked.advice;
-    const struct quest *vllm = find(advice, "vllm");
+    const struct search *vllm = find(advice, "vllm");
     double rate = advice_rate(advice, vllm, &advice->form);
     static const char *const others[] = {"quest", "litecache", "vllm-hisparse"};
-    assert_int_equal(advice->best, vllm - advice->systems.quests);
+    assert_int_equal(advice->best, vllm - advice->systems.searches);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        const struct quest *other = find(advice, others[i]);
+        const struct search *other = find(advice, others[i]);
         assert_true(advice_rate(advice, other, &advice->form) > rate);
         assert_false(advice_starts(other));
     }
@@ -147,11 +147,11 @@ static void gpus_are_tried_in_every_form(void **state)
     assert_int_equal(advice->form_count, 2);
     for (uint32_t i = 0; i < advice->form_count; i++) {
         const struct advice_trial *form = &advice->forms[i];
-        const struct quest *quest = advice_trial_quest(form);
-        double each = advice_result(quest)->cells[COLUMN_DECODE_RATE].real;
+        const struct search *search = advice_trial_search(form);
+        double each = advice_result(search)->cells[COLUMN_DECODE_RATE].real;
         assert_int_equal(form->form.servers * form->form.gpus, 2);
-        assert_true(advice_rate(advice, quest, &form->form) == form->form.servers * each);
-        assert_true(advice_rate(advice, quest, &form->form) <=
+        assert_true(advice_rate(advice, search, &form->form) == form->form.servers * each);
+        assert_true(advice_rate(advice, search, &form->form) <=
                     advice_rate(advice, advice_plain(advice), &advice->form));
     }
     assert_true(advice->changes[ADVICE_FP8_KV].tried);
@@ -172,9 +172,9 @@ static void what_would_fit_is_found_where_nothing_does(void **state)
     assert_int_equal(asked.advice.best, PLANNING_NONE);
     assert_null(advice_result(advice_plain(&asked.advice)));
     assert_int_equal(changes[ADVICE_MORE_GPUS].form.gpus, 4);
-    assert_non_null(advice_result(advice_trial_quest(&changes[ADVICE_MORE_GPUS])));
+    assert_non_null(advice_result(advice_trial_search(&changes[ADVICE_MORE_GPUS])));
     assert_int_equal(changes[ADVICE_SHORTER].context, 1024);
-    assert_null(advice_result(advice_trial_quest(&changes[ADVICE_SHORTER])));
+    assert_null(advice_result(advice_trial_search(&changes[ADVICE_SHORTER])));
     assert_true(changes[ADVICE_FP8_WEIGHTS].tried);
     release(&asked);
 }
@@ -210,7 +210,7 @@ static void one_idle_request_rules_a_limit_out(void **state)
     (void)state;
     ask("llama-3-8b", "a40", "workload=\"synthetic:prompt=64000,output=16\"", "ttft_p99_ms<=500",
         options, &asked);
-    const struct quest *plain = advice_plain(&asked.advice);
+    const struct search *plain = advice_plain(&asked.advice);
     assert_int_equal(asked.advice.best, PLANNING_NONE);
     assert_true(advice_is_idle(plain));
     assert_true(plain->nearest != PLANNING_NONE);

@@ -17,7 +17,7 @@ enum { MOST = 8 };
 
 /* A row of a whole step; `paper` and `machine` are letters. Of a capital paper's table a figure was
  * used. */
-struct fact {
+struct published_figure {
     char paper, machine;
     double error; /* predicted over published, less 1 */
 };
@@ -30,14 +30,14 @@ struct made {
     char titles[MOST][2];
 };
 
-static void make(const struct fact *facts, struct made *out)
+static void make(const struct published_figure *known, struct made *out)
 {
     *out = (struct made){.comparison = {.rows = calloc(MOST, sizeof *out->comparison.rows),
                                         .runs = calloc(MOST, sizeof *out->comparison.runs)}};
-    for (uint32_t i = 0; i < MOST && facts[i].paper != '\0'; i++) {
+    for (uint32_t i = 0; i < MOST && known[i].paper != '\0'; i++) {
         struct comparison_row *row = &out->comparison.rows[i];
-        bool used = facts[i].paper < 'a';
-        out->titles[i][0] = used ? (char)(facts[i].paper - 'A' + 'a') : facts[i].paper;
+        bool used = known[i].paper < 'a';
+        out->titles[i][0] = used ? (char)(known[i].paper - 'A' + 'a') : known[i].paper;
         out->papers[i] = (struct paper){.title = out->titles[i], .used = used};
         out->said[i] = (struct paper_row){.least = 1, .most = 1};
         out->said[i].take = (struct formula){.terms = {{.column = COLUMN_STEP}}, .count = 1};
@@ -45,12 +45,12 @@ static void make(const struct fact *facts, struct made *out)
                                        .row = &out->said[i],
                                        .class_name = error_band_names[CLASS_BANDWIDTH_BOUND],
                                        .tolerance = 0.1,
-                                       .error = facts[i].error,
-                                       .verdict = fabs(facts[i].error) <= 0.1 ? VERDICT_MET
+                                       .error = known[i].error,
+                                       .verdict = fabs(known[i].error) <= 0.1 ? VERDICT_MET
                                                                               : VERDICT_MISSED};
         memset(row->runs, 0xff, sizeof row->runs);
         row->runs[PAPER_RUN] = i;
-        out->comparison.runs[i].point.setup.profile.name[0] = facts[i].machine;
+        out->comparison.runs[i].point.setup.profile.name[0] = known[i].machine;
         out->comparison.row_count++;
     }
 }
@@ -61,12 +61,12 @@ static void release(struct made *made)
     free(made->comparison.runs);
 }
 
-static struct class_errors errors_of(const struct fact *facts)
+static struct class_errors errors_of(const struct published_figure *known)
 {
     struct made made;
     struct class_errors errors;
     struct error why;
-    make(facts, &made);
+    make(known, &made);
     assert_true(
         class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
     release(&made);
@@ -75,7 +75,7 @@ static struct class_errors errors_of(const struct fact *facts)
 
 static const struct {
     const char *what;
-    struct fact facts[MOST];
+    struct published_figure known[MOST];
     double factor, median;
     uint32_t tested, inside;
 } cases[] = {
@@ -113,7 +113,7 @@ static void bands_are_tested_on_rows_they_never_saw(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct class_errors errors = errors_of(cases[i].facts);
+        struct class_errors errors = errors_of(cases[i].known);
         bool median = cases[i].median == 0 || fabs(errors.median - cases[i].median) < 1e-9;
         if (fabs(errors.band.factor - cases[i].factor) > 1e-9 || !median ||
             errors.tested != cases[i].tested || errors.inside != cases[i].inside) {
@@ -147,12 +147,12 @@ static void a_band_that_tells_nothing_does_not_stand(void **state)
  * numbers of one GPU are one machine in the test. */
 static void a_servers_figures_make_its_band(void **state)
 {
-    const struct fact facts[MOST] = {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
+    const struct published_figure known[MOST] = {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
     struct made made;
     struct class_errors errors;
     struct error why;
     (void)state;
-    make(facts, &made);
+    make(known, &made);
     const char *name = error_band_names[error_band_of_server(true, BAND_TTFT)];
     for (int i = 0; i < 3; i++) {
         struct model *model = &made.comparison.runs[i].point.setup.model;
@@ -173,12 +173,12 @@ static void a_servers_figures_make_its_band(void **state)
 
 static void rows_of_other_classes_count_there(void **state)
 {
-    const struct fact facts[MOST] = {{'a', 'm', 0.1}};
+    const struct published_figure known[MOST] = {{'a', 'm', 0.1}};
     struct made made;
     struct class_errors errors;
     struct error why;
     (void)state;
-    make(facts, &made);
+    make(known, &made);
     assert_true(
         class_errors_of(&made.comparison, error_band_names[CLASS_CPU_MANAGED], &errors, &why));
     assert_int_equal(errors.rows, 0);

@@ -29,12 +29,12 @@ static struct difference compare(const char *base, const char *system)
 }
 
 /* The mechanisms that it stands on nearest to the base, and those left out with it. */
-struct wish {
+struct expected_mechanism {
     const char *name, *on_top_of, *also_without;
 };
 
-static void assert_difference(const char *base, const char *system, const struct wish *wishes,
-                              uint32_t count)
+static void assert_difference(const char *base, const char *system,
+                              const struct expected_mechanism *expected, uint32_t count)
 {
     struct difference difference = compare(base, system);
     char text[256];
@@ -42,12 +42,12 @@ static void assert_difference(const char *base, const char *system, const struct
     for (uint32_t i = 0; i < count; i++) {
         const struct difference_mechanism *mechanism = &difference.mechanisms[i];
         uint32_t out = difference_all(&difference) & ~mechanism->most & ~(1u << i);
-        assert_string_equal(mechanism->name, wishes[i].name);
+        assert_string_equal(mechanism->name, expected[i].name);
         assert_string_equal(
             difference_names(&difference, mechanism->least, false, text, sizeof text),
-            wishes[i].on_top_of);
+            expected[i].on_top_of);
         assert_string_equal(difference_names(&difference, out, false, text, sizeof text),
-                            wishes[i].also_without);
+                            expected[i].also_without);
     }
     difference_release(&difference);
 }
@@ -57,7 +57,7 @@ static void assert_difference(const char *base, const char *system, const struct
  * synchronises with no CPU. */
 static void litecache_needs_what_retroinfer_lacks(void **state)
 {
-    static const struct wish wishes[] = {
+    static const struct expected_mechanism expected[] = {
         {"policy", "manager", "resident_heads"},
         {"resident_heads", "policy, manager", ""},
         {"retrieval", "", ""},
@@ -72,12 +72,13 @@ static void litecache_needs_what_retroinfer_lacks(void **state)
         {"operators", "", ""},
     };
     (void)state;
-    assert_difference("retroinfer", "litecache", wishes, COUNT(wishes));
+    assert_difference("retroinfer", "litecache", expected, COUNT(expected));
 }
 
 static void presets_that_differ_in_one_differ_in_one(void **state)
 {
-    static const struct wish launch[] = {{"launch", "", ""}}, policy[] = {{"policy", "", ""}};
+    static const struct expected_mechanism launch[] = {{"launch", "", ""}},
+                                           policy[] = {{"policy", "", ""}};
     (void)state;
     assert_difference("clo", "litecache", launch, 1);
     assert_difference("retroinfer", "retroinfer-fifo", policy, 1);
@@ -88,7 +89,7 @@ static void presets_that_differ_in_one_differ_in_one(void **state)
  * host, which fullattn has none of. */
 static void what_cannot_do_without_each_other_is_one(void **state)
 {
-    static const struct wish wishes[] = {
+    static const struct expected_mechanism expected[] = {
         {"policy, attention", "resident_heads", ""},
         {"recent", "", ""},
         {"resident_heads", "", "policy, attention"},
@@ -96,7 +97,7 @@ static void what_cannot_do_without_each_other_is_one(void **state)
         {"operators", "", ""},
     };
     (void)state;
-    assert_difference("fullattn", "hgca", wishes, COUNT(wishes));
+    assert_difference("fullattn", "hgca", expected, COUNT(expected));
     struct difference difference = compare("fullattn", "hgca");
     assert_string_equal(difference.mechanisms[0].label, "policy=window-maw, attention=hybrid");
     assert_non_null(difference_refusal(&difference, 1));

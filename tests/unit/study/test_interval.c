@@ -10,10 +10,10 @@
 
 #include <math.h>
 
-static void assert_near(double got, double wish, double within)
+static void assert_near(double got, double expected, double within)
 {
-    if (!(fabs(got - wish) <= within)) {
-        fail_msg("%.9g, not %.9g", got, wish);
+    if (!(fabs(got - expected) <= within)) {
+        fail_msg("%.9g, not %.9g", got, expected);
     }
 }
 

@@ -56,25 +56,25 @@ static void plan(const char *trace, const char *systems, const char *machines,
 }
 
 /* The same values were tried, with the same results, and the same one was found. */
-static void check_same_quest(const struct quest *quest, const struct quest *expected)
+static void check_same_search(const struct search *search, const struct search *expected)
 {
-    assert_string_equal(quest->candidate->system, expected->candidate->system);
-    assert_string_equal(quest->candidate->machine, expected->candidate->machine);
-    assert_int_equal(quest->search.tried, expected->search.tried);
-    assert_int_equal(quest->found, expected->found);
-    assert_int_not_equal(quest->found, PLANNING_NONE);
-    assert_string_equal(quest_text(quest, false, quest->found),
-                        quest_text(expected, false, expected->found));
-    check_same_result(&quest->results[quest->found], &expected->results[expected->found]);
+    assert_string_equal(search->candidate->system, expected->candidate->system);
+    assert_string_equal(search->candidate->machine, expected->candidate->machine);
+    assert_int_equal(search->grid.tried, expected->grid.tried);
+    assert_int_equal(search->found, expected->found);
+    assert_int_not_equal(search->found, PLANNING_NONE);
+    assert_string_equal(search_text(search, false, search->found),
+                        search_text(expected, false, expected->found));
+    check_same_result(&search->results[search->found], &expected->results[expected->found]);
 }
 
-static const struct quest *find_quest(const struct planning *planning, const char *system,
-                                      const char *machine)
+static const struct search *find_search(const struct planning *planning, const char *system,
+                                        const char *machine)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
-        const struct candidate *candidate = planning->quests[i].candidate;
+        const struct candidate *candidate = planning->searches[i].candidate;
         if (strcmp(candidate->system, system) == 0 && strcmp(candidate->machine, machine) == 0) {
-            return &planning->quests[i];
+            return &planning->searches[i];
         }
     }
     fail_msg("no search of %s on %s", system, machine);
@@ -99,8 +99,8 @@ static void several_candidates_get_the_answers_that_each_gets_alone(void **state
             struct planning alone;
             begin(&own);
             plan(traces[t], systems[i / 2], machines[i % 2], &own, &alone);
-            check_same_quest(find_quest(&together, systems[i / 2], machines[i % 2]),
-                             &alone.quests[0]);
+            check_same_search(find_search(&together, systems[i / 2], machines[i % 2]),
+                              &alone.searches[0]);
             planning_release(&alone);
             run_context_release(&own);
         }
@@ -120,7 +120,7 @@ static void a_plan_after_another_answers_the_same(void **state)
     plan(traces[1], "retroinfer", "a40,h200", &runs, &again);
     assert_int_equal(again.winner, first.winner);
     for (uint32_t i = 0; i < first.count; i++) {
-        check_same_quest(&again.quests[i], &first.quests[i]);
+        check_same_search(&again.searches[i], &first.searches[i]);
     }
     planning_release(&first);
     planning_release(&again);
@@ -158,8 +158,8 @@ static void a_machine_without_a_price_is_not_compared_by_cost(void **state)
     struct error why = {0};
     assert_true(plan_cost("a40,h200", "h200=3", &planning, &why));
     assert_int_equal(planning.winner, 1);
-    assert_true(planning.quests[0].cannot);
-    assert_string_equal(planning.quests[0].why.found, missing);
+    assert_true(planning.searches[0].cannot);
+    assert_string_equal(planning.searches[0].why.found, missing);
     planning_release(&planning);
     assert_false(plan_cost("a40,h200", NULL, &planning, &why));
     assert_string_equal(why.found, missing);

@@ -152,8 +152,8 @@ static void make_run(struct result *result, const char *status)
 
 static const struct {
     const char *text;
-    double shortfall;
-} shortfalls[] = {
+    double violation;
+} violations[] = {
     {"tpot_ms<=50", 0},
     {"tpot_ms<=51", 0},
     {"tpot_ms<=40", 0.25}, /* 10 of 40 */
@@ -172,15 +172,15 @@ static void a_miss_is_a_share_of_the_bound_and_the_largest_counts(void **state)
     struct result result;
     (void)state;
     make_run(&result, "ok");
-    for (size_t i = 0; i < sizeof shortfalls / sizeof shortfalls[0]; i++) {
+    for (size_t i = 0; i < sizeof violations / sizeof violations[0]; i++) {
         struct targets targets;
         struct error why;
-        assert_true(targets_parse(shortfalls[i].text, &targets, &why));
-        double shortfall = targets_shortfall(&targets, &result);
-        if (!(shortfall == shortfalls[i].shortfall ||
-              fabs(shortfall - shortfalls[i].shortfall) < 1e-12)) {
-            fail_msg("%s is missed by %g, not %g", shortfalls[i].text, shortfall,
-                     shortfalls[i].shortfall);
+        assert_true(targets_parse(violations[i].text, &targets, &why));
+        double violation = targets_violation(&targets, &result);
+        if (!(violation == violations[i].violation ||
+              fabs(violation - violations[i].violation) < 1e-12)) {
+            fail_msg("%s is missed by %g, not %g", violations[i].text, violation,
+                     violations[i].violation);
         }
     }
     result_release(&result);
@@ -195,7 +195,7 @@ static void a_run_that_does_not_fit_meets_nothing(void **state)
     (void)state;
     make_run(&result, "out-of-memory");
     assert_true(targets_parse("tpot_ms<=51", &targets, &why));
-    assert_true(isinf(targets_shortfall(&targets, &result)));
+    assert_true(isinf(targets_violation(&targets, &result)));
     assert_string_equal(target_format(&targets.all[0], &result, text), "-");
     result_release(&result);
     make_run(&result, "ok");

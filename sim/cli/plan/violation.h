@@ -1,15 +1,15 @@
 /* Why a run does not meet its targets, in words. */
-#ifndef CLI_PLAN_SHORTFALL_H
-#define CLI_PLAN_SHORTFALL_H
+#ifndef CLI_PLAN_VIOLATION_H
+#define CLI_PLAN_VIOLATION_H
 
 #include "study/plan/target.h"
 
-enum { SHORTFALL_TEXT = 1024 };
+enum { VIOLATION_TEXT = 1024 };
 
 /* Write "misses tpot_ms<=20 by 15 % (23.1)" for each target that a run misses; or why it has no
  * figures: "has no hit_ratio", "failed (...)". `compared` is the figure by which runs are compared
  * (a planning's `best`), COLUMN_COUNT for none. "" if the run misses nothing. */
-void shortfall_describe(const struct targets *targets, enum column compared,
-                        const struct result *result, char text[SHORTFALL_TEXT]);
+void violation_describe(const struct targets *targets, enum column compared,
+                        const struct result *result, char text[VIOLATION_TEXT]);
 
 #endif

@@ -1,46 +1,46 @@
-#include "cli/plan/shortfall.h"
+#include "cli/plan/violation.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static size_t say_absent(enum column column, size_t used, char text[SHORTFALL_TEXT])
+static size_t say_absent(enum column column, size_t used, char text[VIOLATION_TEXT])
 {
-    return (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%shas no %s%s",
+    return (size_t)snprintf(text + used, VIOLATION_TEXT - used, "%shas no %s%s",
                             used > 0 ? ", " : "", column_kinds[column].name,
                             column == COLUMN_COST ? " (the hardware has no price_per_hour)" : "");
 }
 
-void shortfall_describe(const struct targets *targets, enum column compared,
-                        const struct result *result, char text[SHORTFALL_TEXT])
+void violation_describe(const struct targets *targets, enum column compared,
+                        const struct result *result, char text[VIOLATION_TEXT])
 {
     const char *status = result->cells[COLUMN_STATUS].text;
     size_t used = 0;
     text[0] = '\0';
     if (strcmp(status, "ok") != 0) {
-        snprintf(text, SHORTFALL_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
+        snprintf(text, VIOLATION_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
                  status, result->message);
         return;
     }
-    for (uint32_t i = 0; i < targets->count && used < SHORTFALL_TEXT; i++) {
+    for (uint32_t i = 0; i < targets->count && used < VIOLATION_TEXT; i++) {
         const struct target *target = &targets->all[i];
-        double shortfall = target_shortfall(target, result);
+        double violation = target_violation(target, result);
         char value[TARGET_TEXT];
-        if (isinf(shortfall)) {
+        if (isinf(violation)) {
             used += say_absent(target->column, used, text);
-        } else if (shortfall > 0) {
+        } else if (violation > 0) {
             char share[TARGET_TEXT] = ""; /* nothing is a share of 0 */
             if (target->bound > 0) {
-                snprintf(share, sizeof share, " by %.*f %%", shortfall < 0.01 ? 2 : shortfall < 0.1,
-                         100 * shortfall);
+                snprintf(share, sizeof share, " by %.*f %%", violation < 0.01 ? 2 : violation < 0.1,
+                         100 * violation);
             }
-            used += (size_t)snprintf(text + used, SHORTFALL_TEXT - used, "%s%s%s (%s)",
+            used += (size_t)snprintf(text + used, VIOLATION_TEXT - used, "%s%s%s (%s)",
                                      used > 0 ? " and " : "misses ", target->text, share,
                                      target_format(target, result, value));
         }
     }
     bool lacks = compared != COLUMN_COUNT && !result->cells[compared].set;
-    if (lacks && !targets_judge(targets, compared) && used < SHORTFALL_TEXT) {
+    if (lacks && !targets_judge(targets, compared) && used < VIOLATION_TEXT) {
         say_absent(compared, used, text);
     }
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/plan/shortfall.h"
+#include "cli/plan/violation.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct {
      "has no mass_recall"},
 };
 
-static void a_shortfall_is_always_told(void **state)
+static void a_violation_is_always_told(void **state)
 {
     (void)state;
     struct result result;
@@ -35,11 +35,11 @@ static void a_shortfall_is_always_told(void **state)
     assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
     result_real(&result, COLUMN_HIT_RATIO, 0.25);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[SHORTFALL_TEXT] = "what was here before";
+        char text[VIOLATION_TEXT] = "what was here before";
         struct targets targets;
         print_message("# %s\n", cases[i].name);
         assert_true(targets_parse(cases[i].targets, &targets, &why));
-        shortfall_describe(&targets, cases[i].compared, &result, text);
+        violation_describe(&targets, cases[i].compared, &result, text);
         assert_string_equal(text, cases[i].text);
     }
     result_release(&result);
@@ -48,7 +48,7 @@ static void a_shortfall_is_always_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shortfall_is_always_told),
+        cmocka_unit_test(a_violation_is_always_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
