@@ -172,6 +172,9 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
         return false;
     }
     DIR *opened = opendir(path);
+    if (opened == NULL && errno == ENOENT) { /* no such files ship */
+        return true;
+    }
     if (opened == NULL) {
         return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }

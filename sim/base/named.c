@@ -33,8 +33,15 @@ const struct named_kind named_host = {"host", "hwprofiles/hosts", "yaml",
                                       NULL,   list_hardware,      "a profile"};
 const struct named_kind named_fabric = {"fabric", "hwprofiles/fabrics", "yaml",
                                         NULL,     list_hardware,        "a profile"};
-const struct named_kind *const named_parts[] = {&named_gpu, &named_link, &named_host, &named_fabric,
-                                                NULL};
+const struct named_kind named_disk = {"disk", "hwprofiles/disks", "yaml",
+                                      NULL,   list_hardware,      "a profile"};
+const struct named_kind named_pool = {"pool", "hwprofiles/pools", "yaml",
+                                      NULL,   list_hardware,      "a profile"};
+const struct named_kind named_network = {"network", "hwprofiles/networks", "yaml",
+                                         NULL,      list_hardware,         "a profile"};
+const struct named_kind *const named_parts[] = {&named_gpu,     &named_link, &named_host,
+                                                &named_fabric,  &named_disk, &named_pool,
+                                                &named_network, NULL};
 const struct named_kind named_system = {"system", "scenarios/systems",     "yaml",
                                         "also",   "spillway list systems", "a preset"};
 const struct named_kind named_trace = {"trace", "traces", "swt", NULL, list_traces, "a recording"};

@@ -8,9 +8,19 @@
 #include <stddef.h>
 
 /* The parts of a machine. MACHINE stands for the whole machine. */
-enum profile_part { PART_GPU, PART_LINK, PART_HOST, PART_FABRIC, PART_COUNT, MACHINE = PART_COUNT };
+enum profile_part {
+    PART_GPU,
+    PART_LINK,
+    PART_HOST,
+    PART_FABRIC,
+    PART_DISK,
+    PART_POOL,
+    PART_NETWORK,
+    PART_COUNT,
+    MACHINE = PART_COUNT
+};
 
-/* "gpu", "link", "host", "fabric". */
+/* "gpu", "link", "host", "fabric", "disk", "pool", "network". */
 extern const char *const part_names[PART_COUNT];
 
 /* The file of the part or machine that the scalar `name` names: a path, a part's file, or a

@@ -1,7 +1,7 @@
 /* A hardware profile: the costs of a machine's GPU, link and host, as curves with their basis.
  *
  * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link,
- * host and fabric: whole machines in hwprofiles/NAME.yaml, parts in
+ * host, fabric, disk, pool and network: whole machines in hwprofiles/NAME.yaml, parts in
  * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/'
  * or ends in .yaml is a path). A part is either the name of a profile that has this part (part
  * files are looked up before machines) or a map of figures. A map may start from another profile

@@ -34,20 +34,18 @@ void places_join(struct places *places, int from, int to, const struct place_lin
     }
 }
 
-static double stated(const struct profile *profile, enum curve_id id, struct trust *trust)
+struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
+                                double sharers, struct trust *trust)
 {
-    return profile_states(profile, id) ? profile_value(profile, id, 0, trust) : 0;
-}
-
-struct place_link place_link_of(const struct profile *profile, double sharers, struct trust *trust)
-{
-    const struct way_kind *in = &way_kinds[WAY_IN], *out = &way_kinds[WAY_OUT];
+    enum way_id back = way_kinds[there].back;
+    enum curve_id both = way_kinds[there].both;
+    bool limited = both != CURVE_COUNT && profile_states(profile, both);
     return (struct place_link){
-        .there_name = in->name,
-        .back_name = out->name,
-        .there = stated(profile, in->by[BY_ENGINE].rate, trust) / sharers,
-        .back = stated(profile, out->by[BY_ENGINE].rate, trust) / sharers,
-        .both = stated(profile, in->both, trust) / sharers,
+        .there_name = way_kinds[there].name,
+        .back_name = way_kinds[back].name,
+        .there = way_rate(profile, there, BY_ENGINE, bytes, trust) / sharers,
+        .back = way_rate(profile, back, BY_ENGINE, bytes, trust) / sharers,
+        .both = limited ? profile_value(profile, both, 0, trust) / sharers : 0,
     };
 }
 

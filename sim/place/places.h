@@ -47,9 +47,10 @@ uint32_t places_add_channel(struct places *places, const char *name, double rate
 
 void places_join(struct places *places, int from, int to, const struct place_link *link);
 
-/* The link of a GPU of the machine to its host, of which `sharers` GPUs have an equal part each; what
- * the machine does not state is 0. */
-struct place_link place_link_of(const struct profile *profile, double sharers, struct trust *trust);
+/* What a way and its way back are on a machine, for parts of `bytes`, of which `sharers` have an equal
+ * part each; a direction that the machine does not state is 0. */
+struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
+                                double sharers, struct trust *trust);
 
 /* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
  * no path. `tiers`: with those of the places at its ends. */

@@ -2,6 +2,8 @@
  *
  *     TIER_GPU    HBM of one GPU               `gpu` in a machine's file
  *     TIER_HOST   the memory of its server     `host`
+ *     TIER_DISK   the drives of that server    `disk`
+ *     TIER_POOL   memory that servers share    `pool`
  *
  * A tier is a row of tier_kinds[]; its figures are curves of a machine (hardware/curves.def). What moves
  * between two tiers takes a way (way.h).
@@ -11,7 +13,7 @@
 
 #include "hardware/profile.h"
 
-enum tier_id { TIER_GPU, TIER_HOST, TIER_COUNT };
+enum tier_id { TIER_GPU, TIER_HOST, TIER_DISK, TIER_POOL, TIER_COUNT };
 
 enum tier_sharers { SHARED_BY_NOBODY, SHARED_BY_GPUS, SHARED_BY_SERVERS };
 

@@ -4,6 +4,10 @@
     {                                                                                              \
         CURVE_COUNT, CURVE_COUNT                                                                   \
     }
+#define BY_ENGINE_ALONE(rate, start)                                                               \
+    {                                                                                              \
+        {rate, start}, NONE, NONE                                                                  \
+    }
 
 const struct way_kind way_kinds[WAY_COUNT] = {
     [WAY_IN] = {"link to GPU",
@@ -14,18 +18,27 @@ const struct way_kind way_kinds[WAY_COUNT] = {
                  {CURVE_LINK_CPU_STORE, CURVE_GPU_FLAG}},
                 WAY_OUT,
                 CURVE_LINK_DUPLEX},
-    [WAY_OUT] = {"link to host",
-                 TIER_GPU,
-                 TIER_HOST,
-                 {{CURVE_LINK_OUT, CURVE_LINK_COPY_LATENCY}, NONE, NONE},
-                 WAY_IN,
+    [WAY_OUT] = {"link to host", TIER_GPU, TIER_HOST,
+                 BY_ENGINE_ALONE(CURVE_LINK_OUT, CURVE_LINK_COPY_LATENCY), WAY_IN,
                  CURVE_LINK_DUPLEX},
-    [WAY_PEER] = {"fabric",
-                  TIER_GPU,
-                  TIER_GPU,
-                  {{CURVE_FABRIC_COLLECTIVE_2, CURVE_COUNT}, NONE, NONE},
-                  WAY_PEER,
-                  CURVE_COUNT},
+    /* As exchange.h has it, a send takes as long as an all-reduce of its bytes between two. */
+    [WAY_PEER] = {"fabric", TIER_GPU, TIER_GPU,
+                  BY_ENGINE_ALONE(CURVE_FABRIC_COLLECTIVE_2, CURVE_COUNT), WAY_PEER, CURVE_COUNT},
+    [WAY_DISK_IN] = {"disk to host", TIER_DISK, TIER_HOST,
+                     BY_ENGINE_ALONE(CURVE_DISK_READ, CURVE_DISK_LATENCY), WAY_DISK_OUT,
+                     CURVE_COUNT},
+    [WAY_DISK_OUT] = {"host to disk", TIER_HOST, TIER_DISK,
+                      BY_ENGINE_ALONE(CURVE_DISK_WRITE, CURVE_DISK_LATENCY), WAY_DISK_IN,
+                      CURVE_COUNT},
+    [WAY_POOL_IN] = {"pool to host", TIER_POOL, TIER_HOST,
+                     BY_ENGINE_ALONE(CURVE_POOL_READ, CURVE_POOL_LATENCY), WAY_POOL_OUT,
+                     CURVE_COUNT},
+    [WAY_POOL_OUT] = {"host to pool", TIER_HOST, TIER_POOL,
+                      BY_ENGINE_ALONE(CURVE_POOL_WRITE, CURVE_POOL_LATENCY), WAY_POOL_IN,
+                      CURVE_COUNT},
+    [WAY_NETWORK] = {"network", TIER_HOST, TIER_HOST,
+                     BY_ENGINE_ALONE(CURVE_NETWORK_BANDWIDTH, CURVE_NETWORK_LATENCY), WAY_NETWORK,
+                     CURVE_COUNT},
 };
 
 bool way_stated(const struct profile *profile, enum way_id id)
@@ -38,6 +51,9 @@ double way_rate(const struct profile *profile, enum way_id id, enum carrier by, 
 {
     enum curve_id curve = way_kinds[id].by[by].rate;
     bool times = curve_kinds[curve].unit == UNIT_NS;
+    if (!profile_states(profile, curve)) {
+        return 0;
+    }
     return times ? size * 1e9 / profile_time(profile, curve, size, trust)
                  : profile_value(profile, curve, size, trust);
 }

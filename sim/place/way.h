@@ -1,19 +1,32 @@
 /* Ways: what bytes take from one tier to another, in one direction.
  *
- *              copy engine, loads by SMs, stores by the CPU
- *     host ────────────────── WAY_IN ─────────────────────▶ gpu ── WAY_PEER ──▶ gpu
- *          ◀───────────────── WAY_OUT ────────────────────
+ *     gpu ◀──── WAY_IN ────── host ◀──── WAY_DISK_IN ───── disk
+ *     gpu ───── WAY_OUT ────▶ host ───── WAY_DISK_OUT ───▶ disk
+ *      ▲                       ▲ └────── WAY_POOL_OUT ───▶ pool, and WAY_POOL_IN back
+ *   WAY_PEER (fabric)      WAY_NETWORK
+ *      ▼                       ▼
+ *     gpu                     host of another server
  *
- * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte,
- * both curves of a machine; either may be absent. WAY_IN and WAY_OUT together carry no more than
- * `both`.
+ * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte, both
+ * curves of a machine. A way and its way back together carry no more than `both`.
  */
 #ifndef PLACE_WAY_H
 #define PLACE_WAY_H
 
 #include "place/tier.h"
 
-enum way_id { WAY_IN, WAY_OUT, WAY_PEER, WAY_COUNT };
+enum way_id {
+    WAY_IN,
+    WAY_OUT,
+    LINK_WAYS, /* those between a GPU and its host come first */
+    WAY_PEER = LINK_WAYS,
+    WAY_DISK_IN,
+    WAY_DISK_OUT,
+    WAY_POOL_IN,
+    WAY_POOL_OUT,
+    WAY_NETWORK,
+    WAY_COUNT
+};
 
 /* Who moves the bytes: an engine, while the CPU calls it once (host.copy_call); kernels, whose SMs
  * wait meanwhile; or threads of the CPU. */
@@ -35,7 +48,8 @@ extern const struct way_kind way_kinds[WAY_COUNT];
 bool way_stated(const struct profile *profile, enum way_id id);
 
 /* Bytes a second by a carrier, for `size` (what its curve goes by: bytes, or threads), alone; and its
- * fixed time in ns. `trust` is lowered to the curve's. The way has this carrier. */
+ * fixed time in ns. `trust` is lowered to the curve's. The way has this carrier; a rate that the
+ * machine does not state is 0. */
 double way_rate(const struct profile *profile, enum way_id id, enum carrier by, double size,
                 struct trust *trust);
 double way_start_ns(const struct profile *profile, enum way_id id, enum carrier by,

@@ -314,6 +314,27 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
             error_expect(why, "above 0 and at most 100%%"));
 }
 
+/* No mechanism uses a tier below host memory, nor a network. */
+static bool check_places(const struct profile *profile, struct error *why)
+{
+    static const struct {
+        const char *part, *what;
+    } unused[] = {
+        {"disk", "keeps KV on a disk"},
+        {"pool", "keeps KV in a pool"},
+        {"network", "sends KV to another server"},
+    };
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        const struct node *stated = node_get(profile->node, unused[i].part);
+        if (stated != NULL) {
+            node_error(stated, why, "the machine has a '%s', but no mechanism %s", unused[i].part,
+                       unused[i].what);
+            return error_expect(why, "a machine without '%s'", unused[i].part);
+        }
+    }
+    return true;
+}
+
 /* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
@@ -322,7 +343,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !parallel_check(root, &out->setup, why)) {
+        !check_places(&out->setup.profile, why) || !parallel_check(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);

@@ -155,8 +155,8 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
 static void note_match(const struct server *server, const struct prefix_match *match)
 {
     struct series *series = server->options.series;
-    series_add(series, SERIES_ON_GPU, server->now_ns, (double)match->found[0]);
-    series_add(series, SERIES_ON_HOST, server->now_ns, (double)match->found[1]);
+    series_add(series, SERIES_HIT_GPU, server->now_ns, (double)match->found[0]);
+    series_add(series, SERIES_HIT_HOST, server->now_ns, (double)match->found[1]);
 }
 
 /* Take blocks for the front of the queue; false if there is no room.

@@ -9,7 +9,7 @@
 /* In the order of series.def. */
 static_assert((int)SERIES_FIGURES == (int)RESULT_SERIES, "every figure of a series is stored");
 static_assert((int)SERIES_BLOCKS == (int)RESULT_SERIES_blocks, "levels come first");
-static_assert((int)SERIES_ON_HOST == (int)RESULT_SERIES_hit_tokens_host, "in the same order");
+static_assert((int)SERIES_HIT_HOST == (int)RESULT_SERIES_hit_tokens_host, "in the same order");
 
 static bool write_requests(const struct requests *requests, const struct served *all,
                            struct result *result, struct error *why)

@@ -116,7 +116,7 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan,
 
 /* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
  * than run. */
-static bool room_on_host(const struct point *point, uint32_t most,
+static bool room_in_host(const struct point *point, uint32_t most,
                          const struct run_context *context, struct serving_room *room,
                          struct error *why)
 {
@@ -151,7 +151,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
     bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
     if (offloads) {
         room->full = plan.full;
-        ok = room_on_host(point, plan.max_batch, context, room, why);
+        ok = room_in_host(point, plan.max_batch, context, room, why);
     } else {
         ok = room_in_hbm(point, &plan, room, why);
     }

@@ -37,7 +37,8 @@ static bool join_host(struct step_cost *cost, struct error *why)
     struct places places = {.count = 0};
     int host = places_add(&places, TIER_HOST, 0), gpu = places_add(&places, TIER_GPU, 0);
     bool said = profile_states(profile, CURVE_LINK_GPUS_PER_UPLINK);
-    cost->link = place_link_of(profile, said ? cost_uplink_sharers(cost->setup, trust) : 1, trust);
+    cost->link = place_link_of(profile, WAY_IN, 0,
+                               said ? cost_uplink_sharers(cost->setup, trust) : 1, trust);
     cost->copy_start_ns =
         way_stated(profile, WAY_IN) ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
     places_join(&places, host, gpu, &cost->link);

@@ -12,7 +12,7 @@ static bool makes_index(const struct setup *setup, uint32_t layer)
            !setup_attends_all(setup, layer);
 }
 
-bool index_build_on_host(const struct setup *setup)
+bool index_build_by_cpu(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     return setup->prompt > 0 && m->retrieval_stream && m->cluster_centroids > 0;
@@ -53,7 +53,7 @@ double index_build_host_ns(const struct setup *setup, const struct indexing *ind
                            double hidden_ns, struct trust *trust)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    if (!index_build_on_host(setup) || indexing->keys == 0) {
+    if (!index_build_by_cpu(setup) || indexing->keys == 0) {
         return 0;
     }
     double flops = indexing->keys * (double)m->cluster_centroids * 2 * setup->model.head_dim;

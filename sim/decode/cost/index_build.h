@@ -18,7 +18,7 @@
 #include "decode/cost/cost.h"
 
 /* Does the prefill run k-means on the host? */
-bool index_build_on_host(const struct setup *setup);
+bool index_build_by_cpu(const struct setup *setup);
 
 /* The work of building a layer's index in one pass; all 0 at first. */
 struct indexing {

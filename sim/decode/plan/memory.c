@@ -263,8 +263,7 @@ static double host_kv_bytes(const struct setup *setup, const struct head_sizes *
     }
     double pairs = (double)offloaded * batch, token = (double)model_kv_head_bytes(&setup->model);
     if (m->attention != ATTEND_HYBRID) {
-        return pairs / model_kv_heads(&setup->model) *
-               representation_host_bytes(setup, &sizes->split);
+        return pairs / model_kv_heads(&setup->model) * split_host_bytes(setup, &sizes->split);
     }
     double window = (double)(m->sinks + setup_recent(setup) + sizes->cache_tokens);
     return pairs * fmax(0, (double)setup->context - window) * (token + CPU_AVERAGE_BYTES);
@@ -412,6 +411,9 @@ uint64_t memory_limit(const struct setup *setup, const struct memory *memory, en
 {
     if (tier == TIER_HOST && setup->host_memory > 0) {
         return setup->host_memory;
+    }
+    if (tier > TIER_HOST && !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
+        return 0; /* nothing lies there */
     }
     uint64_t room =
         tier == TIER_GPU

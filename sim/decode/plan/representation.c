@@ -56,7 +56,7 @@ struct kernel representation_recompute(const struct setup *setup, const struct r
     return remaking->tokens > 0 ? kernel_then(kernel, run_again(setup, remaking)) : kernel;
 }
 
-double representation_host_bytes(const struct setup *setup, const struct split *split)
+double split_host_bytes(const struct setup *setup, const struct split *split)
 {
     return (double)split->kv * (double)model_kept_token_bytes(&setup->model) +
            (double)split->act_host * (double)model_activation_bytes(&setup->model);

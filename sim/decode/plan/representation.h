@@ -40,7 +40,7 @@ struct split representation_split(const struct setup *setup, uint64_t context, u
                                   double share);
 
 /* Bytes of one sequence in one layer, in host memory and on each pass over the link. */
-double representation_host_bytes(const struct setup *setup, const struct split *split);
+double split_host_bytes(const struct setup *setup, const struct split *split);
 
 /* What a micro-batch recomputes in a layer; all 0 at first. */
 struct remaking {

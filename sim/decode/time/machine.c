@@ -47,7 +47,7 @@ static void add_host(struct pipe *pipe, struct places *places, int gpu, struct e
     double sharers = cost_uplink_sharers(pipe->setup, &pipe->channel_trust);
     int host = add_place(pipe, places, TIER_HOST, sharers);
     const struct place_link link =
-        place_link_of(&pipe->setup->profile, sharers, &pipe->channel_trust);
+        place_link_of(&pipe->setup->profile, WAY_IN, 0, sharers, &pipe->channel_trust);
     places_join(places, host, gpu, &link);
     uint32_t dram = (uint32_t)places->all[host].channel;
     routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, host, gpu, true);

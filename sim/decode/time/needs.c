@@ -58,7 +58,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
-    bool trains = index_build_on_host(setup);
+    bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct {

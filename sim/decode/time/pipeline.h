@@ -45,7 +45,7 @@ enum { PIPELINE_MOST_DRAWN = 1 << 16 }; /* some 200 MB of tasks */
 
 struct pipeline_step {
     int64_t ns;
-    int64_t moved[WAY_COUNT]; /* bytes */
+    int64_t moved[LINK_WAYS]; /* bytes */
 };
 
 struct timing {

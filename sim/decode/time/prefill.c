@@ -75,8 +75,8 @@ double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan,
         double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
         return heads * fmax(0, (double)prompt - window) * (head_bytes + CPU_AVERAGE_BYTES);
     }
-    return heads / plan->kv_heads * representation_host_bytes(setup, &of->sizes.split) *
-           (double)prompt / (double)of->context;
+    return heads / plan->kv_heads * split_host_bytes(setup, &of->sizes.split) * (double)prompt /
+           (double)of->context;
 }
 
 /* ---- the schedule ---- */

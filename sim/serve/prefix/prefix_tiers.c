@@ -255,7 +255,7 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
     bury(tiers, id);
 }
 
-static void on_gpu_evict(uint32_t id, void *context)
+static void on_pool_evict(uint32_t id, void *context)
 {
     hand_on(context, 1, id);
 }
@@ -284,8 +284,8 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
         (tiers->loads_of_own = array_zeroed(runs, sizeof *tiers->loads_of_own, why)) == NULL) {
         return false;
     }
-    tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks, on_gpu_evict,
-                                   tiers, why);
+    tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
+                                   on_pool_evict, tiers, why);
     return tiers->gpu != NULL;
 }
 
