@@ -142,9 +142,10 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
             *made_room = true;
         }
         if (i < server->running_count) {
-            server_copy_saves(server);
-            bool took = prefix_held(server->cache, sequence->index) > held;
-            sequence->room = took ? server_copies_in_the_way(server) : sequence->room;
+            if (prefix_held(server->cache, sequence->index) > held) {
+                server_copy_saves(server);
+                sequence->room = server_copies_in_the_way(server);
+            }
             sequence->chunk = sequence_has_room(server, sequence) ? sequence->chunk : 0;
             budget -= sequence->chunk;
         }

@@ -24,18 +24,19 @@ bool server_copies_pend(const struct copies *copies)
 
 void server_copy_saves(struct server *server)
 {
-    for (uint32_t k = 1; k < server->tiers; k++) {
+    uint64_t saves = prefix_saves(server->cache);
+    bool any = server->options.saves_cross && saves > server->saves;
+    server->saves = saves;
+    for (uint32_t k = 1; any && k < server->tiers; k++) {
         struct prefix_counts counts = prefix_counts(server->cache, k);
-        uint64_t blocks = counts.saved - server->saved[k], number = 0;
-        server->saved[k] = counts.saved;
-        if (blocks > 0 && server->options.saves_cross) {
-            number = server_copy_tokens(server, &server->out[k],
-                                        blocks * prefix_block_tokens(server->cache),
-                                        (struct copy_blocks){.moved = blocks});
+        uint64_t blocks = counts.saved - server->out[k].added.moved;
+        uint64_t tokens = blocks * prefix_block_tokens(server->cache);
+        if (blocks > 0) {
+            server_copy_tokens(server, &server->out[k], tokens,
+                               (struct copy_blocks){.moved = blocks});
         }
-        if (k == 1) {
-            bool frees = number > 0 && counts.evicted > server->evicted;
-            server->freeing = frees ? number : server->freeing;
+        if (k == 1 && counts.evicted > server->evicted) {
+            server->freeing = copies_last(&server->out[k]);
             server->evicted = counts.evicted;
         }
     }
@@ -93,20 +94,27 @@ static void start_loaded(struct server *server)
     server->loading_count = kept;
 }
 
+/* Let pending copies run, and record what crosses. */
+static void pass_copies(struct server *server, int64_t ns, struct copies *copies, double rate,
+                        void (*on_done)(struct copy_blocks blocks, void *context), uint32_t tier,
+                        enum series_figure figure)
+{
+    if (server_copies_pend(copies)) {
+        struct passing passing = {server, tier};
+        double crossed = copies_pass(copies, (double)ns, rate, on_done, &passing);
+        series_spread(server->options.series, figure, server->now_ns, server->now_ns + ns, crossed);
+    }
+}
+
 void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS])
 {
-    struct series *series = server->options.series;
-    int64_t start = server->now_ns;
     for (uint32_t k = 1; k < server->tiers; k++) {
-        struct passing passing = {server, k};
-        series_spread(
-            series, SERIES_LOADED, start, start + ns,
-            copies_pass(&server->in[k], (double)ns, rate[flow_loaded(k)], end_load, &passing));
-        series_spread(
-            series, SERIES_SAVED, start, start + ns,
-            copies_pass(&server->out[k], (double)ns, rate[flow_saved(k)], end_save, &passing));
+        pass_copies(server, ns, &server->in[k], rate[flow_loaded(k)], end_load, k, SERIES_LOADED);
+        pass_copies(server, ns, &server->out[k], rate[flow_saved(k)], end_save, k, SERIES_SAVED);
     }
-    server_copy_saves(server); /* what has arrived in a tier may be saved to the next one */
+    if (server->tiers > 2) { /* what has arrived in a tier may be saved to the next one */
+        server_copy_saves(server);
+    }
     start_loaded(server);
 }
 

@@ -48,11 +48,11 @@ struct server {
         in[PREFIX_MOST_TIERS]; /* by tier: blocks loaded from it to the GPU, 0 for a swap */
     struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */
     uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
-    uint64_t saved[PREFIX_MOST_TIERS], evicted; /* prefix_counts() when saves were last queued */
-    uint64_t swap_left;                         /* free blocks of the room to swap */
-    double reserved_share;                      /* of running outputs (reserve.h) */
-    struct error *why; /* server_iterate()'s, for a copy that cannot be queued */
-    bool failed;       /* a copy could not be queued */
+    uint64_t saves, evicted; /* prefix_saves(), and those evicted, when saves were last queued */
+    uint64_t swap_left;      /* free blocks of the room to swap */
+    double reserved_share;   /* of running outputs (reserve.h) */
+    struct error *why;       /* server_iterate()'s, for a copy that cannot be queued */
+    bool failed;             /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;        /* the end of the last step, or of the last time without one */

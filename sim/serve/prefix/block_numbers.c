@@ -199,11 +199,6 @@ void block_numbers_leave(struct block_numbers *numbers, size_t index,
     numbers->own[index] = NULL;
 }
 
-bool block_numbers_is_orphan(const struct block_numbers *numbers, uint32_t id)
-{
-    return numbers->orphan != NULL && numbers->orphan[id];
-}
-
 /* If there is no memory to note it, others take a new one. */
 void block_numbers_spare(struct block_numbers *numbers, uint32_t id)
 {

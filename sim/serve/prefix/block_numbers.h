@@ -59,7 +59,10 @@ void block_numbers_leave(struct block_numbers *numbers, size_t index,
                          void (*orphaned)(uint32_t id, void *context), void *context);
 
 /* Is it the number of an ended request's own block? */
-bool block_numbers_is_orphan(const struct block_numbers *numbers, uint32_t id);
+static inline bool block_numbers_is_orphan(const struct block_numbers *numbers, uint32_t id)
+{
+    return numbers->orphan != NULL && numbers->orphan[id];
+}
 
 /* An orphan is nowhere: others may have its number. */
 void block_numbers_spare(struct block_numbers *numbers, uint32_t id);

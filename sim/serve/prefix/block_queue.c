@@ -18,7 +18,8 @@ bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct 
         memmove(queue->items, queue->items + queue->first, queue->count * sizeof *queue->items);
         queue->first = 0;
     }
-    if (!array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
+    if (queue->count == queue->capacity &&
+        !array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
                        why)) {
         return false;
     }
@@ -27,17 +28,4 @@ bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct 
     queue->upper += copy.upper;
     queue->lower += copy.lower;
     return true;
-}
-
-const struct block_copy *block_queue_front(const struct block_queue *queue)
-{
-    return queue->first < queue->count ? &queue->items[queue->first] : NULL;
-}
-
-void block_queue_pop(struct block_queue *queue)
-{
-    const struct block_copy *copy = &queue->items[queue->first++];
-    queue->crossing -= copy->crosses;
-    queue->upper -= copy->upper;
-    queue->lower -= copy->lower;
 }

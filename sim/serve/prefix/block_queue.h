@@ -27,7 +27,17 @@ void block_queue_release(struct block_queue *queue);
 bool block_queue_push(struct block_queue *queue, struct block_copy copy, struct error *why);
 
 /* The oldest pending copy, or NULL. The pointer is valid until the next push. */
-const struct block_copy *block_queue_front(const struct block_queue *queue);
-void block_queue_pop(struct block_queue *queue);
+static inline const struct block_copy *block_queue_front(const struct block_queue *queue)
+{
+    return queue->first < queue->count ? &queue->items[queue->first] : NULL;
+}
+
+static inline void block_queue_pop(struct block_queue *queue)
+{
+    const struct block_copy *copy = &queue->items[queue->first++];
+    queue->crossing -= copy->crosses;
+    queue->upper -= copy->upper;
+    queue->lower -= copy->lower;
+}
 
 #endif

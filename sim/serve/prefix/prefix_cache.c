@@ -93,6 +93,11 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache, uint32_t ti
     return cache->tiers.lower[tier].counts;
 }
 
+uint64_t prefix_saves(const struct prefix_cache *cache)
+{
+    return cache->tiers.saves;
+}
+
 uint32_t prefix_ids(const struct prefix_cache *cache)
 {
     return cache->numbers.most;

@@ -127,6 +127,7 @@ void prefix_loaded(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 void prefix_end(struct prefix_cache *cache, size_t index, bool done);
 
 struct prefix_counts prefix_counts(const struct prefix_cache *cache, uint32_t tier);
+uint64_t prefix_saves(const struct prefix_cache *cache); /* `saved` of all tiers */
 
 /* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);

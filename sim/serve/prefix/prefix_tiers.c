@@ -86,18 +86,18 @@ static void tier_let_go(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
 
 /* Queue a copy, which refers to its block until it is done. */
 static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
-                       struct block_copy copy)
+                       const struct block_copy *copy)
 {
     struct error unseen;
-    if (!block_queue_push(queue, copy, &unseen)) {
+    if (!block_queue_push(queue, *copy, &unseen)) {
         lower->tiers->failed = true;
         return;
     }
-    if (copy.upper) {
-        tier_hold(lower->tiers, lower->number - 1, copy.id);
+    if (copy->upper) {
+        tier_hold(lower->tiers, lower->number - 1, copy->id);
     }
-    if (copy.lower) {
-        tier_hold(lower->tiers, lower->number, copy.id);
+    if (copy->lower) {
+        tier_hold(lower->tiers, lower->number, copy->id);
     }
 }
 
@@ -118,12 +118,14 @@ static struct block_copy end_copy(struct prefix_lower *lower, struct block_queue
 static void begin_save(struct prefix_lower *lower, uint32_t id, bool crosses)
 {
     const struct prefix_tiers *tiers = lower->tiers;
-    bool pins = tiers->options->pins;
-    bool above = lower->number == 1 ? block_pool_knows(tiers->gpu, id)
-                                    : pins && block_store_knows(lower[-1].store, id);
-    begin_copy(lower, &lower->saves,
-               (struct block_copy){
-                   .id = id, .crosses = crosses, .upper = above, .lower = crosses && pins});
+    struct block_copy copy = {.id = id, .crosses = crosses};
+    copy.lower = crosses && tiers->options->pins;
+    if (lower->number == 1) {
+        copy.upper = block_pool_knows(tiers->gpu, id);
+    } else if (tiers->options->pins) {
+        copy.upper = block_store_knows(lower[-1].store, id);
+    }
+    begin_copy(lower, &lower->saves, &copy);
     lower->saving[id] += crosses;
 }
 
@@ -157,6 +159,7 @@ static void offer(struct prefix_lower *lower, uint32_t id)
         return;
     }
     lower->counts.saved++;
+    lower->tiers->saves++;
     if (lower->saving != NULL) {
         begin_save(lower, id, true);
     } else {
@@ -177,7 +180,7 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
         block_pool_refer(tiers->gpu, id);
     } else if (tiers->options->pins) {
         struct prefix_lower *from = &tiers->lower[prefix_tiers_source(tiers, id)];
-        begin_copy(from, &from->loads, (struct block_copy){.id = id, .lower = true});
+        begin_copy(from, &from->loads, &(struct block_copy){.id = id, .lower = true});
     }
     for (uint32_t k = 1; k < tiers->count; k++) {
         bool rare =

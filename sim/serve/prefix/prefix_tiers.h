@@ -52,6 +52,7 @@ struct prefix_tiers {
     uint64_t *brought_by; /* by number of a block known to the GPU: its tier_load(); NULL if
                                       the GPU retains none */
     struct own_load *loads_of_own; /* by request; NULL: own blocks have numbers, they are no runs */
+    uint64_t saves;                /* begun so far, to all tiers */
     bool failed;                   /* memory was out */
 };
 
