@@ -51,29 +51,18 @@ struct place_link place_link_of(const struct profile *profile, enum way_id there
 
 /* ---- paths ------------------------------------------------------------------------------- */
 
-/* The place after `at` on a shortest path to `to`; PLACES_NONE if there is none. `away` gives each
- * place's distance from `to`. */
-static int step_nearer(const struct places *places, const int away[PLACES_MOST], int at)
+/* Find the place after each place on a shortest path to `to`; PLACES_NONE: there is none. */
+static void find_next(const struct places *places, int to, int next[PLACES_MOST])
 {
-    for (int next = 0; next < places->count; next++) {
-        if (places->way[at][next] > 0 && away[next] == away[at] - 1) {
-            return next;
-        }
-    }
-    return PLACES_NONE;
-}
-
-/* Ways from each place to `to`; PLACES_MOST: it cannot be reached. */
-static void measure(const struct places *places, int to, int away[PLACES_MOST])
-{
+    int reached[PLACES_MOST] = {to}, count = 1;
     for (int at = 0; at < places->count; at++) {
-        away[at] = at == to ? 0 : PLACES_MOST;
+        next[at] = PLACES_NONE;
     }
-    for (int distance = 1; distance < places->count; distance++) {
+    for (int i = 0; i < count; i++) {
         for (int at = 0; at < places->count; at++) {
-            for (int next = 0; next < places->count; next++) {
-                bool nearer = places->way[at][next] > 0 && away[next] == distance - 1;
-                away[at] = nearer && away[at] > distance ? distance : away[at];
+            if (at != to && next[at] == PLACES_NONE && places->way[at][reached[i]] > 0) {
+                next[at] = reached[i];
+                reached[count++] = at;
             }
         }
     }
@@ -90,16 +79,14 @@ static void cross(struct engine_route *route, int channel)
 struct engine_route places_route(const struct places *places, int from, int to, bool tiers)
 {
     struct engine_route route = {.count = 0};
-    int away[PLACES_MOST];
-    measure(places, to, away);
-    if (from == to || away[from] == PLACES_MOST) {
+    int next[PLACES_MOST];
+    find_next(places, to, next);
+    if (from == to || next[from] == PLACES_NONE) {
         return route;
     }
-    for (int at = from; at != to;) {
-        int next = step_nearer(places, away, at);
-        cross(&route, places->way[at][next] - 1);
-        cross(&route, places->both[at][next] - 1);
-        at = next;
+    for (int at = from; at != to; at = next[at]) {
+        cross(&route, places->way[at][next[at]] - 1);
+        cross(&route, places->both[at][next[at]] - 1);
     }
     if (tiers) {
         cross(&route, places->all[from].channel);

@@ -279,17 +279,16 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
     const struct prefix_options *options = tiers->options;
     const struct block_numbers *numbers = tiers->numbers;
     size_t runs = numbers->of.runs ? numbers->of.requests->count : 0;
-    if (options->gpu_keeps &&
-        (tiers->brought_by = array_zeroed(numbers->most, sizeof *tiers->brought_by, why)) == NULL) {
-        return false;
+    if (options->gpu_keeps) {
+        tiers->brought_by = array_zeroed(numbers->most, sizeof *tiers->brought_by, why);
     }
-    if (numbers->of.runs &&
-        (tiers->loads_of_own = array_zeroed(runs, sizeof *tiers->loads_of_own, why)) == NULL) {
-        return false;
+    if (numbers->of.runs) {
+        tiers->loads_of_own = array_zeroed(runs, sizeof *tiers->loads_of_own, why);
     }
     tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
                                    on_pool_evict, tiers, why);
-    return tiers->gpu != NULL;
+    return tiers->gpu != NULL && (tiers->brought_by != NULL || !options->gpu_keeps) &&
+           (tiers->loads_of_own != NULL || !numbers->of.runs);
 }
 
 /* A policy that is no LRU does not say what it evicts. */
@@ -310,29 +309,25 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
     const struct prefix_tier *tier = &options->lower[k - 1];
     struct prefix_lower *lower = &tiers->lower[k];
     uint32_t most = tiers->numbers->most;
-    if (options->saves_wait &&
-        (lower->saving = array_zeroed(most, sizeof *lower->saving, why)) == NULL) {
-        return false;
-    }
     lower->tiers = tiers;
     lower->number = k;
+    if (options->saves_wait) {
+        lower->saving = array_zeroed(most, sizeof *lower->saving, why);
+    }
     lower->store = block_store_create(most, tier->blocks, tier->policy, tier->values, options->pins,
                                       options->seed, on_lower_evict, lower, why);
-    return lower->store != NULL && (k == 1 || check_hands_on(tier - 1, tier, why));
+    return lower->store != NULL && (lower->saving != NULL || !options->saves_wait) &&
+           (k == 1 || check_hands_on(tier - 1, tier, why));
 }
 
 static bool create_all(struct prefix_tiers *tiers, struct error *why)
 {
     uint32_t most = tiers->numbers->most;
-    if (tiers->count > 1 && tiers->options->least_asked > 1 &&
-        (tiers->asked = array_zeroed(most, sizeof *tiers->asked, why)) == NULL) {
-        return false;
-    }
-    if (tiers->count > 2 &&
-        (tiers->source = array_zeroed(most, sizeof *tiers->source, why)) == NULL) {
-        return false;
-    }
-    bool ok = create_gpu(tiers, why);
+    bool asks = tiers->count > 1 && tiers->options->least_asked > 1, deep = tiers->count > 2;
+    tiers->asked = asks ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
+    tiers->source = deep ? array_zeroed(most, sizeof *tiers->source, why) : NULL;
+    bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !asks) &&
+              (tiers->source != NULL || !deep);
     for (uint32_t k = 1; ok && k < tiers->count; k++) {
         ok = create_lower(tiers, k, why);
     }

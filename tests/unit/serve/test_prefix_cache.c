@@ -182,6 +182,11 @@ static void what_cannot_run_a_host_is_refused(void **state)
     assert_string_equal(why.found, "policy 'qsac' cannot run the host tier of a prefix cache");
     options.lower[0].policy = policy_find("arc", NULL, 0, &why);
     assert_true(replay(&options, &requests, &totals));
+    options.lower_count = 2;
+    options.lower[1] = (struct prefix_tier){.blocks = 10, .write = PREFIX_WRITE_EVICT};
+    assert_false(replay(&options, &requests, &totals));
+    assert_string_equal(why.found, "a tier under policy 'arc' hands on nothing that it evicts");
+    options.lower_count = 1;
     options.pins = true;
     assert_false(replay(&options, &requests, &totals));
     assert_string_equal(why.found, "policy 'arc' cannot pin blocks of a host tier");
