@@ -91,8 +91,7 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
     server->swap_left -= blocks;
     server->totals->swapped_blocks += blocks;
     server->served[sequence->index].swaps++;
-    server->freeing =
-        server_copy_tokens(server, &server->out[1], sequence->computed, (struct copy_blocks){0});
+    server->freeing = server_save_tokens(server, 1, sequence->computed, (struct copy_blocks){0});
     return sequence->computed;
 }
 
@@ -213,7 +212,7 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     for (uint32_t k = 1; k < server->tiers; k++) {
         loaded[k] = prefix_counts(server->cache, k).loaded - loaded[k];
         if (load[k] > 0) {
-            server_copy_tokens(server, &server->in[k], load[k],
+            server_load_tokens(server, k, load[k],
                                (struct copy_blocks){loaded[k], k == 1 ? room : 0});
         }
         /* Its own load, or one begun by another request for blocks that it found. */

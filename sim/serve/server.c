@@ -143,8 +143,7 @@ static void wait_for_writes(const struct server *server, double bytes, struct st
 {
     uint32_t layers = server->options.written_layers;
     if (bytes > 0) {
-        stretch(time,
-                server->clock.copy_start_ns * layers + bytes / time->rate[flow_saved(1)] * 1e9,
+        stretch(time, server->clock.start_ns[1] * layers + bytes / time->rate[flow_saved(1)] * 1e9,
                 layers);
     }
 }

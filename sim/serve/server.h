@@ -84,8 +84,8 @@ struct step_clock {
     bool (*step)(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why);
     void *context;
-    struct way_shares *shares; /* of SERVER_FLOWS; borrowed */
-    double copy_start_ns;      /* fixed time of one transfer, before its bytes */
+    struct way_shares *shares;          /* of SERVER_FLOWS; borrowed */
+    double start_ns[PREFIX_MOST_TIERS]; /* fixed time of one transfer from or to a tier */
 };
 
 struct server_options {

@@ -5,16 +5,28 @@
 
 #include <math.h>
 
-uint64_t server_copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
-                            struct copy_blocks blocks)
+static uint64_t copy_tokens(struct server *server, struct copies *copies, uint32_t tier,
+                            uint64_t tokens, struct copy_blocks blocks)
 {
     const struct server_options *options = &server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns = server->clock.copy_start_ns * (double)(units * options->unit_transfers);
+    double start_ns = server->clock.start_ns[tier] * (double)(units * options->unit_transfers);
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
     server->failed = server->failed || number == 0;
     return number;
+}
+
+uint64_t server_load_tokens(struct server *server, uint32_t tier, uint64_t tokens,
+                            struct copy_blocks blocks)
+{
+    return copy_tokens(server, &server->in[tier], tier, tokens, blocks);
+}
+
+uint64_t server_save_tokens(struct server *server, uint32_t tier, uint64_t tokens,
+                            struct copy_blocks blocks)
+{
+    return copy_tokens(server, &server->out[tier], tier, tokens, blocks);
 }
 
 bool server_copies_pend(const struct copies *copies)
@@ -32,8 +44,7 @@ void server_copy_saves(struct server *server)
         uint64_t blocks = counts.saved - server->out[k].added.moved;
         uint64_t tokens = blocks * prefix_block_tokens(server->cache);
         if (blocks > 0) {
-            server_copy_tokens(server, &server->out[k], tokens,
-                               (struct copy_blocks){.moved = blocks});
+            server_save_tokens(server, k, tokens, (struct copy_blocks){.moved = blocks});
         }
         if (k == 1 && counts.evicted > server->evicted) {
             server->freeing = copies_last(&server->out[k]);

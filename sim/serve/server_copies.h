@@ -6,9 +6,11 @@
 
 #include "serve/server_state.h"
 
-/* Queue a copy of the KV of `tokens` tokens. Returns its number; sets server->failed if memory is
- * out. */
-uint64_t server_copy_tokens(struct server *server, struct copies *copies, uint64_t tokens,
+/* Queue a copy of the KV of `tokens` tokens, to the GPU from this tier below it or to this tier.
+ * Returns its number; sets server->failed if memory is out. */
+uint64_t server_load_tokens(struct server *server, uint32_t tier, uint64_t tokens,
+                            struct copy_blocks blocks);
+uint64_t server_save_tokens(struct server *server, uint32_t tier, uint64_t tokens,
                             struct copy_blocks blocks);
 
 /* Queue the saves that the cache has begun. Blocks that the GPU has evicted already become free

@@ -19,8 +19,8 @@ struct step_cost {
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
     struct place_link link;
-    struct way_shares shares; /* of its ways */
-    double copy_start_ns;
+    struct way_shares shares;            /* of its ways */
+    double start_ns;                     /* of a transfer between GPU and host */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct step_products *products;
@@ -39,7 +39,7 @@ static bool join_host(struct step_cost *cost, struct error *why)
     bool said = profile_states(profile, CURVE_LINK_GPUS_PER_UPLINK);
     cost->link = place_link_of(profile, WAY_IN, 0,
                                said ? cost_uplink_sharers(cost->setup, trust) : 1, trust);
-    cost->copy_start_ns =
+    cost->start_ns =
         way_stated(profile, WAY_IN) ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
     places_join(&places, host, gpu, &cost->link);
     struct engine_route in = places_route(&places, host, gpu, false),
@@ -357,6 +357,6 @@ struct step_clock step_cost_clock(struct step_cost *cost)
         .step = step,
         .context = cost,
         .shares = &cost->shares,
-        .copy_start_ns = cost->copy_start_ns,
+        .start_ns = {[1] = cost->start_ns},
     };
 }

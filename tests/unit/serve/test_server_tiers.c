@@ -1,6 +1,6 @@
 /* A server over three tiers: schedules worked by hand. Every prompt has 300 tokens, of which 2 blocks
- * of 128 are kept below the GPU; they take 256 KB. A step takes 10 ms, a transfer 1 ms to start. The
- * link carries 1 GB/s each way; the disk reads 0.5 GB/s and writes 0.25. */
+ * of 128 are kept below the GPU; they take 256 KB. A step takes 10 ms. The link carries 1 GB/s each
+ * way, and a transfer takes 1 ms to start. The disk reads 0.5 GB/s and writes 0.25, after 3 ms. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +34,7 @@ static struct course make_course(const struct prompt *prompts, uint32_t count, u
     course.prefix.saves_wait = course.options.saves_cross = true;
     course.options.token_bytes = 1000;
     course.load_start_ns = MS;
+    course.disk_start_ns = 3 * MS;
     course.ways = ways;
     course.way_count = 2;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
@@ -71,8 +72,8 @@ static void check_found(const struct course *course, uint32_t index, int tier, i
     assert_int_equal(served->end_ns, end_ns);
 }
 
-/* A ends at 10 ms, is on the host at 11.256 and on the disk at 13.28. B takes its place on the host.
- * The second A comes from the disk, in 1 + 0.512 ms, and takes B's place there; the third comes from
+/* A ends at 10 ms, is on the host at 11.256 and on the disk at 15.28. B takes its place on the host.
+ * The second A comes from the disk, in 3 + 0.512 ms, and takes B's place there; the third comes from
  * the host, in 1 + 0.256. B comes from the disk. */
 static void what_the_host_evicts_the_disk_still_has(void **state)
 {
@@ -82,30 +83,30 @@ static void what_the_host_evicts_the_disk_still_has(void **state)
     run_course(&course);
     check_found(&course, 0, -1, 10 * MS);
     check_found(&course, 1, -1, 60 * MS);
-    check_found(&course, 2, 2, 111512000);
+    check_found(&course, 2, 2, 113512000);
     check_found(&course, 3, 1, 161256000);
-    check_found(&course, 4, 2, 211512000);
+    check_found(&course, 4, 2, 213512000);
     assert_true(fabs(series_sum(&course, SERIES_LOADED) - 3 * 256000) < 1e-6);
     assert_true(fabs(series_sum(&course, SERIES_SAVED) - 4 * 256000) < 1e-6);
     stop_course(&course);
 }
 
-/* B takes A's place on the host at 60 ms. Only then A is written to the disk, in 1 + 1.024 ms: too
- * late for who comes at 62, and there for who comes at 63. */
+/* B takes A's place on the host at 60 ms. Only then A is written to the disk, in 3 + 1.024 ms: too
+ * late for who comes at 64, and there for who comes at 65. */
 static void what_is_handed_on_takes_its_time(void **state)
 {
     (void)state;
-    for (int64_t ms = 62; ms <= 63; ms++) {
+    for (int64_t ms = 64; ms <= 65; ms++) {
         const struct prompt prompts[] = {{'A', 0}, {'B', 50}, {'A', ms}};
         struct course course = make_course(prompts, 3, 2, PREFIX_WRITE_EVICT);
         run_course(&course);
-        check_found(&course, 2, ms == 63 ? 2 : -1, ms == 63 ? 74512000 : 72 * MS);
+        check_found(&course, 2, ms == 65 ? 2 : -1, ms == 65 ? 78512000 : 74 * MS);
         stop_course(&course);
     }
 }
 
 /* A is on the disk, C on the host: of a link of 0.8 GB/s each gets a half, less than the disk could
- * give, and takes 1 + 0.64 ms. */
+ * give, and takes 0.64 ms after a start of 1 ms. */
 static void loads_from_two_tiers_share_the_link(void **state)
 {
     (void)state;
@@ -113,6 +114,7 @@ static void loads_from_two_tiers_share_the_link(void **state)
     const struct prompt prompts[] = {{'A', 0}, {'B', 50}, {'C', 100}, {'A', 150}, {'C', 150}};
     struct course course = make_course(prompts, 5, 4, PREFIX_WRITE_FILL);
     course.ways = slower;
+    course.disk_start_ns = MS;
     run_course(&course);
     check_found(&course, 3, 2, 161640000);
     check_found(&course, 4, 1, 161640000);
