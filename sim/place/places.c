@@ -49,6 +49,54 @@ struct place_link place_link_of(const struct profile *profile, enum way_id there
     };
 }
 
+static void add_tier(struct places *places, const struct place_servers *servers, enum tier_id tier,
+                     struct trust *trust)
+{
+    const struct tier_kind *kind = &tier_kinds[tier];
+    double sharers = kind->shared == SHARED_BY_NOBODY ? 1 : servers->sharers;
+    double bandwidth =
+        servers->bandwidths ? profile_value(servers->profile, kind->bandwidth, 0, trust) : 0;
+    places_add(places, tier, bandwidth / sharers);
+}
+
+static void join_by(struct places *places, const struct place_servers *servers, enum way_id way,
+                    int from, int to, struct trust *trust)
+{
+    double sharers = way == WAY_IN ? servers->sharers : 1;
+    const struct place_link link =
+        place_link_of(servers->profile, way, servers->bytes, sharers, trust);
+    places_join(places, from, to, &link);
+}
+
+static void add_server(struct places *places, const struct place_servers *servers,
+                       struct trust *trust)
+{
+    int first = places->count, host = first + servers->gpus;
+    for (int gpu = first; gpu < host; gpu++) {
+        add_tier(places, servers, TIER_GPU, trust);
+    }
+    add_tier(places, servers, TIER_HOST, trust);
+    for (int gpu = first; gpu < host; gpu++) {
+        join_by(places, servers, WAY_IN, host, gpu, trust);
+        for (int other = first; other < gpu; other++) {
+            join_by(places, servers, WAY_PEER, other, gpu, trust);
+        }
+    }
+}
+
+void places_add_servers(struct places *places, const struct place_servers *servers,
+                        struct trust *trust)
+{
+    assert(places->count == 0);
+    for (int server = 0; server < servers->count; server++) {
+        add_server(places, servers, trust);
+        for (int other = 0; other < server; other++) {
+            join_by(places, servers, WAY_NETWORK, places_host(servers, other),
+                    places_host(servers, server), trust);
+        }
+    }
+}
+
 /* ---- paths ------------------------------------------------------------------------------- */
 
 /* Find the place after each place on a shortest path to `to`; PLACES_NONE: there is none. */

@@ -52,6 +52,32 @@ void places_join(struct places *places, int from, int to, const struct place_lin
 struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
                                 double sharers, struct trust *trust);
 
+/* Equal servers of one machine: the replicas of a fleet. Each GPU has a link to its host, and the
+ * machine's `fabric` to each GPU beside it; its `network` joins the hosts. What the machine does not
+ * state is not there. */
+struct place_servers {
+    const struct profile *profile; /* of the machine, borrowed */
+    int count, gpus;               /* servers, and GPUs of each */
+    double sharers;                /* so many GPUs use an uplink and its DRAM, at the same time */
+    double bytes;                  /* of a message */
+    bool bandwidths;               /* those of tiers count */
+};
+
+static inline int places_gpu(const struct place_servers *servers, int server, int gpu)
+{
+    return server * (servers->gpus + 1) + gpu;
+}
+
+static inline int places_host(const struct place_servers *servers, int server)
+{
+    return places_gpu(servers, server, servers->gpus);
+}
+
+/* Add their places, which are the first ones, PLACES_MOST at most. `trust` is lowered to that of the
+ * machine's figures. */
+void places_add_servers(struct places *places, const struct place_servers *servers,
+                        struct trust *trust);
+
 /* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
  * no path. `tiers`: with those of the places at its ends. */
 struct engine_route places_route(const struct places *places, int from, int to, bool tiers);

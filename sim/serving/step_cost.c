@@ -18,9 +18,9 @@ struct step_cost {
     struct trust trust, load_trust;  /* of prompts so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
-    struct place_link link;
-    struct way_shares shares;            /* of its ways */
-    double start_ns;                     /* of a transfer between GPU and host */
+    struct way_shares shares;        /* of a GPU's link to its host */
+    double start_ns;                 /* of a transfer over it */
+    double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct step_products *products;
@@ -34,20 +34,31 @@ static bool join_host(struct step_cost *cost, struct error *why)
 {
     const struct profile *profile = &cost->setup->profile;
     struct trust *trust = &cost->load_trust;
-    struct places places = {.count = 0};
-    int host = places_add(&places, TIER_HOST, 0), gpu = places_add(&places, TIER_GPU, 0);
     bool said = profile_states(profile, CURVE_LINK_GPUS_PER_UPLINK);
-    cost->link = place_link_of(profile, WAY_IN, 0,
-                               said ? cost_uplink_sharers(cost->setup, trust) : 1, trust);
+    double sharers = said ? cost_uplink_sharers(cost->setup, trust) : 1;
+    const struct place_servers server = {profile, .count = 1, .gpus = 1, .sharers = sharers};
+    int gpu = places_gpu(&server, 0, 0), host = places_host(&server, 0);
+    struct places places = {.count = 0};
+    places_add_servers(&places, &server, trust);
     cost->start_ns =
         way_stated(profile, WAY_IN) ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
-    places_join(&places, host, gpu, &cost->link);
     struct engine_route in = places_route(&places, host, gpu, false),
                         out = places_route(&places, gpu, host, false);
     struct engine_route routes[SERVER_FLOWS] = {[FLOW_FETCHED] = in};
     routes[flow_loaded(1)] = in;
     routes[flow_saved(1)] = out;
     return way_shares_init(&cost->shares, &places, routes, SERVER_FLOWS, why);
+}
+
+/* Bytes a second of fetches that have the link to themselves; streamed weights use all of it. */
+static double find_fetch_rate(struct step_cost *cost)
+{
+    struct trust ignored = {.basis = BASIS_MEASURED}; /* the surfaces report it */
+    bool streams = cost->setup->mechanisms.weights < 1;
+    double usable = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
+    double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
+    way_shares_find(&cost->shares, most, rate);
+    return rate[FLOW_FETCHED];
 }
 
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
@@ -69,6 +80,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     bool ok = join_host(cost, why) && cost->chunk_rows != NULL && cost->products != NULL &&
               cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
+        cost->fetch_rate = find_fetch_rate(cost);
         cost->half = decode_surface_create(point, range, 0.5, context, why);
         ok = cost->half != NULL;
     }
@@ -272,25 +284,16 @@ static void add_overhead(struct step_cost *cost, const struct step_load *load,
     }
 }
 
-/* Bytes a second of fetches that have the link to themselves; streamed weights use all of it. */
-static double fetch_rate(const struct step_cost *cost)
-{
-    struct trust ignored = {.basis = BASIS_MEASURED}; /* the surfaces report it */
-    bool streams = cost->setup->mechanisms.weights < 1;
-    double most = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
-    return fmin(most, fmin(cost->link.there, cost->link.both));
-}
-
-/* The share of that which they get beside other copies. */
+/* The share of that which they get beside other copies. `most` is of the others. */
 static double fetch_share(struct step_cost *cost, double most[SERVER_FLOWS])
 {
     if (cost->half == NULL) {
         return 1;
     }
-    double alone = fetch_rate(cost), rate[SERVER_FLOWS];
-    most[FLOW_FETCHED] = alone;
+    double rate[SERVER_FLOWS];
+    most[FLOW_FETCHED] = cost->fetch_rate;
     way_shares_find(&cost->shares, most, rate);
-    return rate[FLOW_FETCHED] / alone;
+    return rate[FLOW_FETCHED] / cost->fetch_rate;
 }
 
 /* The time of a step's decoding sequences, beside its chunks, and of the CPU. */

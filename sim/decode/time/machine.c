@@ -33,43 +33,47 @@ static double zero_copy_share(const struct pipe *pipe)
     return fmin(most, threads / (sms * sm_threads));
 }
 
-static int add_place(struct pipe *pipe, struct places *places, enum tier_id tier, double sharers)
+/* The GPU's place, and the host's if something crosses: the curves of its link may be unknown. GPUs
+ * below one uplink share that and DRAM, and all do the same at the same time. */
+static struct places find_places(struct pipe *pipe, bool crosses)
 {
-    double bandwidth = pipe_figure(pipe, tier_kinds[tier].bandwidth, 0, &pipe->channel_trust);
-    return places_add(places, tier, bandwidth / sharers);
+    struct trust *trust = &pipe->channel_trust;
+    struct places places = {.count = 0};
+    if (crosses) {
+        struct place_servers server = {.profile = &pipe->setup->profile, .bandwidths = true};
+        server.count = server.gpus = 1;
+        server.sharers = cost_uplink_sharers(pipe->setup, trust);
+        places_add_servers(&places, &server, trust);
+    } else {
+        places_add(&places, TIER_GPU, pipe_figure(pipe, CURVE_GPU_HBM_BANDWIDTH, 0, trust));
+    }
+    return places;
 }
 
-/* Join the GPU to its host. GPUs below one uplink share that and DRAM, and all do the same at the
- * same time. `sm` is what kernels use. */
-static void add_host(struct pipe *pipe, struct places *places, int gpu, struct engine_use sm,
-                     struct engine_route *routes)
+/* What moves between the GPU and its host, the places of a server. `sm` is what kernels use. */
+static void route_copies(const struct pipe *pipe, const struct places *places, struct engine_use sm,
+                         struct engine_route *routes)
 {
-    double sharers = cost_uplink_sharers(pipe->setup, &pipe->channel_trust);
-    int host = add_place(pipe, places, TIER_HOST, sharers);
-    const struct place_link link =
-        place_link_of(&pipe->setup->profile, WAY_IN, 0, sharers, &pipe->channel_trust);
-    places_join(places, host, gpu, &link);
-    uint32_t dram = (uint32_t)places->all[host].channel;
-    routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, host, gpu, true);
+    enum { GPU, HOST };
+    uint32_t dram = (uint32_t)places->all[HOST].channel;
+    routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, HOST, GPU, true);
     routes[ROUTE_ZERO_COPY].uses[routes[ROUTE_ZERO_COPY].count++] =
         (struct engine_use){sm.channel, zero_copy_share(pipe), ENGINE_WITHHELD};
-    routes[ROUTE_COPY_OUT] = places_route(places, gpu, host, true);
+    routes[ROUTE_COPY_OUT] = places_route(places, GPU, HOST, true);
     routes[ROUTE_GATHER] = (struct engine_route){{{dram, 2, ENGINE_PER_UNIT}}, 1};
     routes[ROUTE_CPU_READ] = (struct engine_route){{{dram, 1, ENGINE_PER_UNIT}}, 1};
 }
 
-/* The host is there only if something crosses: the curves of its link may be unknown. The SMs are the
- * channel after HBM, which is that of the first place. */
 static bool add_routes(struct pipe *pipe, struct error *why)
 {
-    struct places places = {.count = 0};
+    bool crosses = pipe->ledger != NULL || pipe->mechanisms->weights < 1;
+    struct places places = find_places(pipe, crosses);
     struct engine_route routes[ROUTE_COUNT] = {0};
-    int gpu = add_place(pipe, &places, TIER_GPU, 1);
-    const struct engine_use hbm = {(uint32_t)places.all[gpu].channel, 1, ENGINE_PER_UNIT};
+    const struct engine_use hbm = {(uint32_t)places.all[0].channel, 1, ENGINE_PER_UNIT};
     const struct engine_use sm = {places_add_channel(&places, "SM", 1e9), 1, ENGINE_AT_CAP};
     routes[ROUTE_KERNEL] = (struct engine_route){{hbm, sm}, 2};
-    if (pipe->ledger != NULL || pipe->mechanisms->weights < 1) {
-        add_host(pipe, &places, gpu, sm, routes);
+    if (crosses) {
+        route_copies(pipe, &places, sm, routes);
     }
     bool ok = true;
     for (int i = 0; ok && i < places.channel_count; i++) {

@@ -1,4 +1,5 @@
-/* Places and paths: schedules on the engine, worked by hand. A GB/s is a byte a nanosecond. */
+/* Places and paths: schedules on the engine, worked by hand and played again by shares. A GB/s is a
+ * byte a nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,128 +8,11 @@
 #include <cmocka.h>
 
 #include "base/node.h"
-#include "place/places.h"
+#include "base/random.h"
+#include "place/way_shares.h"
 
 #include <math.h>
 #include <string.h>
-
-/* An engine with the channels of the places. */
-static struct engine *make_engine(const struct places *places)
-{
-    struct error why;
-    struct engine *engine = engine_create(&why);
-    assert_non_null(engine);
-    for (int i = 0; i < places->channel_count; i++) {
-        assert_int_equal(engine_channel_add(engine, places->channels[i].name,
-                                            places->channels[i].rate / 1e9, &why),
-                         i);
-    }
-    return engine;
-}
-
-/* Move `bytes` from one place to another, from `at_ns` on, and `fixed_ns` before the first byte. */
-static engine_task_id move(struct engine *engine, const struct places *places, int from, int to,
-                           bool tiers, double bytes, int64_t at_ns, int64_t fixed_ns)
-{
-    struct error why;
-    const struct engine_route route = places_route(places, from, to, tiers);
-    assert_true(route.count > 0);
-    const struct engine_task task = {
-        .resource = ENGINE_NONE,
-        .release_ns = at_ns,
-        .fixed_ns = fixed_ns,
-        .amount = bytes,
-        .cap = INFINITY,
-        .route = engine_route_add(engine, &route, &why),
-    };
-    return engine_submit(engine, &task, &why);
-}
-
-static void check_end(const struct engine *engine, engine_task_id task, int64_t end_ns)
-{
-    assert_int_equal(engine_task_record(engine, task)->end_ns, end_ns);
-}
-
-/* DRAM gives 30 GB/s, the links of two GPUs 20 and 16. While both load, each gets 15. The second has
- * its 1200 bytes after 80 ns; then the first loads its last 800 at 20 GB/s. Nothing leads to a GPU
- * that nothing joins. */
-static void gpus_of_a_server_have_links_of_their_own(void **state)
-{
-    (void)state;
-    struct error why;
-    struct places places = {.count = 0};
-    int host = places_add(&places, TIER_HOST, 30e9);
-    int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
-    int third = places_add(&places, TIER_GPU, 0);
-    places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 36e9});
-    places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
-    struct engine *engine = make_engine(&places);
-    engine_task_id a = move(engine, &places, host, first, true, 2000, 0, 0);
-    engine_task_id b = move(engine, &places, host, second, true, 1200, 0, 0);
-    assert_true(engine_run(engine, &why));
-    check_end(engine, a, 120);
-    check_end(engine, b, 80);
-    engine_destroy(engine);
-    assert_int_equal(places_route(&places, host, third, true).count, 0);
-    assert_int_equal(places_route(&places, host, host, true).count, 0);
-}
-
-/* Without a fabric, bytes from GPU to GPU pass the host: out of one at 20 GB/s, into the other at 16.
- * With one of 50 GB/s they do not, and a load beside them has its link to itself. */
-static void a_fabric_spares_the_host(void **state)
-{
-    (void)state;
-    for (int fabric = 0; fabric < 2; fabric++) {
-        struct error why;
-        struct places places = {.count = 0};
-        int host = places_add(&places, TIER_HOST, 0);
-        int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
-        places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 0});
-        places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
-        if (fabric > 0) {
-            places_join(&places, first, second, &(struct place_link){"to", "fro", 50e9, 50e9, 0});
-        }
-        struct engine *engine = make_engine(&places);
-        engine_task_id sent = move(engine, &places, first, second, false, 800, 0, 0);
-        engine_task_id load = move(engine, &places, host, second, false, 1600, 0, 0);
-        assert_true(engine_run(engine, &why));
-        check_end(engine, sent, fabric > 0 ? 16 : 100); /* half of 16 GB/s; 50 */
-        check_end(engine, load, fabric > 0 ? 100 : 150);
-        engine_destroy(engine);
-    }
-}
-
-/* Two servers on a network of 5 GB/s each way. The KV of a request, 300 tokens of 1000 bytes, leaves
- * one GPU at 20 GB/s and reaches the other at 10: alone it takes 60 us after 7 us. A second request
- * of as many tokens, at 17 us, shares the network: the first has 250 KB left then, and at 2.5 GB/s
- * ends 100 us later. The second has 50 KB left, alone on the network again. What comes back has the
- * network's other direction. */
-static void kv_of_a_request_crosses_to_another_server(void **state)
-{
-    (void)state;
-    struct error why;
-    struct places places = {.count = 0};
-    int gpu[2], host[2];
-    for (int i = 0; i < 2; i++) {
-        host[i] = places_add(&places, TIER_HOST, 0);
-        gpu[i] = places_add(&places, TIER_GPU, 0);
-        places_join(&places, host[i], gpu[i], &(struct place_link){"in", "out", 10e9, 20e9, 25e9});
-    }
-    places_join(&places, host[0], host[1], &(struct place_link){"to", "fro", 5e9, 5e9, 0});
-    assert_int_equal(places_route(&places, gpu[0], gpu[1], false).count, 5);
-    struct engine *engine = make_engine(&places);
-    const double kv = 300 * 1000;
-    engine_task_id first = move(engine, &places, gpu[0], gpu[1], false, kv, 0, 7000);
-    engine_task_id second = move(engine, &places, host[0], host[1], false, kv, 10000, 7000);
-    engine_task_id back = move(engine, &places, gpu[1], gpu[0], false, kv, 0, 7000);
-    assert_true(engine_run(engine, &why));
-    check_end(engine, first, 117000);
-    check_end(engine, second, 127000);
-    check_end(engine, back, 67000);
-    engine_destroy(engine);
-}
-
-/* ---- from a machine's file ---------------------------------------------------------------- */
 
 static struct profile load(const char *text)
 {
@@ -142,6 +26,257 @@ static struct profile load(const char *text)
     node_destroy(node);
     return profile;
 }
+
+enum { MOVES_MOST = 6 };
+
+struct move {
+    int from, to;
+    double bytes;
+    int64_t at_ns, end_ns; /* end_ns: as worked by hand */
+};
+
+struct moves {
+    struct move all[MOVES_MOST];
+    uint32_t count;
+    bool tiers; /* their bandwidths count */
+};
+
+static void find_routes(const struct places *places, const struct moves *moves,
+                        struct engine_route routes[MOVES_MOST])
+{
+    for (uint32_t i = 0; i < moves->count; i++) {
+        const struct move *move = &moves->all[i];
+        routes[i] = places_route(places, move->from, move->to, moves->tiers);
+        assert_true(routes[i].count > 0);
+    }
+}
+
+/* When the moves end on an engine that has the channels of the places. */
+static void play(const struct places *places, const struct moves *moves, int64_t end_ns[MOVES_MOST])
+{
+    struct error why;
+    struct engine_route routes[MOVES_MOST];
+    struct engine *engine = engine_create(&why);
+    find_routes(places, moves, routes);
+    for (int i = 0; i < places->channel_count; i++) {
+        assert_int_equal(engine_channel_add(engine, places->channels[i].name,
+                                            places->channels[i].rate / 1e9, &why),
+                         i);
+    }
+    for (uint32_t i = 0; i < moves->count; i++) {
+        const struct engine_task task = {
+            .resource = ENGINE_NONE,
+            .release_ns = moves->all[i].at_ns,
+            .amount = moves->all[i].bytes,
+            .cap = INFINITY,
+            .route = engine_route_add(engine, &routes[i], &why),
+        };
+        assert_int_equal(engine_submit(engine, &task, &why), i);
+    }
+    assert_true(engine_run(engine, &why));
+    for (uint32_t i = 0; i < moves->count; i++) {
+        end_ns[i] = engine_task_record(engine, i)->end_ns;
+    }
+    engine_destroy(engine);
+}
+
+/* ---- conservation: the same by shares that last until a move begins or ends ---------------- */
+
+struct course {
+    double now_ns, left[MOVES_MOST], end_ns[MOVES_MOST];
+    double most[MOVES_MOST], rate[MOVES_MOST]; /* bytes a second */
+    double carried[ENGINE_MOST_CHANNELS];      /* bytes */
+};
+
+/* Which moves last now, and how long that stays so. */
+static double time_to_change(struct course *course, const struct moves *moves,
+                             struct way_shares *shares)
+{
+    double ns = INFINITY;
+    for (uint32_t i = 0; i < moves->count; i++) {
+        double begins = (double)moves->all[i].at_ns - course->now_ns;
+        course->most[i] = begins <= 0 && course->left[i] > 0 ? INFINITY : 0;
+        ns = begins > 0 ? fmin(ns, begins) : ns;
+    }
+    way_shares_find(shares, course->most, course->rate);
+    for (uint32_t i = 0; i < moves->count; i++) {
+        ns = course->most[i] > 0 ? fmin(ns, course->left[i] / course->rate[i] * 1e9) : ns;
+    }
+    return ns;
+}
+
+static void pass_time(struct course *course, const struct moves *moves,
+                      const struct engine_route *routes, double ns)
+{
+    course->now_ns += ns;
+    for (uint32_t i = 0; i < moves->count; i++) {
+        double bytes = fmin(course->left[i], course->rate[i] * ns / 1e9);
+        for (uint32_t use = 0; use < routes[i].count; use++) {
+            course->carried[routes[i].uses[use].channel] += bytes;
+        }
+        course->left[i] -= bytes;
+        if (course->most[i] > 0 && course->left[i] <= 1e-9 * moves->all[i].bytes) {
+            course->left[i] = 0;
+            course->end_ns[i] = course->now_ns;
+        }
+    }
+}
+
+/* No channel carries more than it can at any time; in the end each has carried all bytes of the moves
+ * that cross it; and the engine ends these when they end here, but for its whole nanoseconds. */
+static void check_conservation(const struct places *places, const struct moves *moves,
+                               const int64_t end_ns[MOVES_MOST])
+{
+    struct error why;
+    struct way_shares shares;
+    struct engine_route routes[MOVES_MOST];
+    struct course course = {.now_ns = 0};
+    double crosses[ENGINE_MOST_CHANNELS] = {0};
+    find_routes(places, moves, routes);
+    assert_true(way_shares_init(&shares, places, routes, moves->count, &why));
+    for (uint32_t i = 0; i < moves->count; i++) {
+        course.left[i] = moves->all[i].bytes;
+        for (uint32_t use = 0; use < routes[i].count; use++) {
+            crosses[routes[i].uses[use].channel] += moves->all[i].bytes;
+        }
+    }
+    for (double ns; isfinite(ns = time_to_change(&course, moves, &shares));) {
+        struct course before = course;
+        pass_time(&course, moves, routes, ns);
+        for (int c = 0; c < places->channel_count; c++) {
+            double most = places->channels[c].rate * ns / 1e9;
+            assert_true(course.carried[c] - before.carried[c] <= most * (1 + 1e-9) + 1e-6);
+        }
+    }
+    for (int c = 0; c < places->channel_count; c++) {
+        assert_true(fabs(course.carried[c] - crosses[c]) <= 1e-6 * crosses[c]);
+    }
+    for (uint32_t i = 0; i < moves->count; i++) {
+        assert_true(fabs(course.end_ns[i] - (double)end_ns[i]) <= MOVES_MOST);
+    }
+    way_shares_release(&shares);
+}
+
+static void check_moves(const struct places *places, const struct moves *moves)
+{
+    int64_t end_ns[MOVES_MOST];
+    play(places, moves, end_ns);
+    for (uint32_t i = 0; i < moves->count; i++) {
+        assert_int_equal(end_ns[i], moves->all[i].end_ns);
+    }
+    check_conservation(places, moves, end_ns);
+}
+
+/* ---- worked by hand ------------------------------------------------------------------------ */
+
+/* DRAM gives 30 GB/s, the links of two GPUs 20 and 16. While both load, each gets 15. The second has
+ * its 1200 bytes after 80 ns; then the first loads its last 800 at 20 GB/s. So do what they save, later.
+ * Nothing leads to a GPU that nothing joins. */
+static void gpus_of_a_server_have_links_of_their_own(void **state)
+{
+    (void)state;
+    struct places places = {.count = 0};
+    int host = places_add(&places, TIER_HOST, 30e9);
+    int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
+    int third = places_add(&places, TIER_GPU, 0);
+    places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 36e9});
+    places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
+    check_moves(&places, &(struct moves){.all = {{host, first, 2000, 0, 120},
+                                                 {host, second, 1200, 0, 80},
+                                                 {first, host, 2000, 200, 320},
+                                                 {second, host, 1200, 200, 280}},
+                                         .count = 4,
+                                         .tiers = true});
+    assert_int_equal(places_route(&places, host, third, true).count, 0);
+    assert_int_equal(places_route(&places, host, host, true).count, 0);
+}
+
+/* Without a fabric, bytes from GPU to GPU pass the host: out of one at 20 GB/s, into the other at 16,
+ * of which a load beside them takes half. With one of 50 GB/s that has its link to itself. */
+static void a_fabric_spares_the_host(void **state)
+{
+    (void)state;
+    for (int fabric = 0; fabric < 2; fabric++) {
+        struct places places = {.count = 0};
+        int host = places_add(&places, TIER_HOST, 0);
+        int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
+        places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 0});
+        places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
+        if (fabric > 0) {
+            places_join(&places, first, second, &(struct place_link){"to", "fro", 50e9, 50e9, 0});
+        }
+        check_moves(&places,
+                    &(struct moves){.all = {{first, second, 800, 0, fabric > 0 ? 16 : 100},
+                                            {host, second, 1600, 0, fabric > 0 ? 100 : 150}},
+                                    .count = 2});
+    }
+}
+
+/* Two servers on a network of 5 GB/s each way. The KV of a request, 300 tokens of 1000 bytes, leaves
+ * one GPU at 20 GB/s and reaches the other at 10: alone it takes 60 us. After 10 us comes a second
+ * request of as many tokens and shares the network: the first has 250 KB left then, and at 2.5 GB/s
+ * ends 100 us later. The second has 50 KB left, alone on the network again. What goes the other way
+ * has the network's other direction. */
+static void kv_of_a_request_crosses_to_another_server(void **state)
+{
+    (void)state;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    struct profile profile = load("link: {h2d: 10GB/s, d2h: 20GB/s, duplex: 25GB/s}\n"
+                                  "network: {bandwidth: 5GB/s}\n");
+    const struct place_servers fleet = {&profile, .count = 2, .gpus = 1, .sharers = 1};
+    struct places places = {.count = 0};
+    places_add_servers(&places, &fleet, &trust);
+    int here = places_gpu(&fleet, 0, 0), there = places_gpu(&fleet, 1, 0);
+    const double kv = 300 * 1000;
+    assert_int_equal(places_route(&places, here, there, false).count, 5);
+    check_moves(&places, &(struct moves){
+                             {{here, there, kv, 0, 110000},
+                              {places_host(&fleet, 0), places_host(&fleet, 1), kv, 10000, 120000},
+                              {there, here, kv, 0, 60000}},
+                             .count = 3});
+    profile_release(&profile);
+}
+
+/* ---- drawn at random ----------------------------------------------------------------------- */
+
+static double draw_rate(gsl_rng *random)
+{
+    return (1 + gsl_rng_uniform(random) * 50) * 1e9;
+}
+
+/* Moves between any two places of two servers, each of two GPUs. */
+static void all_bytes_arrive_once(void **state)
+{
+    (void)state;
+    struct error why;
+    gsl_rng *random = random_stream(8, "test.places", 0, &why);
+    for (int round = 0; round < 500; round++) {
+        struct places places = {.count = 0};
+        struct moves moves = {.count = MOVES_MOST, .tiers = true};
+        int64_t end_ns[MOVES_MOST];
+        for (int i = 0; i < 6; i++) {
+            bool is_host = i % 3 == 0;
+            places_add(&places, is_host ? TIER_HOST : TIER_GPU, is_host ? draw_rate(random) : 0);
+            int to = is_host ? 0 : i / 3 * 3; /* its host; of a host, the other one */
+            const struct place_link link = {"there", "back", draw_rate(random), draw_rate(random),
+                                            i == 1 ? draw_rate(random) : 0};
+            if (i > 0) {
+                places_join(&places, to, i, &link);
+            }
+        }
+        for (uint32_t i = 0; i < MOVES_MOST; i++) {
+            int from = (int)gsl_rng_uniform_int(random, 6);
+            int by = 1 + (int)gsl_rng_uniform_int(random, 5);
+            moves.all[i] = (struct move){from, (from + by) % 6, gsl_rng_uniform(random) * 1e6,
+                                         (int64_t)gsl_rng_uniform_int(random, 50000), 0};
+        }
+        play(&places, &moves, end_ns);
+        check_conservation(&places, &moves, end_ns);
+    }
+    gsl_rng_free(random);
+}
+
+/* ---- from a machine's file ----------------------------------------------------------------- */
 
 static void a_machine_says_its_ways(void **state)
 {
@@ -195,6 +330,7 @@ int main(void)
         cmocka_unit_test(gpus_of_a_server_have_links_of_their_own),
         cmocka_unit_test(a_fabric_spares_the_host),
         cmocka_unit_test(kv_of_a_request_crosses_to_another_server),
+        cmocka_unit_test(all_bytes_arrive_once),
         cmocka_unit_test(a_machine_says_its_ways),
         cmocka_unit_test(every_way_has_a_way_back),
     };
