@@ -39,7 +39,8 @@ struct places {
     int count, channel_count;
 };
 
-/* Add a place, to a zeroed struct at first. A `bandwidth` of 0 does not count. Returns its number. */
+/* Add a place, to a zeroed struct at first. A `bandwidth` of 0 does not count. Returns its
+ * number. */
 int places_add(struct places *places, enum tier_id tier, double bandwidth);
 
 /* Add a channel that is no place's and no way's. Returns its number. */
@@ -47,14 +48,14 @@ uint32_t places_add_channel(struct places *places, const char *name, double rate
 
 void places_join(struct places *places, int from, int to, const struct place_link *link);
 
-/* What a way and its way back are on a machine, for parts of `bytes`, of which `sharers` have an equal
- * part each; a direction that the machine does not state is 0. */
+/* What a way and its way back are on a machine, for parts of `bytes`, of which `sharers` have an
+ * equal part each; a direction that the machine does not state is 0. */
 struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
                                 double sharers, struct trust *trust);
 
 /* Equal servers of one machine: the replicas of a fleet. Each GPU has a link to its host, and the
- * machine's `fabric` to each GPU beside it; its `network` joins the hosts. What the machine does not
- * state is not there. */
+ * machine's `fabric` to each GPU beside it; its `network` joins the hosts. What the machine does
+ * not state is not there. */
 struct place_servers {
     const struct profile *profile; /* of the machine, borrowed */
     int count, gpus;               /* servers, and GPUs of each */
@@ -73,8 +74,8 @@ static inline int places_host(const struct place_servers *servers, int server)
     return places_gpu(servers, server, servers->gpus);
 }
 
-/* Add their places, which are the first ones, PLACES_MOST at most. `trust` is lowered to that of the
- * machine's figures. */
+/* Add their places, which are the first ones, PLACES_MOST at most. `trust` is lowered to that of
+ * the machine's figures. */
 void places_add_servers(struct places *places, const struct place_servers *servers,
                         struct trust *trust);
 

@@ -5,8 +5,8 @@
  *     TIER_DISK   the drives of that server    `disk`
  *     TIER_POOL   memory that servers share    `pool`
  *
- * A tier is a row of tier_kinds[]; its figures are curves of a machine (hardware/curves.def). What moves
- * between two tiers takes a way (way.h).
+ * A tier is a row of tier_kinds[]; its figures are curves of a machine (hardware/curves.def). What
+ * moves between two tiers takes a way (way.h).
  */
 #ifndef PLACE_TIER_H
 #define PLACE_TIER_H

@@ -7,8 +7,8 @@
  *      ▼                       ▼
  *     gpu                     host of another server
  *
- * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte, both
- * curves of a machine. A way and its way back together carry no more than `both`.
+ * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte,
+ * both curves of a machine. A way and its way back together carry no more than `both`.
  */
 #ifndef PLACE_WAY_H
 #define PLACE_WAY_H
@@ -47,9 +47,9 @@ extern const struct way_kind way_kinds[WAY_COUNT];
 /* Does the machine state the way? */
 bool way_stated(const struct profile *profile, enum way_id id);
 
-/* Bytes a second by a carrier, for `size` (what its curve goes by: bytes, or threads), alone; and its
- * fixed time in ns. `trust` is lowered to the curve's. The way has this carrier; a rate that the
- * machine does not state is 0. */
+/* Bytes a second by a carrier, for `size` (what its curve goes by: bytes, or threads), alone; and
+ * its fixed time in ns. `trust` is lowered to the curve's. The way has this carrier; a rate that
+ * the machine does not state is 0. */
 double way_rate(const struct profile *profile, enum way_id id, enum carrier by, double size,
                 struct trust *trust);
 double way_start_ns(const struct profile *profile, enum way_id id, enum carrier by,

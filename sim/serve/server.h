@@ -22,8 +22,8 @@
  * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
  *
  * Copies in each direction are made one after the other (copies.h), at rates that are constant
- * within a step (place/way_shares.h). A sequence that takes blocks which are still being copied out waits
- * until they are.
+ * within a step (place/way_shares.h). A sequence that takes blocks which are still being copied out
+ * waits until they are.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
  * before the last one has ended: server_path.h, by the engine's version.
@@ -40,8 +40,8 @@
 #include "serve/server_path.h"
 #include "serve/waits.h"
 
-/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that are
- * loaded from tier k of the prefix cache; blocks that are saved to it. */
+/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that
+ * are loaded from tier k of the prefix cache; blocks that are saved to it. */
 enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
 
 static inline uint32_t flow_loaded(uint32_t tier)

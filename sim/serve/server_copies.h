@@ -24,8 +24,8 @@ uint64_t server_copies_in_the_way(const struct server *server);
 bool sequence_has_room(const struct server *server, const struct sequence *sequence);
 bool sequence_is_ready(const struct server *server, const struct sequence *sequence);
 
-/* Let copies run for `ns` at the rates of these flows, in bytes a second. Sequences whose copies are
- * done run from the next step on. */
+/* Let copies run for `ns` at the rates of these flows, in bytes a second. Sequences whose copies
+ * are done run from the next step on. */
 void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS]);
 
 /* Are copies over this flow pending? */

@@ -1,8 +1,8 @@
 /* The KV blocks of a tier below the GPU, under any cache policy or without eviction.
  *
- * A saved block is a copy; the tier above may keep its own. Without eviction the tier takes blocks until
- * it is full, and then no more (the simplest published design). Under LRU a block can be held: it
- * is not evicted while held, and counts as used when it is let go.
+ * A saved block is a copy; the tier above may keep its own. Without eviction the tier takes blocks
+ * until it is full, and then no more (the simplest published design). Under LRU a block can be
+ * held: it is not evicted while held, and counts as used when it is let go.
  */
 #ifndef SERVE_BLOCK_STORE_H
 #define SERVE_BLOCK_STORE_H

@@ -1,5 +1,6 @@
-/* A request's life in the cache: it begins with the blocks that it finds (prefix_found.h), fills and
- * takes more, and ends. Blocks have numbers (block_numbers.h) and lie in tiers (prefix_tiers.h). */
+/* A request's life in the cache: it begins with the blocks that it finds (prefix_found.h), fills
+ * and takes more, and ends. Blocks have numbers (block_numbers.h) and lie in tiers
+ * (prefix_tiers.h). */
 #include "serve/prefix/prefix_cache.h"
 
 #include "base/array.h"
@@ -165,8 +166,8 @@ static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
     return (tokens + cache->options.block_tokens - 1) / cache->options.block_tokens;
 }
 
-/* The loads for which a request's first blocks wait. From a tier that gives it some, its own, because
- * that is the last in the queue; else the latest among the blocks found. */
+/* The loads for which a request's first blocks wait. From a tier that gives it some, its own,
+ * because that is the last in the queue; else the latest among the blocks found. */
 static void begin_loads(struct prefix_cache *cache, const struct prefix_found *found,
                         const uint64_t from[PREFIX_MOST_TIERS], struct holding *holding)
 {
@@ -350,8 +351,8 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
     return true;
 }
 
-/* The request holds the block no more. `saves`: it is offered to tier 1. Behind the first block since
- * `before` that this took, those that it has already wait for their turn, too. */
+/* The request holds the block no more. `saves`: it is offered to tier 1. Behind the first block
+ * since `before` that this took, those that it has already wait for their turn, too. */
 static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint64_t before)
 {
     struct prefix_tiers *tiers = &cache->tiers;

@@ -4,9 +4,9 @@
  * W. Kwon et al., "Efficient Memory Management for Large Language Model Serving with
  * PagedAttention", 2023, and vLLM's prefix caching. Blocks have a few tokens each; a block's hash
  * covers its tokens and all tokens before it. A prompt's blocks are looked up from its beginning,
- * on the GPU (tier 0), then in the tiers below it, up to the first block that none has. Blocks below
- * are copied in; the remaining tokens are computed. At least one token is always computed, because
- * only that yields the first new token.
+ * on the GPU (tier 0), then in the tiers below it, up to the first block that none has. Blocks
+ * below are copied in; the remaining tokens are computed. At least one token is always computed,
+ * because only that yields the first new token.
  *
  *     tier 0  GPU      │ saves: when a request ends, a block fills, or the GPU evicts it
  *     tier 1  host     ▼
@@ -17,10 +17,10 @@
  * above the nearest of those, which keep it if they have room or evict for it.
  *
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
- * only after it has arrived, and the GPU keeps it until then; the caller says when (prefix_saved()).
- * A tier below the GPU may evict a block that is still being copied; the copy then ends as if it was
- * between buffers. With `pins` it keeps such a block from the beginning of a copy to its end, and a
- * block for which there is no room beside the pinned ones is not saved.
+ * only after it has arrived, and the GPU keeps it until then; the caller says when
+ * (prefix_saved()). A tier below the GPU may evict a block that is still being copied; the copy
+ * then ends as if it was between buffers. With `pins` it keeps such a block from the beginning of a
+ * copy to its end, and a block for which there is no room beside the pinned ones is not saved.
  *
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
  * Every request that uses it waits for that load (prefix_load()).

@@ -13,7 +13,8 @@ static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
     }
 }
 
-/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are there. */
+/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are
+ * there. */
 static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t most,
                       struct prefix_found *found)
 {

@@ -22,8 +22,8 @@ struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size
 /* How many of these blocks somebody uses on the GPU. */
 uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint64_t most);
 
-/* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the first
- * block last. */
+/* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the
+ * first block last. */
 void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct prefix_found *found);
 
 #endif

@@ -122,8 +122,9 @@ static void pass_time(struct course *course, const struct moves *moves,
     }
 }
 
-/* No channel carries more than it can at any time; in the end each has carried all bytes of the moves
- * that cross it; and the engine ends these when they end here, but for its whole nanoseconds. */
+/* No channel carries more than it can at any time; in the end each has carried all bytes of the
+ * moves that cross it; and the engine ends these when they end here, but for its whole
+ * nanoseconds. */
 static void check_conservation(const struct places *places, const struct moves *moves,
                                const int64_t end_ns[MOVES_MOST])
 {
@@ -169,9 +170,9 @@ static void check_moves(const struct places *places, const struct moves *moves)
 
 /* ---- worked by hand ------------------------------------------------------------------------ */
 
-/* DRAM gives 30 GB/s, the links of two GPUs 20 and 16. While both load, each gets 15. The second has
- * its 1200 bytes after 80 ns; then the first loads its last 800 at 20 GB/s. So do what they save, later.
- * Nothing leads to a GPU that nothing joins. */
+/* DRAM gives 30 GB/s, the links of two GPUs 20 and 16. While both load, each gets 15. The second
+ * has its 1200 bytes after 80 ns; then the first loads its last 800 at 20 GB/s. So do what they
+ * save, later. Nothing leads to a GPU that nothing joins. */
 static void gpus_of_a_server_have_links_of_their_own(void **state)
 {
     (void)state;
@@ -191,8 +192,8 @@ static void gpus_of_a_server_have_links_of_their_own(void **state)
     assert_int_equal(places_route(&places, host, host, true).count, 0);
 }
 
-/* Without a fabric, bytes from GPU to GPU pass the host: out of one at 20 GB/s, into the other at 16,
- * of which a load beside them takes half. With one of 50 GB/s that has its link to itself. */
+/* Without a fabric, bytes from GPU to GPU pass the host: out of one at 20 GB/s, into the other at
+ * 16, of which a load beside them takes half. With one of 50 GB/s that has its link to itself. */
 static void a_fabric_spares_the_host(void **state)
 {
     (void)state;
@@ -212,11 +213,11 @@ static void a_fabric_spares_the_host(void **state)
     }
 }
 
-/* Two servers on a network of 5 GB/s each way. The KV of a request, 300 tokens of 1000 bytes, leaves
- * one GPU at 20 GB/s and reaches the other at 10: alone it takes 60 us. After 10 us comes a second
- * request of as many tokens and shares the network: the first has 250 KB left then, and at 2.5 GB/s
- * ends 100 us later. The second has 50 KB left, alone on the network again. What goes the other way
- * has the network's other direction. */
+/* Two servers on a network of 5 GB/s each way. The KV of a request, 300 tokens of 1000 bytes,
+ * leaves one GPU at 20 GB/s and reaches the other at 10: alone it takes 60 us. After 10 us comes a
+ * second request of as many tokens and shares the network: the first has 250 KB left then, and at
+ * 2.5 GB/s ends 100 us later. The second has 50 KB left, alone on the network again. What goes the
+ * other way has the network's other direction. */
 static void kv_of_a_request_crosses_to_another_server(void **state)
 {
     (void)state;
