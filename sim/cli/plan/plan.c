@@ -13,7 +13,7 @@
 #include "cli/plan/plan_winner.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/best.h"
-#include "study/plan/planning_long.h"
+#include "study/plan/planning.h"
 
 #include <string.h>
 
@@ -229,8 +229,8 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
     return true;
 }
 
-/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the best
- * figure is the goal. */
+/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the
+ * best figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
     static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT};

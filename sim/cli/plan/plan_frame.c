@@ -7,7 +7,6 @@
 #include "cli/plan/violation.h"
 #include "cli/runs/runs_text.h"
 #include "study/plan/server_command.h"
-#include "study/plan/verdict.h"
 #include "study/plan/winner.h"
 
 #include <jansson.h>
@@ -196,7 +195,7 @@ static void put_near(const struct plan_frame_report *report, const struct result
         any = any || result->cells[COLUMN_ERROR_BAND + i].set;
     }
     for (uint32_t i = 0; i < report->targets->count; i++) {
-        if (verdict_is_near(&report->targets->all[i], result)) {
+        if (target_is_near(&report->targets->all[i], result)) {
             json_array_append_new(list, json_string(report->targets->all[i].text));
         }
     }

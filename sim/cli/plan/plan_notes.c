@@ -1,7 +1,6 @@
 #include "cli/plan/plan_notes.h"
 
 #include "answer/table.h"
-#include "study/plan/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,9 +31,9 @@ bool plan_note_near(const struct target *target, const struct result *result, co
                     char text[PLAN_NOTE])
 {
     char value[TARGET_TEXT], low[TARGET_TEXT], high[TARGET_TEXT];
-    const double *band = verdict_band(target, result);
+    const double *band = target_band(target, result);
     double least, most;
-    if (!verdict_is_near(target, result) || !verdict_range(target, result, &least, &most)) {
+    if (!target_is_near(target, result) || !target_range(target, result, &least, &most)) {
         return false;
     }
     snprintf(text, PLAN_NOTE,

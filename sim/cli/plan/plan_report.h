@@ -48,8 +48,8 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          bool for_people, struct error *why);
 
-/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that has no
- * runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
+/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that
+ * has no runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
 bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
 
 /* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the

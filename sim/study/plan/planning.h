@@ -70,13 +70,18 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
+/* The same with a made-up workload that is long enough for the answer (lengthen.h); `out->requests`
+ * becomes the number of requests if it was raised, else 0. */
+bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
+                       struct planning *out, bool *interrupted, struct error *why);
+
 /* Add how many values were tried, and how many there are to try, of all candidates. */
 struct planning_tried {
     uint64_t runs, values;
 };
 void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
 
-/* A value of the search's axis: the first is preferred when minimising, the last when maximising. */
+/* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
 
 /* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no

@@ -1,4 +1,13 @@
-#include "study/plan/planning_scout.h"
+/* Where the highest rate of a server probably lies, for a fraction of the work of a search.
+ *
+ * A run with all requests at once shows how many a second the server answers at most, and how many
+ * it has in work then. Below that, rates are tried with few requests: so many that they arrive for
+ * several times as long as one takes. The search itself then begins near the rate that these find
+ * (grid_near.h), with the whole workload: no figure of a scout is ever shown.
+ *
+ * Only for targets that a higher rate is further from, such as times.
+ */
+#include "study/plan/planning_parts.h"
 
 #include "base/array.h"
 #include "base/node.h"

@@ -27,7 +27,7 @@ static double several(uint32_t parts)
     return parts > 1 ? parts : (double)NAN;
 }
 
-static double count_gpus(const struct commanded *run)
+static double command_gpus(const struct commanded *run)
 {
     return run->point->setup.model.tensor_parallel;
 }
@@ -241,7 +241,7 @@ static const struct value {
     int digits;
     bool (*write)(const struct point *point, char text[VALUE], struct error *why);
 } values[] = {
-    {.name = "gpus", .number = count_gpus},
+    {.name = "gpus", .number = command_gpus},
     {.name = "data_ranks", .number = count_ranks},
     {.name = "stages", .number = count_stages},
     {.name = "whole_experts", .write = write_whole_experts},

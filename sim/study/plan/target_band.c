@@ -1,14 +1,15 @@
-#include "study/plan/verdict.h"
+/* How certain it is that a run meets or misses a target. */
+#include "study/plan/target.h"
 
 #include "result/band.h"
 
-const double *verdict_band(const struct target *target, const struct result *result)
+const double *target_band(const struct target *target, const struct result *result)
 {
     return band_of(result, target->column);
 }
 
-bool verdict_range(const struct target *target, const struct result *result, double *least,
-                   double *most)
+bool target_range(const struct target *target, const struct result *result, double *least,
+                  double *most)
 {
     const struct cell *cell = &result->cells[target->column];
     const double *band = band_of(result, target->column);
@@ -20,9 +21,9 @@ bool verdict_range(const struct target *target, const struct result *result, dou
     return true;
 }
 
-bool verdict_is_near(const struct target *target, const struct result *result)
+bool target_is_near(const struct target *target, const struct result *result)
 {
     double least, most;
-    return verdict_range(target, result, &least, &most) && target->bound > least &&
+    return target_range(target, result, &least, &most) && target->bound > least &&
            target->bound < most;
 }

@@ -1,0 +1,16 @@
+/* The parts of a plan's search. Internal to planning.c. */
+#ifndef STUDY_PLAN_PLANNING_PARTS_H
+#define STUDY_PLAN_PLANNING_PARTS_H
+
+#include "study/plan/planning.h"
+
+/* planning_scout.c: scout for the searches of a rate among many, before their first round. If the
+ * options allow it and the best of them needs more requests, all candidates get these. */
+bool planning_scout(struct planning *planning, const struct scenario *scenario,
+                    const struct planning_options *options, bool *interrupted, struct error *why);
+
+/* typed_values.c: check the axes of the searches that began. An invalid value is a usage error with
+ * its reason. */
+bool typed_values_check(const struct planning *planning, const char *axis, struct error *why);
+
+#endif
