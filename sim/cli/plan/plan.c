@@ -68,8 +68,8 @@ static const struct command_option options[] = {
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
                .list = true,
-               .summary = "also admit these systems: lossy, paper (those that exist on paper "
-                          "only)"},
+               .summary = "also admit these systems: lossy (--target 'mass_recall>=90%' bounds the "
+                          "loss), paper (those that exist on paper only)"},
     [PARETO] = {.name = "--pareto",
                 .summary = "list all budgets and batches on the Pareto front of throughput, step "
                            "time, HBM and attention mass, instead of one value; with a workload "

@@ -2,8 +2,7 @@
  * nearest comes. */
 #include "cli/plan/plan_report.h"
 
-#include "cli/plan/plan_answer.h"
-#include "cli/plan/plan_notes.h"
+#include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"
 #include "cli/runs/runs_text.h"
 #include "study/plan/server_command.h"
@@ -263,13 +262,11 @@ static bool plan_frame_put_data(const struct plan_frame_report *report, const st
     const struct planning *planning = report->planning;
     struct frame *frame = report->frame;
     const char *left_out = search->candidate->left_out;
-    uint32_t value = search->found != PLANNING_NONE ? search->found : search->nearest;
-    bool winner =
-        planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
+    uint32_t value = search_shown(search);
     frame_text(frame, LEFT_OUT, left_out[0] != '\0' ? left_out : NULL);
     put_error(report, search, value);
     frame_number(frame, MET, search->found != PLANNING_NONE);
-    frame_number(frame, WINNER, winner);
+    frame_number(frame, WINNER, winner_is(planning, search));
     frame_text(frame, AXIS, search->axis.key[0] != '\0' ? search->axis.key : NULL);
     frame_number(frame, TRIED, search->grid.tried);
     frame_number(frame, OF, search->grid.count);
@@ -305,7 +302,6 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     const struct result *result = &search->results[search->found];
     struct frame *frame = report->frame;
     char text[TARGET_TEXT];
-    bool wins = search == &planning->searches[planning->winner];
     frame_text(frame, AT,
                search_label(search, planning->maximise, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
@@ -318,7 +314,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
         frame_text(frame, FIXED_COLUMNS + i, target_format(report->judged[i], result, text));
     }
     frame_text(frame, report->column_count - 1,
-               wins                                                   ? "wins"
+               winner_is(planning, search)                            ? "wins"
                : planning->by_figure && winner_ties(planning, search) ? "ties"
                                                                       : "");
 }

@@ -3,6 +3,7 @@
 #define CLI_PLAN_PLAN_REPORT_H
 
 #include "answer/frame.h"
+#include "cli/runs/runs_notes.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"
 
@@ -12,6 +13,10 @@
  */
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
+
+/* Add what a person should know about the runs that answer a plan. */
+void plan_notes_add(const struct planning *planning, const struct targets *targets,
+                    struct runs_notes *notes);
 
 /* The columns that a reader can choose in any plan, and in a Pareto front of decode steps or of
  * servers. */

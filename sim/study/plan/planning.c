@@ -22,6 +22,11 @@ enum { A_ROUND = 9 };
 
 /* ---- values ---- */
 
+uint32_t search_shown(const struct search *search)
+{
+    return search->found != PLANNING_NONE ? search->found : search->nearest;
+}
+
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value)
 {
     return &search->axis.values[maximise ? search->axis.count - 1 - value : value];

@@ -81,6 +81,9 @@ struct planning_tried {
 };
 void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
 
+/* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */
+uint32_t search_shown(const struct search *search);
+
 /* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
 
