@@ -211,20 +211,25 @@ static void plan_command_show_decided(uint32_t decided, uint32_t all, void *cont
 
 /* ---- options ---- */
 
+static const char *allowed_name(size_t index)
+{
+    static const char *const names[] = {"lossy", "paper"};
+    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
 static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
 {
-    static const char *const names[] = {"lossy", "paper", NULL};
+    bool *const allowed[] = {&out->allow_lossy, &out->allow_paper};
     const char *item;
     size_t length;
     while (text_item(&text, &item, &length)) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)length, item);
-        out->allow_lossy = out->allow_lossy || strcmp(name, names[0]) == 0;
-        out->allow_paper = out->allow_paper || strcmp(name, names[1]) == 0;
-        if (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0) {
-            error_usage(why, "--allow", 0, "unknown kind of system '%s'", name);
-            return name_expect(name, names, why);
+        int kind = name_find(name, allowed_name, "kind of system", "--allow", 0, why);
+        if (kind < 0) {
+            return false;
         }
+        *allowed[kind] = true;
     }
     return true;
 }

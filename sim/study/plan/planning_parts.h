@@ -4,6 +4,12 @@
 
 #include "study/plan/planning.h"
 
+/* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
+ * on. */
+bool search_begin(struct search *search, struct candidate *candidate,
+                  const struct planning_options *options, struct error *why);
+void search_release(struct search *search);
+
 /* planning_scout.c: scout for the searches of a rate among many, before their first round. If the
  * options allow it and the best of them needs more requests, all candidates get these. */
 bool planning_scout(struct planning *planning, const struct scenario *scenario,
