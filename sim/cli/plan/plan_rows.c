@@ -54,29 +54,20 @@ static const char *run_name(const struct search *search, uint32_t value)
     return run->set ? run->text : NULL;
 }
 
-/* Add the runs that were tried, which depend on the files that the scenario names. */
-static uint64_t add_runs(const struct search *search, uint64_t hash)
-{
-    for (uint32_t value = 0; value < search->grid.count; value++) {
-        const char *run = run_name(search, value);
-        hash = run != NULL ? plan_rows_add_text(run, hash) : hash;
-    }
-    return hash;
-}
-
-/* Add a candidate: its scenario, the values it may have, and its runs. */
+/* Add a candidate: its scenario, and the runs that were tried, which depend on the files that it
+ * names. */
 static bool add_candidate(const struct search *search, uint64_t *hash, struct error *why)
 {
     char *text = node_canonical(search->candidate->scenario.root, why);
     if (text == NULL) {
         return false;
     }
-    *hash = plan_rows_add_text(search->candidate->left_out, plan_rows_add_text(text, *hash));
-    for (uint32_t i = 0; i < search->axis.count; i++) {
-        *hash = plan_rows_add_text(search->axis.values[i].text, *hash);
-    }
-    *hash = add_runs(search, *hash);
+    *hash = plan_rows_add_text(text, *hash);
     free(text);
+    for (uint32_t value = 0; value < search->grid.count; value++) {
+        const char *run = run_name(search, value);
+        *hash = run != NULL ? plan_rows_add_text(run, *hash) : *hash;
+    }
     return true;
 }
 

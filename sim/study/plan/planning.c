@@ -20,12 +20,6 @@ enum { A_ROUND = 9 };
 
 /* ---- rounds ---- */
 
-/* One try of a round. */
-struct tried_value {
-    struct search *search;
-    uint32_t value;
-};
-
 struct round {
     struct planning *planning;
     const struct planning_options *options;
@@ -33,12 +27,12 @@ struct round {
     uint32_t count;
 };
 
-static void planning_tell_progress(const struct search *search,
-                                   const struct planning_options *options)
+void planning_tell(const struct search *search, uint32_t tried,
+                   const struct planning_options *options)
 {
     if (options->on_progress != NULL) {
-        options->on_progress(search->candidate->system, search->candidate->machine,
-                             search->grid.tried, options->context);
+        options->on_progress(search->candidate->system, search->candidate->machine, tried,
+                             options->context);
     }
 }
 
@@ -66,7 +60,7 @@ static bool planning_take(uint32_t index, struct result *result, void *context, 
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, options);
-    planning_tell_progress(search, options);
+    planning_tell(search, search->grid.tried, options);
     return true;
 }
 

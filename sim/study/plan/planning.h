@@ -14,6 +14,7 @@
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
+#include "study/plan/rough.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 
@@ -39,6 +40,13 @@ struct planning_options {
     void *context;
 };
 
+/* What cheap runs tell about the highest rate of a server (planning_scout.c). */
+struct scout {
+    struct grid grid; /* of the search's values */
+    struct rough rough;
+    double taken; /* seconds of a request at the best rate that passed; 0: unknown */
+};
+
 /* The search of one candidate. Values are numbered by preference, best first. */
 struct search {
     const struct candidate *candidate;
@@ -48,6 +56,7 @@ struct search {
     struct axis axis;  /* empty if `fixed` */
     uint64_t requests; /* of its workload; 0: none */
     struct grid grid;
+    struct scout scout;      /* zeroed if there was none */
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
 };

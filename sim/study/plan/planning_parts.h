@@ -4,6 +4,16 @@
 
 #include "study/plan/planning.h"
 
+/* One try of a round. */
+struct tried_value {
+    struct search *search;
+    uint32_t value;
+};
+
+/* planning.c: tell how many values of a search were tried. */
+void planning_tell(const struct search *search, uint32_t tried,
+                   const struct planning_options *options);
+
 /* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
  * on. */
 bool search_begin(struct search *search, struct candidate *candidate,

@@ -135,6 +135,7 @@ void search_release(struct search *search)
     }
     free(search->results);
     grid_release(&search->grid);
+    grid_release(&search->scout.grid);
     axis_release(&search->axis);
 }
 
