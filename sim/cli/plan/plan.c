@@ -10,7 +10,6 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
-#include "cli/plan/plan_winner.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/best.h"
 #include "study/plan/planning.h"

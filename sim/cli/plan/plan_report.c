@@ -1,3 +1,4 @@
+/* A plan for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
 #include "answer/table.h"

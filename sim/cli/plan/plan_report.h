@@ -64,4 +64,15 @@ bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct erro
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why);
 
+/* ---- below the table: how to run the winner, or what keeps the nearest from the targets ---- */
+
+/* Write the winner's scenario to the file `path` (NULL: print it), and print the command that
+ * starts its server, if it has one. With `json` nothing is printed. The plan must have a winner. */
+bool plan_winner_print(const struct planning *planning, const char *path, bool json,
+                       struct error *why);
+
+/* Print what limits the step of the run that comes nearest, and what would help. Prints nothing if
+ * no run has figures. */
+bool plan_nearest_explain(const struct planning *planning, struct error *why);
+
 #endif

@@ -1,3 +1,4 @@
+/* A plan as rows of the database: its candidates, and the values that were tried. */
 #include "cli/plan/plan_report.h"
 
 #include "base/text.h"

@@ -1,4 +1,5 @@
-#include "cli/plan/plan_winner.h"
+/* Below the table: how to run the winner, or what keeps the nearest from the targets. */
+#include "cli/plan/plan_report.h"
 
 #include "base/text.h"
 #include "cli/frame/output.h"
