@@ -185,18 +185,18 @@ static void put_violations(const struct plan_frame_report *report, uint32_t colu
     plan_frame_put_json(report->frame, column, object);
 }
 
-/* The targets whose verdict is closer than the run's error band; none if it has no band. */
+/* The targets that the error band leaves open; none if the run has no band. */
 static void put_near(const struct plan_frame_report *report, const struct result *result)
 {
+    struct targets open;
     json_t *list = json_array();
     bool any = false;
     for (int i = 0; i < RESULT_BANDS; i++) {
         any = any || result->cells[COLUMN_ERROR_BAND + i].set;
     }
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        if (target_is_near(&report->targets->all[i], result)) {
-            json_array_append_new(list, json_string(report->targets->all[i].text));
-        }
+    targets_open(report->targets, result, &open);
+    for (uint32_t i = 0; i < open.count; i++) {
+        json_array_append_new(list, json_string(open.all[i].text));
     }
     if (any) {
         plan_frame_put_json(report->frame, NEAR, list);

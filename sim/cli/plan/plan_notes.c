@@ -11,17 +11,17 @@ static void note_open(const struct search *search, const struct targets *targets
                       struct runs_notes *notes)
 {
     const struct result *result = &search->results[search_shown(search)];
-    for (uint32_t i = 0; i < targets->count; i++) {
-        const struct target *target = &targets->all[i];
+    struct targets open;
+    targets_open(targets, result, &open);
+    for (uint32_t i = 0; i < open.count; i++) {
+        const struct target *target = &open.all[i];
         char low[TARGET_TEXT], high[TARGET_TEXT];
-        double least, most;
-        if (target_is_near(target, result) && target_range(target, result, &least, &most)) {
-            runs_notes_add_note(notes, search->candidate->system,
-                                note_target_open(target->text,
-                                                 target_violation(target, result) == 0,
-                                                 target_format_value(target, least, low),
-                                                 target_format_value(target, most, high)));
-        }
+        double least = 0, most = 0;
+        target_range(target, result, &least, &most);
+        runs_notes_add_note(notes, search->candidate->system,
+                            note_target_open(target->text, target_violation(target, result) == 0,
+                                             target_format_value(target, least, low),
+                                             target_format_value(target, most, high)));
     }
 }
 

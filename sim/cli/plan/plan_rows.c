@@ -90,25 +90,13 @@ static bool plan_rows_say(const struct planning *planning, const struct targets 
 
 /* ---- candidates ---- */
 
-/* The targets that the error band leaves open. */
-static const char *list_open(const struct targets *targets, const struct result *result,
-                             char text[TARGETS_TEXT])
-{
-    struct targets open = {.count = 0};
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (target_is_near(&targets->all[i], result)) {
-            open.all[open.count++] = targets->all[i];
-        }
-    }
-    return open.count > 0 ? targets_text(&open, text) : NULL;
-}
-
 static void put_tried(const struct planning *planning, const struct targets *targets,
                       const struct search *search, struct frame *frame)
 {
     bool met = search->found != PLANNING_NONE;
     uint32_t value = search_shown(search);
-    char label[VALUE], message[VIOLATION_TEXT], open[TARGETS_TEXT];
+    char label[VALUE], message[VIOLATION_TEXT], text[TARGETS_TEXT];
+    struct targets open;
     frame_text(frame, PLAN_verdict,
                winner_is(planning, search) ? "wins"
                : met                       ? "meets"
@@ -122,7 +110,8 @@ static void put_tried(const struct planning *planning, const struct targets *tar
         frame_text(frame, PLAN_run, run_name(search, value));
         frame_text(frame, PLAN_value,
                    search_label(search, planning->maximise, value, label, sizeof label));
-        frame_text(frame, PLAN_note, list_open(targets, &search->results[value], open));
+        targets_open(targets, &search->results[value], &open);
+        frame_text(frame, PLAN_note, open.count > 0 ? targets_text(&open, text) : NULL);
     }
 }
 

@@ -82,4 +82,7 @@ bool target_range(const struct target *target, const struct result *result, doub
 /* Is the bound within that range? */
 bool target_is_near(const struct target *target, const struct result *result);
 
+/* The targets whose bound is within that range. */
+void targets_open(const struct targets *targets, const struct result *result, struct targets *out);
+
 #endif

@@ -27,3 +27,13 @@ bool target_is_near(const struct target *target, const struct result *result)
     return target_range(target, result, &least, &most) && target->bound > least &&
            target->bound < most;
 }
+
+void targets_open(const struct targets *targets, const struct result *result, struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (target_is_near(&targets->all[i], result)) {
+            out->all[out->count++] = targets->all[i];
+        }
+    }
+}
