@@ -1,4 +1,4 @@
-/* Output of a plan or a Pareto front: as tables, as JSON, into the database. */
+/* A plan or a Pareto front: its question, and its output as tables, as JSON, into the database. */
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
@@ -8,6 +8,11 @@
 #include "study/plan/tradeoff.h"
 
 #include <stdio.h>
+
+/* Choose the axis of a plan if no option did, add what any server has to meet, and refuse targets
+ * that the scenario cannot judge. With `pareto` there is no axis. */
+bool plan_question_read(const struct scenario *scenario, bool pareto, struct planning_options *out,
+                        struct error *why);
 
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
  */
