@@ -49,8 +49,8 @@ static const struct result *shown_of(const struct search *search)
                                               : &search->results[0];
 }
 
-/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
- * servers do. */
+/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone,
+ * many servers do. */
 bool advise_alike(const struct search *a, const struct search *b)
 {
     static const enum column columns[] = {

@@ -1,7 +1,6 @@
 #include "cli/advise/advise_words.h"
 
 #include "base/text.h"
-#include "study/plan/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,9 +179,9 @@ const char *advise_narrow(const struct targets *targets, const struct result *re
         if (margin < TARGET_AMPLE) {
             snprintf(phrase, sizeof phrase, "%s by %.2g %%%s",
                      advise_miss_name_of(target->column, result), 100 * margin,
-                     verdict_band(target, result) == NULL ? ""
-                     : verdict_is_near(target, result)    ? " (within the error)"
-                                                          : " (more than the error)");
+                     target_band(target, result) == NULL ? ""
+                     : target_is_near(target, result)    ? " (within the error)"
+                                                         : " (more than the error)");
             advise_miss_add(phrase, text);
         }
     }

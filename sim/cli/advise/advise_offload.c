@@ -72,7 +72,7 @@ static bool advise_offload_is_lossy(const struct result *result)
     return lossless != NULL && lossless->set && strcmp(lossless->text, "lossy") == 0;
 }
 
-/* What a lossy search comes nearest with, if that falls short of the share of the mass; else NULL. */
+/* What a lossy search comes nearest with, if that has too little of the mass; else NULL. */
 static const struct result *lossy_miss(const struct advice *advice, const struct search *search)
 {
     const struct result *nearest =

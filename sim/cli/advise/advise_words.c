@@ -1,7 +1,6 @@
 #include "cli/advise/advise_words.h"
 
 #include "base/text.h"
-#include "study/plan/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +15,7 @@ void advise_band(const struct result *result, double *low, double *high)
 {
     const struct target rate = {.column = COLUMN_DECODE_RATE};
     double value = result->cells[COLUMN_DECODE_RATE].real, least, most;
-    bool known = verdict_range(&rate, result, &least, &most);
+    bool known = target_range(&rate, result, &least, &most);
     *low = known ? least / value : NAN;
     *high = known ? most / value : NAN;
 }

@@ -3,7 +3,7 @@
 #include "base/node.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/lengthen.h"
-#include "study/plan/planning_long.h"
+#include "study/plan/planning.h"
 
 #include <inttypes.h>
 #include <stdio.h>
