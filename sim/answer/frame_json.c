@@ -120,7 +120,12 @@ bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, 
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 {
     struct error unused;
-    if (frame != NULL && !frame_list(frame, column, rows, &unused)) {
+    bool good = frame != NULL && frame_list(frame, column, rows, &unused);
+    if (good && !frame->is_short) {
+        frame->cells[(size_t)frame->row * frame->column_count + column].rows = rows;
+        return;
+    }
+    if (frame != NULL) {
         frame->is_short = true;
     }
     frame_destroy(rows);

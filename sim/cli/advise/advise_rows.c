@@ -1,0 +1,303 @@
+/* A row for each system, form and change of an advice. */
+#include "cli/advise/advise_answer.h"
+
+#include "answer/sentence.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/plan/violation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 2048 };
+
+enum {
+#define COLUMN(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define PEOPLE(name, ...) DATA_##name,
+#include "answer/advices.def"
+    COLUMNS
+};
+
+static const struct frame_column fixed_columns[COLUMNS] = {
+#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = ANSWER_##type},
+#define SHOWN(id, type, meaning, ...)                                                              \
+    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
+#include "answer/advices.def"
+};
+
+struct advise_line {
+    const char *kind, *change;
+    const struct search *search;
+    const struct advice_form *form;
+    bool advised;
+    double rate;             /* NaN: nothing was found */
+    char what[ADVISE_WORDS]; /* was changed; or "" */
+};
+
+/* ---- systems that are alike ---- */
+
+/* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
+static const struct result *shown_of(const struct search *search)
+{
+    bool none = search->cannot || search->grid.count == 0;
+    return none                               ? NULL
+           : search->found != PLANNING_NONE   ? &search->results[search->found]
+           : search->nearest != PLANNING_NONE ? &search->results[search->nearest]
+                                              : &search->results[0];
+}
+
+/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
+ * servers do. */
+static bool are_alike(const struct search *a, const struct search *b)
+{
+    static const enum column columns[] = {
+        COLUMN_BATCH, COLUMN_HBM_BYTES, COLUMN_DRAM_BYTES,  COLUMN_MAX_BATCH,
+        COLUMN_TPOT,  COLUMN_TTFT,      COLUMN_DECODE_RATE, COLUMN_MASS_RECALL,
+    };
+    const struct result *x = shown_of(a), *y = shown_of(b);
+    bool alike = x != NULL && y != NULL && (advice_result(a) == NULL) == (advice_result(b) == NULL);
+    alike = alike && result_ok(x) == result_ok(y) && !result_failed(x) && !result_failed(y);
+    for (size_t i = 0; alike && i < sizeof columns / sizeof columns[0]; i++) {
+        double left = result_number(x, columns[i]), right = result_number(y, columns[i]);
+        alike = left == right || (isnan(left) && isnan(right));
+    }
+    return alike;
+}
+
+/* The system that stands for those alike: plain vLLM does, else the first. */
+static uint32_t standing_for(const struct advice *advice, uint32_t index)
+{
+    const struct search *searches = advice->systems.searches;
+    uint32_t first = index;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        if (are_alike(&searches[i], &searches[index])) {
+            if (strcmp(searches[i].candidate->system, ADVICE_PLAIN) == 0) {
+                return i;
+            }
+            first = i < first ? i : first;
+        }
+    }
+    return first;
+}
+
+void advise_print_alike(const struct advice *advice, FILE *out)
+{
+    const struct search *searches = advice->systems.searches;
+    for (uint32_t index = 0; index < advice->systems.count; index++) {
+        char line[LINE] = "";
+        for (uint32_t i = 0; i < advice->systems.count; i++) {
+            if (i != index && searches[i].candidate->left_out[0] == '\0' &&
+                standing_for(advice, i) == index) {
+                text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
+                            searches[i].candidate->system);
+            }
+        }
+        if (line[0] != '\0') {
+            char label[ADVISE_WORDS];
+            snprintf(label, sizeof label,
+                     "the same as %.200s: ", searches[index].candidate->system);
+            table_line(label, line, out);
+        }
+    }
+}
+
+/* ---- which rows, in which order ---- */
+
+/* Highest rate first; without one last; equal ones in the order of their searches. */
+static int advise_rows_by_rate(const void *a, const void *b)
+{
+    const struct advise_line *x = a, *y = b;
+    if (isnan(x->rate) != isnan(y->rate)) {
+        return isnan(x->rate) ? 1 : -1;
+    }
+    int order = (x->rate < y->rate) - (x->rate > y->rate);
+    return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
+}
+
+static struct advise_line *add_line(const struct advice *advice, const char *kind,
+                                    const struct search *search, const struct advice_form *form,
+                                    struct advise_line *line)
+{
+    *line = (struct advise_line){
+        .kind = kind, .search = search, .form = form, .rate = advice_rate(advice, search, form)};
+    return line;
+}
+
+static uint32_t list_systems(const struct advice *advice, bool for_people,
+                             struct advise_line *lines)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        bool shown = search->candidate->left_out[0] == '\0' && standing_for(advice, i) == i;
+        if (!for_people || shown) {
+            add_line(advice, "system", search, &advice->form, &lines[count++])->advised =
+                i == advice->best;
+        }
+    }
+    if (for_people) {
+        qsort(lines, count, sizeof *lines, advise_rows_by_rate);
+    }
+    return count;
+}
+
+/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
+static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
+{
+    static const char *const names[ADVICE_CHANGES] = {
+        [ADVICE_FP8_KV] = "fp8 KV",
+        [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+    };
+    uint32_t count = list_systems(advice, for_people, lines);
+    for (uint32_t i = 0; i < advice->form_count; i++) {
+        const struct advice_trial *form = &advice->forms[i];
+        if (i != advice->plain) {
+            advise_form(&form->form, add_line(advice, "form", advice_trial_search(form),
+                                              &form->form, &lines[count++])
+                                         ->what);
+        }
+    }
+    for (int i = 0; i < ADVICE_CHANGES; i++) {
+        const struct advice_trial *change = &advice->changes[i];
+        if (change->tried) {
+            struct advise_line *line = add_line(advice, "change", advice_trial_search(change),
+                                                &change->form, &lines[count++]);
+            advise_change(advice, (enum advice_change)i, line->what);
+            line->change = names[i];
+        }
+    }
+    return count;
+}
+
+/* ---- cells ---- */
+
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* An engine has HiSparse for models with an indexer of their own alone. */
+static const char *where_of(const struct search *search)
+{
+    const struct system_traits *traits = &search->candidate->traits;
+    bool lacks = traits->native && advice_result(search) != NULL && !advice_starts(search);
+    return lacks ? "no indexer" : traits->available;
+}
+
+static void put_line(const struct advice *advice, const struct advise_line *line,
+                     struct frame *rows)
+{
+    const struct search *search = line->search;
+    const struct candidate *candidate = search->candidate;
+    frame_text(rows, DATA_kind, line->kind);
+    frame_text(rows, DATA_system, candidate->system);
+    frame_text(rows, DATA_hardware, candidate->machine);
+    frame_text(rows, DATA_change, line->change);
+    frame_text(rows, DATA_what, or_null(line->what));
+    frame_number(rows, DATA_servers, line->form->servers);
+    frame_number(rows, DATA_gpus, line->form->gpus);
+    frame_text(rows, DATA_available, candidate->traits.available);
+    frame_text(rows, DATA_where, where_of(search));
+    frame_text(rows, DATA_from, or_null(candidate->traits.where));
+    frame_number(rows, DATA_advised, line->advised);
+    frame_text(rows, DATA_left_out, or_null(candidate->left_out));
+    frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
+    frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
+    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, advise_next_miss(search)));
+}
+
+/* In place of figures: why there are none. */
+static void put_missing(const struct advice *advice, const struct search *search,
+                        struct frame *rows)
+{
+    char text[VIOLATION_TEXT] = "";
+    if (!search->cannot && search->grid.count > 0) {
+        violation_describe(&advice->targets, advice->systems.best, shown_of(search), text);
+    }
+    frame_reason(rows, DATA_at,
+                 search->cannot    ? search->why.found
+                 : text[0] != '\0' ? text
+                                   : search->candidate->left_out);
+}
+
+static void put_mass(const struct result *result, struct frame *rows)
+{
+    double mass = figure_value(result, FIGURE_MASS), low = NAN, high = NAN;
+    if (figure_range(result, FIGURE_MASS, &low, &high) || mass < 0.9995) {
+        frame_range(rows, DATA_mass, mass, low, high);
+    }
+}
+
+static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
+                               const struct result *result, struct frame *rows)
+{
+    double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
+    frame_result(rows, result);
+    figure_range(result, FIGURE_RATE, &low, &high);
+    frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
+    put_mass(result, rows);
+    if (advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        frame_number(rows, DATA_times_plain, ratio.times);
+        frame_number(rows, DATA_times_plain_low, ratio.low);
+        frame_number(rows, DATA_times_plain_high, ratio.high);
+        frame_number(rows, DATA_tie, advice_ties(line->search, advice_plain(advice)));
+    }
+}
+
+static bool advise_put_data(const struct advice *advice, const struct search *search,
+                            struct frame *rows, struct error *why)
+{
+    struct scenario scenario;
+    if (advice_result(search) == NULL) {
+        return true;
+    }
+    bool good =
+        search_scenario(search, advice->serves, search->found, &scenario, why) &&
+        advise_put_run(&scenario, advice_result(search), rows, DATA_scenario, DATA_run, why);
+    scenario_release(&scenario);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static struct frame *make_rows(const struct advice *advice, struct error *why)
+{
+    struct frame_column columns[COLUMNS];
+    memcpy(columns, fixed_columns, sizeof columns);
+    columns[DATA_at].figure = advice->serves ? FIGURE_RATE_IN : FIGURE_BATCH;
+    columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    return frame_create(columns, COLUMNS, why);
+}
+
+struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
+{
+    uint32_t most = advice->systems.count + ADVICE_FORMS + ADVICE_CHANGES;
+    struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
+    struct frame *rows = lines != NULL ? make_rows(advice, why) : NULL;
+    uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
+    bool good = rows != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        const struct result *result = advice_result(lines[i].search);
+        frame_row(rows);
+        put_line(advice, &lines[i], rows);
+        if (result != NULL) {
+            advise_put_figures(advice, &lines[i], result, rows);
+        } else {
+            put_missing(advice, lines[i].search, rows);
+        }
+        frame_say(rows);
+        good = for_people || advise_put_data(advice, lines[i].search, rows, why);
+    }
+    free(lines);
+    if (!good) {
+        frame_destroy(rows);
+        return NULL;
+    }
+    return rows;
+}
