@@ -65,6 +65,7 @@ struct hire_form {
     /* answers: runs of the whole hire with the whole workload */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */
+    bool searched;       /* by the rounds that go on */
     struct result *runs; /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
