@@ -57,13 +57,6 @@ static void sentence_rough(const struct sentence *sentence, enum answer_unit uni
     }
 }
 
-/* `choice`: "one|other}". */
-static void sentence_choice(const struct sentence *sentence, bool one, const char *choice)
-{
-    const char *from = one ? choice : choice + strcspn(choice, "|") + 1;
-    text_append(sentence->text, SENTENCE, "%.*s", (int)strcspn(from, "|}"), from);
-}
-
 /* `*at` is at the "{". */
 static bool write_value(const struct sentence *sentence, const char **at)
 {
@@ -76,7 +69,7 @@ static bool write_value(const struct sentence *sentence, const char **at)
         return false;
     }
     if (*mark == '?') {
-        sentence_choice(sentence, cell->value == 1, mark + 1);
+        text_append_choice(sentence->text, SENTENCE, cell->value == 1, mark + 1);
     } else if (*mark == '~') {
         sentence_rough(sentence, column->unit, cell);
     } else {

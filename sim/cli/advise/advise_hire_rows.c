@@ -27,8 +27,6 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 #include "answer/hires.def"
 };
 
-/* ---- why a form is no answer ---- */
-
 /* Each machine's best form, and others that the whole workload was tried with. */
 static bool is_shown(const struct hire *hire, uint32_t index)
 {
@@ -36,56 +34,28 @@ static bool is_shown(const struct hire *hire, uint32_t index)
     return form->servers > 0 || hire_best_on(hire, form->candidate->machine) == index;
 }
 
-enum reason { REFUSED, NO_ROOM, TOO_SMALL, MISSES_ALONE, MISSES, DEARER, UNDECIDED, REASONS };
-
-static enum reason reason_of(const struct hire_form *form)
-{
-    bool misses = hire_misses(form) != NULL;
-    return form->no_room                ? NO_ROOM
-           : form->too_small            ? TOO_SMALL
-           : form->refused[0] != '\0'   ? REFUSED
-           : misses && form->fewer == 0 ? MISSES_ALONE
-           : misses                     ? MISSES
-           : form->decided              ? DEARER
-                                        : UNDECIDED;
-}
-
-/* What cannot be says so itself. */
-static const char *const reasons[REASONS] = {
-    [MISSES_ALONE] = "a request alone misses a limit",
-    [MISSES] = "as many servers as cost no more miss a limit",
-    [DEARER] = "one server costs more",
-    [UNDECIDED] = "not decided",
-};
-
-/* "3 where one server costs more", of the forms that the table does not show. */
-static void say_reason(const struct hire *hire, enum reason reason, char line[LINE])
-{
-    uint32_t count = 0;
-    const char *words = reasons[reason];
-    for (uint32_t i = 0; i < hire->count; i++) {
-        const struct hire_form *form = &hire->forms[i];
-        if (!is_shown(hire, i) && reason_of(form) == reason) {
-            words = words == NULL ? form->refused : words;
-            count++;
-        }
-    }
-    if (count > 0) {
-        text_append(line, LINE, "%s%u where %s", line[0] != '\0' ? "; " : "", count, words);
-    }
-}
-
 void hire_print_rest(const struct hire *hire, FILE *out)
 {
     char line[LINE] = "";
     uint64_t values = 0;
-    for (int reason = 0; reason < REASONS; reason++) {
-        say_reason(hire, (enum reason)reason, line);
-    }
+    uint32_t dearer = 0, refused = 0;
+    const char *such = NULL;
     for (uint32_t i = 0; i < hire->count; i++) {
-        values += hire->forms[i].refused[0] == '\0' ? hire->forms[i].most_servers : 0;
+        const struct hire_form *form = &hire->forms[i];
+        bool can_be = form->refused[0] == '\0', left = !is_shown(hire, i);
+        values += can_be ? form->most_servers : 0;
+        dearer += left && can_be;
+        refused += left && !can_be;
+        such = such == NULL && left && !can_be ? form->refused : such;
     }
-    if (line[0] != '\0') {
+    if (dearer > 0) {
+        snprintf(line, sizeof line, "%u too dear or beyond a limit", dearer);
+    }
+    if (refused > 0) {
+        text_append(line, sizeof line, "%s%u impossible, such as: %s", dearer > 0 ? "; " : "",
+                    refused, such);
+    }
+    if (dearer + refused > 0) {
         table_line("other forms (--json lists them): ", line, out);
     }
     fprintf(out, "%u of %" PRIu64 " hires were tried, after %u cheap runs\n", hire->runs, values,

@@ -64,7 +64,6 @@ static void take_at_once(struct hire_form *form, const struct result *result)
     rough_read(result, &form->rough);
     if (!result_ok(result)) {
         result_reason(result, form->refused, sizeof form->refused);
-        form->no_room = result_out_of_memory(result);
     }
 }
 
