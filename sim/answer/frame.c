@@ -167,6 +167,19 @@ void frame_range(struct frame *frame, uint32_t column, double value, double low,
     }
 }
 
+void frame_keep(struct frame *frame, uint32_t column, struct frame *rows)
+{
+    struct frame_cell *cell = rows != NULL ? cell_of(frame, column) : NULL;
+    if (cell != NULL) {
+        cell->rows = rows;
+        return;
+    }
+    if (frame != NULL) {
+        frame->is_short = true;
+    }
+    frame_destroy(rows);
+}
+
 void frame_number(struct frame *frame, uint32_t column, double value)
 {
     frame_range(frame, column, value, NAN, NAN);

@@ -103,7 +103,10 @@ void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 /* Fill a column of ANSWER_JSON with a list of the rows of another frame. */
 bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
 
-/* The same, and own these rows. That memory ran out shows as when filling. */
+/* Own rows, of which sentences can speak (sentence.h). NULL counts as memory that ran out. */
+void frame_keep(struct frame *frame, uint32_t column, struct frame *rows);
+
+/* Both: a list that sentences can speak of. That memory ran out shows as when filling. */
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
 
 /* Fill it with the first row of another frame, as an object. */

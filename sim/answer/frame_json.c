@@ -120,15 +120,10 @@ bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, 
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 {
     struct error unused;
-    bool good = frame != NULL && frame_list(frame, column, rows, &unused);
-    if (good && !frame->is_short) {
-        frame->cells[(size_t)frame->row * frame->column_count + column].rows = rows;
-        return;
-    }
-    if (frame != NULL) {
+    if (frame != NULL && !frame_list(frame, column, rows, &unused)) {
         frame->is_short = true;
     }
-    frame_destroy(rows);
+    frame_keep(frame, column, rows);
 }
 
 static bool print_object(const struct frame *row, FILE *out, struct error *why)

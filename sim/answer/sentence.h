@@ -4,7 +4,7 @@
  *   {name~}             with two digits and its range: "120 (100 to 140)", a share "12 % (8.5 to 16 %)"
  *   {name?one|other}    the first if the value is 1
  *   [these|those]       the first whose values are all there; nothing if there is none
- *   <name:words>        a list, as frame_take() keeps it: words from each row that has their values,
+ *   <name:words>        rows that frame_keep() or frame_take() keeps: words from each that has their values,
  *                       joined by commas, or with <name;words> by semicolons. An empty one is not there
  *
  * A name is that of a column's key, or of a column without one its own. */

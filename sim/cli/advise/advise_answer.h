@@ -23,11 +23,12 @@ enum advise_verdict {
 /* The verdict, and with `for_people` the rows that they are shown, else all, with their runs. NULL
  * on failure. The caller destroys the frames.
  *   model   as it was typed */
-struct frame *advise_verdict(const struct advice *advice, const char *model,
-                             const struct run_context *runs, struct error *why);
 struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why);
-struct frame *hire_verdict(const struct hire *hire, const char *model, struct error *why);
+struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
+                             const struct run_context *runs, struct error *why);
 struct frame *hire_rows(const struct hire *hire, bool for_people, struct error *why);
+struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
+                           struct error *why);
 
 /* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
 
@@ -93,10 +94,6 @@ double advise_rate_of(const struct advice *advice, const struct search *search, 
 /* The next rate that was tried above the one found, which misses a limit; PLANNING_NONE: it is the
  * highest there is. */
 uint32_t advise_next_miss(const struct search *search);
-
-/* "KV in fp8 (rounds)", "1 GPU more". Returns `text`. */
-const char *advise_change(const struct advice *advice, enum advice_change change,
-                          char text[ADVISE_WORDS]);
 
 /* What holds a run up, and how sure its figures are: the cells of `limit` and `sure`. */
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,

@@ -27,48 +27,6 @@ static const char *model_of(const struct hire_form *form, const char *typed)
     return same ? typed : model->text;
 }
 
-/* ---- what costs as much ---- */
-
-/* The machine's other forms, and the best of another machine. */
-static bool may_tie(const struct hire *hire, uint32_t index)
-{
-    const struct hire_form *form = &hire->forms[index], *best = &hire->forms[hire->best];
-    bool rival =
-        hire_on_one_machine(form, best) || hire_best_on(hire, form->candidate->machine) == index;
-    return index != hire->best && form->servers > 0 && rival;
-}
-
-static void hire_put_ties(const struct hire *hire, struct frame *verdict)
-{
-    static const struct frame_column columns[] = {{.key = "hardware"},
-                                                  {.key = "servers", .unit = ANSWER_INTEGER},
-                                                  {.key = "gpus", .unit = ANSWER_INTEGER},
-                                                  {.key = "system"},
-                                                  {.key = "weights"},
-                                                  {.key = "reason"},
-                                                  {.name = "said"}};
-    struct error unused;
-    struct frame *rows = frame_create(columns, 7, &unused);
-    for (uint32_t i = 0; i < hire->count; i++) {
-        const struct hire_form *form = &hire->forms[i];
-        const struct advice_form as = {form->servers, form->gpus};
-        enum tie tie = may_tie(hire, i) ? hire_tie(form, &hire->forms[hire->best]) : TIE_NONE;
-        char shape[ADVISE_WORDS];
-        if (tie != TIE_NONE) {
-            frame_row(rows);
-            frame_text(rows, 0, form->candidate->machine);
-            frame_number(rows, 1, form->servers);
-            frame_number(rows, 2, form->gpus);
-            frame_text(rows, 3, form->candidate->system);
-            frame_text(rows, 4, form->weights);
-            frame_text(rows, 5, tie_reason(tie));
-            frame_textf(rows, 6, "%s of %s with %s, weights in %s", advise_form(&as, shape),
-                        form->candidate->machine, form->candidate->system, form->weights);
-        }
-    }
-    frame_take(verdict, VERDICT_ties, rows);
-}
-
 /* ---- what to hire ---- */
 
 /* An interrupted search says so before it names a cost. */
@@ -103,7 +61,6 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
     frame_number(verdict, VERDICT_cost_per_million_tokens,
                  result_number(hire_holds(best), COLUMN_COST));
     frame_number(verdict, VERDICT_cost_per_request, hire_request_cost(hire, best));
-    hire_put_ties(hire, verdict);
 }
 
 /* What the whole workload took, and what it takes with fewer servers. */
@@ -139,10 +96,12 @@ static bool hire_put_best(const struct hire *hire, const char *model, struct fra
     return good;
 }
 
-struct frame *hire_verdict(const struct hire *hire, const char *model, struct error *why)
+struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
+                           struct error *why)
 {
     struct frame *verdict = verdict_create(model, &hire->forms[0].scenario, &hire->targets, why);
     bool good = verdict != NULL;
+    frame_keep(verdict, VERDICT_forms, rows);
     frame_number(verdict, VERDICT_rate, hire->rate);
     frame_textf(verdict, VERDICT_asked, "%g", hire->rate);
     frame_number(verdict, VERDICT_one, hire->rate == 1);

@@ -96,6 +96,19 @@ static enum column limited_time(const struct hire *hire, bool first)
     return shown;
 }
 
+/* Other forms of the answer's machine, and the best of another one. */
+static void put_tie(const struct hire *hire, const struct hire_form *form, struct frame *rows)
+{
+    const struct hire_form *best = &hire->forms[hire->best];
+    const struct advice_form as = {form->servers, form->gpus};
+    uint32_t first = hire_best_on(hire, form->candidate->machine);
+    bool rival = hire_on_one_machine(form, best) || &hire->forms[first] == form;
+    enum tie tie = form != best && rival ? hire_tie(form, best) : TIE_NONE;
+    char shape[ADVISE_WORDS];
+    frame_text(rows, DATA_form, advise_form(&as, shape));
+    frame_text(rows, DATA_tie, tie != TIE_NONE ? tie_reason(tie) : NULL);
+}
+
 static void hire_put_figures(const struct hire *hire, const struct hire_form *form,
                              struct frame *rows)
 {
@@ -105,6 +118,7 @@ static void hire_put_figures(const struct hire *hire, const struct hire_form *fo
     frame_number(rows, DATA_all_gpus, form->servers * form->gpus);
     frame_number(rows, DATA_cost_per_hour, hire_hour_cost(form));
     frame_number(rows, DATA_cost_per_request, hire_request_cost(hire, form));
+    put_tie(hire, form, rows);
     if (form != best) {
         frame_number(rows, DATA_times_cost, hire_hour_cost(form) / hire_hour_cost(best));
     }

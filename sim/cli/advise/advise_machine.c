@@ -117,14 +117,13 @@ static bool advise_machine_print(const struct arguments *arguments, const struct
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
     bool json = arguments_given(arguments, ADVISE_JSON);
-    struct frame *verdict = advise_verdict(advice, model, runs, why);
-    struct frame *rows = verdict != NULL ? advise_rows(advice, !json, why) : NULL;
+    struct frame *rows = advise_rows(advice, !json, why);
+    struct frame *verdict = rows != NULL ? advise_verdict(advice, model, rows, runs, why) : NULL;
     bool good =
-        rows != NULL &&
+        verdict != NULL &&
         (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
               : print_people(arguments, advice, verdict, rows, why)) &&
         output_flush(stdout, "standard output", why);
-    frame_destroy(rows);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));

@@ -94,14 +94,13 @@ static bool answer_hire(const struct arguments *arguments, const struct hire *hi
     if (!json && hire->interrupted && hire->best == HIRE_NONE) {
         return true;
     }
-    struct frame *verdict = hire_verdict(hire, model, why);
-    struct frame *rows = verdict != NULL ? hire_rows(hire, !json, why) : NULL;
+    struct frame *rows = hire_rows(hire, !json, why);
+    struct frame *verdict = rows != NULL ? hire_verdict(hire, model, rows, why) : NULL;
     bool good =
-        rows != NULL &&
+        verdict != NULL &&
         (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
               : print_hire(arguments, hire, verdict, rows, why)) &&
         output_flush(stdout, "standard output", why);
-    frame_destroy(rows);
     frame_destroy(verdict);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));

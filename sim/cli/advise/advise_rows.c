@@ -106,6 +106,26 @@ void advise_print_alike(const struct advice *advice, FILE *out)
 
 /* ---- which rows, in which order ---- */
 
+/* "KV in fp8", "1 GPU more" */
+static const char *write_change(const struct advice *advice, enum advice_change change,
+                                char text[ADVISE_WORDS])
+{
+    const struct advice_trial *trial = &advice->changes[change];
+    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    char tokens[ADVISE_WORDS];
+    switch (change) {
+    case ADVICE_MORE_GPUS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
+        break;
+    case ADVICE_SHORTER:
+        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
+        break;
+    default:
+        snprintf(text, ADVISE_WORDS, "%s in fp8", change == ADVICE_FP8_KV ? "KV" : "weights");
+    }
+    return text;
+}
+
 /* Highest rate first; without one last; equal ones in the order of their searches. */
 static int advise_rows_by_rate(const void *a, const void *b)
 {
@@ -167,7 +187,7 @@ static uint32_t list_lines(const struct advice *advice, bool for_people, struct 
         if (change->tried) {
             struct advise_line *line = add_line(advice, "change", advice_trial_search(change),
                                                 &change->form, &lines[count++]);
-            advise_change(advice, (enum advice_change)i, line->what);
+            write_change(advice, (enum advice_change)i, line->what);
             line->change = names[i];
         }
     }
@@ -198,6 +218,10 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_text(rows, DATA_system, candidate->system);
     frame_text(rows, DATA_hardware, candidate->machine);
     frame_text(rows, DATA_change, line->change);
+    if (line->change != NULL) {
+        bool rounds = strstr(line->change, "fp8") != NULL;
+        frame_textf(rows, DATA_changed, "%s%s", line->what, rounds ? " (it rounds)" : "");
+    }
     frame_text(rows, DATA_what, or_null(line->what));
     frame_number(rows, DATA_servers, line->form->servers);
     frame_number(rows, DATA_gpus, line->form->gpus);
@@ -233,6 +257,24 @@ static void put_mass(const struct result *result, struct frame *rows)
     }
 }
 
+/* What sentences say of a row: a change, and others that one can start and whose figures differ from
+ * the answer's, but too little to call. */
+static void put_told(const struct advice *advice, const struct advise_line *line,
+                     struct frame *rows)
+{
+    const struct search *search = line->search, *systems = advice->systems.searches;
+    const struct search *best = advice->best != PLANNING_NONE ? &systems[advice->best] : NULL;
+    if (advice->serves) {
+        frame_text(rows, DATA_rate_text, search_text(search, true, search->found));
+    } else {
+        frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN_BATCH));
+    }
+    if (strcmp(line->kind, "system") == 0 && best != NULL && advice_starts(search) &&
+        line->rate != advice_rate(advice, best, &advice->form) && advice_ties(search, best)) {
+        frame_text(rows, DATA_tied, search->candidate->system);
+    }
+}
+
 static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
                                const struct result *result, struct frame *rows)
 {
@@ -243,11 +285,14 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
     put_mass(result, rows);
     if (advice_result(advice_plain(advice)) != NULL) {
         struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        double gpus = (double)line->form->gpus / advice->form.gpus;
         frame_number(rows, DATA_times_plain, ratio.times);
+        frame_number(rows, DATA_times_a_gpu, gpus > 1 ? ratio.times / gpus : NAN);
         frame_number(rows, DATA_times_plain_low, ratio.low);
         frame_number(rows, DATA_times_plain_high, ratio.high);
         frame_number(rows, DATA_tie, advice_ties(line->search, advice_plain(advice)));
     }
+    put_told(advice, line, rows);
 }
 
 static bool advise_put_data(const struct advice *advice, const struct search *search,

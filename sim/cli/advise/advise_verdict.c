@@ -2,45 +2,14 @@
 #include "cli/advise/advise_answer.h"
 
 #include "answer/sentence.h"
-#include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
-
-enum { NAMED = 3 };
 
 /* ---- what to run ---- */
-
-static double rate_of(const struct advice *advice, const struct search *search)
-{
-    return advice_rate(advice, search, &advice->form);
-}
 
 static void put_times(struct frame *frame, uint32_t column, const struct advise_ratio *ratio)
 {
     frame_range(frame, column, ratio->times, ratio->low, ratio->high);
-}
-
-/* Others that one can start and whose figures differ, but too little to call. */
-static void advise_put_ties(const struct advice *advice, const struct search *best,
-                            struct frame *verdict)
-{
-    static const struct frame_column columns[] = {
-        {.key = "system"}, {.key = "tokens_per_s", .unit = ANSWER_REAL}, {.name = "said"}};
-    struct error unused;
-    struct frame *rows = frame_create(columns, 3, &unused);
-    double rate = rate_of(advice, best);
-    for (uint32_t i = 0, said = 0; i < advice->systems.count; i++) {
-        const struct search *search = &advice->systems.searches[i];
-        double other = rate_of(advice, search);
-        if (!isnan(other) && other != rate && advice_starts(search) && advice_ties(search, best)) {
-            frame_row(rows);
-            frame_text(rows, 0, search->candidate->system);
-            frame_number(rows, 1, other);
-            frame_text(rows, 2, said++ < NAMED ? search->candidate->system : NULL);
-        }
-    }
-    frame_take(verdict, VERDICT_ties, rows);
 }
 
 /* The rate that was found, and the next one that was tried. A rate is written as it was simulated:
@@ -74,7 +43,6 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
     frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
-    advise_put_ties(advice, best, verdict);
     if (advice->serves) {
         put_rates(advice, best, verdict);
     } else {
@@ -208,80 +176,6 @@ static void put_tiers(const struct advice *advice, struct frame *verdict)
     }
 }
 
-/* ---- what else would do ---- */
-
-enum { WHAT, ROUNDS, TIMES, TIMES_A_GPU, BATCH, RATE, TOKENS, CHANGE_COLUMNS };
-
-static const struct frame_column change_columns[CHANGE_COLUMNS] = {
-    [WHAT] = {.key = "what"},
-    [ROUNDS] = {.key = "rounds", .unit = ANSWER_FLAG},
-    [TIMES] = {.key = "times_plain", .unit = ANSWER_REAL, .ranged = true},
-    [TIMES_A_GPU] = {.key = "times_a_gpu", .unit = ANSWER_REAL},
-    [BATCH] = {.key = "batch", .unit = ANSWER_INTEGER},
-    [RATE] = {.key = "rate"},
-    [TOKENS] = {.key = "tokens_per_s", .unit = ANSWER_REAL, .ranged = true},
-};
-
-static void put_change(const struct advice *advice, enum advice_change change, bool fits,
-                       struct frame *rows)
-{
-    const struct advice_trial *trial = &advice->changes[change];
-    const struct search *search = advice_trial_search(trial);
-    const struct result *result = advice_result(search);
-    char what[ADVISE_WORDS];
-    frame_row(rows);
-    frame_text(rows, WHAT, advise_change(advice, change, what));
-    frame_number(rows, ROUNDS, change == ADVICE_FP8_KV || change == ADVICE_FP8_WEIGHTS);
-    if (result != NULL && advice->serves) {
-        frame_text(rows, RATE, search_text(search, true, search->found));
-    } else if (result != NULL) {
-        frame_number(rows, BATCH, result_number(result, COLUMN_BATCH));
-    }
-    if (result != NULL) {
-        advise_put_rate(advice, search, &trial->form, rows, TOKENS);
-    }
-    if (result != NULL && fits) {
-        struct advise_ratio ratio = advise_ratio(advice, search, &trial->form);
-        double gpus = (double)trial->form.gpus / advice->form.gpus;
-        put_times(rows, TIMES, &ratio);
-        frame_number(rows, TIMES_A_GPU, gpus > 1 ? ratio.times / gpus : NAN);
-    }
-}
-
-/* If plain vLLM fits, what each change makes of it; else what would fit, or that nothing does. */
-static void put_changes(const struct advice *advice, struct frame *verdict)
-{
-    struct error unused;
-    struct frame *rows = frame_create(change_columns, CHANGE_COLUMNS, &unused);
-    bool fits = advice_result(advice_plain(advice)) != NULL;
-    for (int i = 0; i < ADVICE_CHANGES; i++) {
-        const struct advice_trial *trial = &advice->changes[i];
-        if (trial->tried && (!fits || advice_result(advice_trial_search(trial)) != NULL)) {
-            put_change(advice, (enum advice_change)i, fits, rows);
-        }
-    }
-    frame_take(verdict, VERDICT_changes, rows);
-}
-
-const char *advise_change(const struct advice *advice, enum advice_change change,
-                          char text[ADVISE_WORDS])
-{
-    const struct advice_trial *trial = &advice->changes[change];
-    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
-    char tokens[ADVISE_WORDS];
-    switch (change) {
-    case ADVICE_MORE_GPUS:
-        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
-        break;
-    case ADVICE_SHORTER:
-        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
-        break;
-    default:
-        snprintf(text, ADVISE_WORDS, "%s in fp8", change == ADVICE_FP8_KV ? "KV" : "weights");
-    }
-    return text;
-}
-
 /* ---- all of it ---- */
 
 static bool put_advised(const struct advice *advice, const char *model,
@@ -298,7 +192,7 @@ static bool put_advised(const struct advice *advice, const char *model,
     return good;
 }
 
-struct frame *advise_verdict(const struct advice *advice, const char *model,
+struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
                              const struct run_context *runs, struct error *why)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
@@ -307,6 +201,7 @@ struct frame *advise_verdict(const struct advice *advice, const char *model,
     uint64_t context = advice->forms[advice->plain].context;
     char tokens[ADVISE_WORDS];
     bool good = verdict != NULL;
+    frame_keep(verdict, VERDICT_rows, rows);
     frame_text(verdict, VERDICT_machine, plain->machine);
     frame_text(verdict, VERDICT_context, context > 0 ? advise_tokens(context, tokens) : NULL);
     frame_number(verdict, VERDICT_serves, advice->serves);
@@ -314,7 +209,6 @@ struct frame *advise_verdict(const struct advice *advice, const char *model,
         put_offload(advice, link, verdict);
     }
     put_tiers(advice, verdict);
-    put_changes(advice, verdict);
     if (advice->best == PLANNING_NONE) {
         put_none(advice, verdict);
     } else if (good) {
