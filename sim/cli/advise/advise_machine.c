@@ -31,13 +31,9 @@ static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *co
 static bool store_all(const struct advice *advice, struct store *store, struct error *why)
 {
     bool good = plan_store(&advice->systems, &advice->targets, store, why);
-    for (uint32_t i = 0; good && i < advice->form_count; i++) {
+    for (uint32_t i = 0; good && i < advice->trial_count; i++) {
         good = i == advice->plain ||
-               plan_store(&advice->forms[i].planning, &advice->targets, store, why);
-    }
-    for (int i = 0; good && i < ADVICE_CHANGES; i++) {
-        const struct advice_trial *trial = &advice->changes[i];
-        good = !trial->tried || plan_store(&trial->planning, &advice->targets, store, why);
+               plan_store(&advice->trials[i].planning, &advice->targets, store, why);
     }
     return good;
 }
@@ -49,13 +45,10 @@ static void advise_machine_print_tried(const struct advice *advice)
 {
     struct planning_tried tried = {0, 0};
     planning_count_tried(&advice->systems, &tried);
-    for (uint32_t i = 0; i < advice->form_count; i++) {
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
         if (i != advice->plain) {
-            planning_count_tried(&advice->forms[i].planning, &tried);
+            planning_count_tried(&advice->trials[i].planning, &tried);
         }
-    }
-    for (int i = 0; i < ADVICE_CHANGES; i++) {
-        planning_count_tried(&advice->changes[i].planning, &tried);
     }
     printf("%" PRIu64 " of %" PRIu64 " %s were tried\n", tried.runs, tried.values,
            advice->serves ? "rates" : "batches");
@@ -134,8 +127,8 @@ static void print_so_far(const struct advice *advice)
 {
     char line[ADVISE_WORDS];
     const struct search *best = NULL;
-    for (uint32_t i = 0; best == NULL && i < advice->form_count; i++) {
-        const struct planning *planning = &advice->forms[i].planning;
+    for (uint32_t i = 0; best == NULL && i < advice->trial_count; i++) {
+        const struct planning *planning = &advice->trials[i].planning;
         bool found = planning->count > 0 && advice_result(&planning->searches[0]) != NULL;
         best = found ? &planning->searches[0] : NULL;
     }

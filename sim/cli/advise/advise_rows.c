@@ -29,12 +29,11 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 };
 
 struct advise_line {
-    const char *kind, *change;
+    const struct advice_trial *trial; /* NULL: a system */
     const struct search *search;
     const struct advice_form *form;
     bool advised;
-    double rate;             /* NaN: nothing was found */
-    char what[ADVISE_WORDS]; /* was changed; or "" */
+    double rate; /* NaN: nothing was found */
 };
 
 /* ---- systems that are alike ---- */
@@ -106,26 +105,6 @@ void advise_print_alike(const struct advice *advice, FILE *out)
 
 /* ---- which rows, in which order ---- */
 
-/* "KV in fp8", "1 GPU more" */
-static const char *write_change(const struct advice *advice, enum advice_change change,
-                                char text[ADVISE_WORDS])
-{
-    const struct advice_trial *trial = &advice->changes[change];
-    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
-    char tokens[ADVISE_WORDS];
-    switch (change) {
-    case ADVICE_MORE_GPUS:
-        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
-        break;
-    case ADVICE_SHORTER:
-        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
-        break;
-    default:
-        snprintf(text, ADVISE_WORDS, "%s in fp8", change == ADVICE_FP8_KV ? "KV" : "weights");
-    }
-    return text;
-}
-
 /* Highest rate first; without one last; equal ones in the order of their searches. */
 static int advise_rows_by_rate(const void *a, const void *b)
 {
@@ -137,58 +116,28 @@ static int advise_rows_by_rate(const void *a, const void *b)
     return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
 }
 
-static struct advise_line *add_line(const struct advice *advice, const char *kind,
-                                    const struct search *search, const struct advice_form *form,
-                                    struct advise_line *line)
-{
-    *line = (struct advise_line){
-        .kind = kind, .search = search, .form = form, .rate = advice_rate(advice, search, form)};
-    return line;
-}
-
-static uint32_t list_systems(const struct advice *advice, bool for_people,
-                             struct advise_line *lines)
+/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
+static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
         bool shown = search->candidate->left_out[0] == '\0' && standing_for(advice, i) == i;
         if (!for_people || shown) {
-            add_line(advice, "system", search, &advice->form, &lines[count++])->advised =
-                i == advice->best;
+            double rate = advice_rate(advice, search, &advice->form);
+            bool advised = i == advice->best;
+            lines[count++] = (struct advise_line){NULL, search, &advice->form, advised, rate};
         }
     }
     if (for_people) {
         qsort(lines, count, sizeof *lines, advise_rows_by_rate);
     }
-    return count;
-}
-
-/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
-static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
-{
-    static const char *const names[ADVICE_CHANGES] = {
-        [ADVICE_FP8_KV] = "fp8 KV",
-        [ADVICE_MORE_GPUS] = "more GPUs",
-        [ADVICE_SHORTER] = "shorter context",
-        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
-    };
-    uint32_t count = list_systems(advice, for_people, lines);
-    for (uint32_t i = 0; i < advice->form_count; i++) {
-        const struct advice_trial *form = &advice->forms[i];
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        const struct search *search = advice_trial_search(trial);
+        double rate = advice_rate(advice, search, &trial->form);
         if (i != advice->plain) {
-            advise_form(&form->form, add_line(advice, "form", advice_trial_search(form),
-                                              &form->form, &lines[count++])
-                                         ->what);
-        }
-    }
-    for (int i = 0; i < ADVICE_CHANGES; i++) {
-        const struct advice_trial *change = &advice->changes[i];
-        if (change->tried) {
-            struct advise_line *line = add_line(advice, "change", advice_trial_search(change),
-                                                &change->form, &lines[count++]);
-            write_change(advice, (enum advice_change)i, line->what);
-            line->change = names[i];
+            lines[count++] = (struct advise_line){trial, search, &trial->form, false, rate};
         }
     }
     return count;
@@ -209,20 +158,60 @@ static const char *where_of(const struct search *search)
     return lacks ? "no indexer" : traits->available;
 }
 
+/* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". */
+static void write_what(const struct advice *advice, const struct advice_trial *trial,
+                       char text[ADVISE_WORDS])
+{
+    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    char tokens[ADVISE_WORDS];
+    switch (trial->change) {
+    case ADVICE_MORE_GPUS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
+        break;
+    case ADVICE_SHORTER:
+        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
+        break;
+    case ADVICE_FP8_KV:
+    case ADVICE_FP8_WEIGHTS:
+        snprintf(text, ADVISE_WORDS, "%s in fp8",
+                 trial->change == ADVICE_FP8_KV ? "KV" : "weights");
+        break;
+    default:
+        advise_form(&trial->form, text);
+    }
+}
+
+static void put_trial(const struct advice *advice, const struct advice_trial *trial,
+                      struct frame *rows)
+{
+    static const char *const names[ADVICE_CHANGES] = {
+        [ADVICE_FP8_KV] = "fp8 KV",
+        [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+    };
+    bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
+    char what[ADVISE_WORDS];
+    write_what(advice, trial, what);
+    frame_text(rows, DATA_kind, trial->change == ADVICE_NO_CHANGE ? "form" : "change");
+    frame_text(rows, DATA_change, names[trial->change]);
+    frame_text(rows, DATA_what, what);
+    if (trial->change != ADVICE_NO_CHANGE) {
+        frame_textf(rows, DATA_changed, "%s%s", what, rounds ? " (it rounds)" : "");
+    }
+}
+
 static void put_line(const struct advice *advice, const struct advise_line *line,
                      struct frame *rows)
 {
     const struct search *search = line->search;
     const struct candidate *candidate = search->candidate;
-    frame_text(rows, DATA_kind, line->kind);
+    frame_text(rows, DATA_kind, "system");
+    if (line->trial != NULL) {
+        put_trial(advice, line->trial, rows);
+    }
     frame_text(rows, DATA_system, candidate->system);
     frame_text(rows, DATA_hardware, candidate->machine);
-    frame_text(rows, DATA_change, line->change);
-    if (line->change != NULL) {
-        bool rounds = strstr(line->change, "fp8") != NULL;
-        frame_textf(rows, DATA_changed, "%s%s", line->what, rounds ? " (it rounds)" : "");
-    }
-    frame_text(rows, DATA_what, or_null(line->what));
     frame_number(rows, DATA_servers, line->form->servers);
     frame_number(rows, DATA_gpus, line->form->gpus);
     frame_text(rows, DATA_available, candidate->traits.available);
@@ -269,7 +258,7 @@ static void put_told(const struct advice *advice, const struct advise_line *line
     } else {
         frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN_BATCH));
     }
-    if (strcmp(line->kind, "system") == 0 && best != NULL && advice_starts(search) &&
+    if (line->trial == NULL && best != NULL && advice_starts(search) &&
         line->rate != advice_rate(advice, best, &advice->form) && advice_ties(search, best)) {
         frame_text(rows, DATA_tied, search->candidate->system);
     }
@@ -322,7 +311,7 @@ static struct frame *make_rows(const struct advice *advice, struct error *why)
 
 struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
 {
-    uint32_t most = advice->systems.count + ADVICE_FORMS + ADVICE_CHANGES;
+    uint32_t most = advice->systems.count + ADVICE_TRIALS;
     struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
     struct frame *rows = lines != NULL ? make_rows(advice, why) : NULL;
     uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;

@@ -198,7 +198,7 @@ struct frame *advise_verdict(const struct advice *advice, const char *model, str
     const struct candidate *plain = advice_plain(advice)->candidate;
     const struct search *link = advice_best(advice, has_link);
     struct frame *verdict = verdict_create(model, &plain->scenario, &advice->targets, why);
-    uint64_t context = advice->forms[advice->plain].context;
+    uint64_t context = advice->trials[advice->plain].context;
     char tokens[ADVISE_WORDS];
     bool good = verdict != NULL;
     frame_keep(verdict, VERDICT_rows, rows);
