@@ -49,7 +49,8 @@ void hire_print_rest(const struct hire *hire, FILE *out)
         such = such == NULL && left && !can_be ? form->refused : such;
     }
     if (dearer > 0) {
-        snprintf(line, sizeof line, "%u too dear or beyond a limit", dearer);
+        snprintf(line, sizeof line, "%u too dear%s or beyond a limit", dearer,
+                 hire->interrupted ? ", not decided" : "");
     }
     if (refused > 0) {
         text_append(line, sizeof line, "%s%u impossible, such as: %s", dearer > 0 ? "; " : "",
