@@ -22,14 +22,14 @@ static struct frame *make_frame(const char *words, struct error *why)
         [GPUS] = {.key = "gpus", .unit = ANSWER_INTEGER},
         [LIST] = {.key = "list", .unit = ANSWER_JSON},
     };
-    static const struct frame_column parts[] = {{.key = "n", .unit = ANSWER_INTEGER},
-                                                {.name = "told"}};
-    struct frame *frame = frame_create(columns, COLUMNS, why), *list = frame_create(parts, 2, why);
+    static const struct frame_column parts[] = {
+        {.key = "n", .unit = ANSWER_INTEGER}, {.name = "told"}, {.name = "never"}};
+    struct frame *frame = frame_create(columns, COLUMNS, why), *list = frame_create(parts, 3, why);
     frame_row(frame);
     for (int i = 0; i < 3; i++) {
         frame_row(list);
         frame_number(list, 0, i);
-        frame_text(list, 1, i != 1 ? "part" : NULL);
+        frame_text(list, 1, i > 0 ? "part" : NULL);
     }
     frame_take(frame, LIST, list);
     return frame;
@@ -75,9 +75,10 @@ static void rows_of_a_list_are_joined(void **state)
 {
     (void)state;
     assert_says("of <list:{n}>", "of 0, 1, 2");
-    assert_says("<list;[{told} ]{n}>.", "part 0; 1; part 2.");
-    assert_says("<list:{told} {n}>", "part 0, part 2");
+    assert_says("<list;[{told} ]{n}>.", "0; part 1; part 2.");
+    assert_says("<list:{told} {n}>", "part 1, part 2");
     assert_says("[<list:{n}[{told}]> {gpus}|none]", "none");
+    assert_says("[some <list:{never}>|none]", "none");
 }
 
 int main(void)
