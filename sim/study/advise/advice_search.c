@@ -100,7 +100,6 @@ static uint64_t advice_search_context_of(const struct scenario *scenario)
 bool advice_try(const struct scenario *scenario, const struct advice_options *options,
                 struct advice_trial *out, bool *interrupted, struct error *why)
 {
-    out->tried = true;
     bool good = advice_search(scenario, options, ADVICE_PLAIN, &out->planning, interrupted, why);
     if (good) {
         out->context = advice_search_context_of(&out->planning.candidates[0].scenario);
