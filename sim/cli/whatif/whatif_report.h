@@ -26,13 +26,4 @@ bool whatif_points_table(const struct whatif *whatif, const struct whatif_findin
 bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
                        const struct table_view *view, FILE *out, struct error *why);
 
-/* Print where more requests arrive than are answered, and how many arrive; nothing without
- * requests. Arrivals are drawn from the requested rate. How many arrive has a column if it differs
- * from point to point, else a line. */
-void whatif_served_load(const struct whatif *whatif, const struct whatif_findings *findings,
-                        FILE *out);
-
-/* Why all points are equal when host memory is varied for a system that keeps no KV there. */
-void whatif_host_print(const struct whatif *whatif, FILE *out);
-
 #endif
