@@ -53,9 +53,13 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
         table_line("interaction: ", "unknown, as a row has no step to compare", out);
         return;
     }
+    ablate_ms(ablation, llabs(sum.interaction_ns), together);
+    if (strtod(together, NULL) == 0) {
+        table_line("interaction: ", "none: each saves alone what it saves among the others", out);
+        return;
+    }
     snprintf(line, sizeof line,
-             "together they save %s ms %s (%.2fx) than one by one (%s ms, %.2fx)",
-             ablate_ms(ablation, llabs(sum.interaction_ns), together),
+             "together they save %s ms %s (%.2fx) than one by one (%s ms, %.2fx)", together,
              sum.interaction_ns < 0 ? "less" : "more", sum.interaction_times,
              ablate_ms(ablation, sum.alone_ns, alone), sum.alone_times);
     table_line("interaction: ", line, out);
