@@ -347,7 +347,7 @@ static void sweep_tell_progress(const struct sweep *sweep)
 
 /* Replays take nearly all time, so their work says how much of it has passed; once they are done, the
  * runs do. */
-static double share_done(const struct sweep *sweep)
+static double sweep_share_done(const struct sweep *sweep)
 {
     uint64_t spared = atomic_load(&sweep->meter.spared), done = atomic_load(&sweep->meter.done);
     uint64_t work = sweep->expected > spared ? sweep->expected - spared : 0;
@@ -360,7 +360,7 @@ static void tell_work(const struct sweep *sweep)
     if (sweep->options->on_work != NULL) {
         const struct sweep_work work = {.draws = atomic_load(&sweep->draws),
                                         .replays = shared_made(sweep->runs.shared),
-                                        .share = share_done(sweep)};
+                                        .share = sweep_share_done(sweep)};
         sweep->options->on_work(&work, sweep->options->context);
     }
 }
