@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/frame/drawn.h"
-#include "cli/runs/layout.h"
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
