@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "cli/runs/runs_notes.h"
-#include "cli/whatif/whatif_text.h"
 #include "result/tie.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "cli/whatif/whatif_report.h"
 
 #include "cli/runs/runs_columns.h"
-#include "cli/whatif/whatif_text.h"
 
 #include <math.h>
 #include <string.h>
