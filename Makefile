@@ -219,7 +219,7 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/twin_bands.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces/convert traces/convert/*.py
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/examples/notebooks examples/notebooks/*.ipynb
-	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh tools/kernel_errors.py
+	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	$(RUN) $(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1

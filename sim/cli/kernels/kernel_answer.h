@@ -1,7 +1,9 @@
-/* The answer about one kernel. Private to this folder. */
+/* The answer about one kernel, and the table of errors against measured ones. Private to this
+ * folder. */
 #ifndef CLI_KERNELS_KERNEL_ANSWER_H
 #define CLI_KERNELS_KERNEL_ANSWER_H
 
+#include "study/kernels/kernel_errors.h"
 #include "study/kernels/kernel_shape.h"
 
 /* Print the kernel's time, what bounds it, its basis, and the figures on which it rests; or the
@@ -21,5 +23,9 @@ extern const struct kernel_bound_kind kernel_bounds[KERNEL_BOUNDS]; /* by enum k
 /* Draw the kernel's time over its main size into the file at `path`. */
 bool kernel_chart_save(const struct profile *profile, const struct kernel_shape *shape,
                        const char *path, struct error *why);
+
+/* Print the errors by op and size, or a JSON object for each. */
+bool kernel_errors_print(const struct profile *profile, const struct kernel_errors *errors,
+                         bool json, struct error *why);
 
 #endif

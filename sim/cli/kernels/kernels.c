@@ -1,4 +1,5 @@
-/* `spillway kernels`: what a machine's profile says one kernel takes. */
+/* `spillway kernels`: what a machine's profile says one kernel takes, and how far it is from
+ * measured kernels. */
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
@@ -8,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, PLOT, JSON };
+enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, PLOT, MEASURED, JSON };
 
 static const struct command_option options[] = {
-    [OP] = {.name = "--op",
-            .argument = "OP",
-            .required = true,
-            .summary = "the kernel",
-            .values = kernel_op_names},
+    [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = kernel_op_names},
     [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla: sequences"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
@@ -51,7 +48,11 @@ static const struct command_option options[] = {
          .summary =
              "also draw the time over the size (of attention and mla the context, of "
              "products and experts m, of topk n); the suffix .svg, .png or .pdf sets the format"},
-    [JSON] = {.name = "--json", .summary = "print a JSON object"},
+    [MEASURED] = {.name = "--measured",
+                  .argument = "FILE.csv",
+                  .summary = "instead of one kernel: how far the profile is from measured times"},
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object; with --measured one for each op and size class"},
     {.name = NULL},
 };
 
@@ -154,7 +155,7 @@ static bool read_type(const struct arguments *arguments, struct kernel_shape *sh
     shape->dtype = DTYPE_BF16;
     return text == NULL ||
            (check_option(arguments, shape, DTYPE, kernel_ops[shape->op].dtypes != 0, why) &&
-            kernel_shape_type(shape, text, why));
+            kernel_shape_type(shape, text, NULL, 0, why));
 }
 
 static bool read_shape(const struct arguments *arguments, struct kernel_shape *shape,
@@ -179,17 +180,16 @@ static bool read_shape(const struct arguments *arguments, struct kernel_shape *s
     const char *heads = arguments_text(arguments, HEADS);
     return check_option(arguments, shape, HEADS, has_size(shape, KERNEL_Q_HEADS), why) &&
            (heads == NULL || kernels_read_heads(heads, shape, why)) &&
-           kernel_shape_check(shape, why) && read_type(arguments, shape, why);
+           kernel_shape_check(shape, NULL, 0, why) && read_type(arguments, shape, why);
 }
 
 /* ---- the command ---------------------------------------------------------------------- */
 
-static bool kernels_run(const struct arguments *arguments, struct error *why)
+static bool kernels_run_one(const struct arguments *arguments, const char *machine,
+                            struct error *why)
 {
     struct kernel_shape shape;
     struct profile profile;
-    uint32_t count;
-    const char *machine = arguments_operands(arguments, &count)[0];
     const char *chart = arguments_text(arguments, PLOT);
     if ((chart != NULL && drawing_format(chart, why) == NULL) ||
         !read_shape(arguments, &shape, why) || !profile_load_named(machine, &profile, why)) {
@@ -202,12 +202,61 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
+static bool run_measured(const struct arguments *arguments, const char *machine, const char *path,
+                         struct error *why)
+{
+    struct profile profile;
+    struct kernel_errors errors;
+    if (!profile_load_named(machine, &profile, why)) {
+        return false;
+    }
+    bool ok = kernel_errors_judge(&profile, path, &errors, why);
+    if (ok) {
+        ok = kernel_errors_print(&profile, &errors, arguments_given(arguments, JSON), why);
+        kernel_errors_release(&errors);
+    }
+    profile_release(&profile);
+    return ok;
+}
+
+/* A file says itself which kernels it holds. */
+static bool check_alone(const struct arguments *arguments, struct error *why)
+{
+    for (int option = OP; option < MEASURED; option++) {
+        if (arguments_given(arguments, option)) {
+            return error_usage(why, NULL, 0, "'%s' does not go with '--measured'",
+                               options[option].name);
+        }
+    }
+    return true;
+}
+
+static bool kernels_run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *machine = arguments_operands(arguments, &count)[0];
+    const char *path = arguments_text(arguments, MEASURED);
+    if (path != NULL) {
+        return check_alone(arguments, why) && run_measured(arguments, machine, path, why);
+    }
+    if (!arguments_given(arguments, OP)) {
+        error_usage(why, NULL, 0, "neither '--op' nor '--measured' is given");
+        return error_expect(why, "one of them: a kernel, or a file of measured kernels");
+    }
+    return kernels_run_one(arguments, machine, why);
+}
+
 static void print_ops(FILE *out)
 {
     fputs("ops:\n", out);
     for (int op = 0; op < KERNEL_OPS; op++) {
         fprintf(out, "  %-10s  %s\n", kernel_op_names[op], kernel_ops[op].what);
     }
+    fputs("\nThe file of --measured begins with a line that names its columns, in any order:\n"
+          "  op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"
+          "A field is empty where it means nothing. Its ops are attention and product; us is the\n"
+          "measured time. Other columns are ignored.\n",
+          out);
 }
 
 const struct command command_kernels = {

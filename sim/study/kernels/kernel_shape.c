@@ -59,7 +59,8 @@ const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
     [KERNEL_COPY] = {"copy from pinned host memory to the GPU", BIT(KERNEL_BYTES), 0, 0},
 };
 
-bool kernel_shape_type(struct kernel_shape *shape, const char *name, struct error *why)
+bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
+                       struct error *why)
 {
     const struct kernel_op_kind *kind = &kernel_ops[shape->op];
     const char *names[DTYPE_COUNT + 1];
@@ -74,25 +75,26 @@ bool kernel_shape_type(struct kernel_shape *shape, const char *name, struct erro
         }
     }
     names[count] = NULL;
-    error_usage(why, NULL, 0, "'dtype' of '%s' is '%.60s'", kernel_op_names[shape->op], name);
+    error_input(why, file, line, "'dtype' of '%s' is '%.60s'", kernel_op_names[shape->op], name);
     return name_expect(name, names, why);
 }
 
-bool kernel_shape_check(const struct kernel_shape *shape, struct error *why)
+bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
+                        struct error *why)
 {
     double queries = shape->size[KERNEL_Q_HEADS], kv = shape->size[KERNEL_KV_HEADS];
     if (shape->op == KERNEL_MLA && kv != 1) {
-        error_usage(why, NULL, 0, "%.0f KV heads of latents", kv);
+        error_input(why, file, line, "%.0f KV heads of latents", kv);
         return error_expect(why, "1, which all query heads share");
     }
     if (shape->op == KERNEL_ALLREDUCE && shape->size[KERNEL_GPUS] == 1) {
-        error_usage(why, NULL, 0, "an all-reduce of 1 GPU");
+        error_input(why, file, line, "an all-reduce of 1 GPU");
         return error_expect(why, "2 or more");
     }
     if (shape->op != KERNEL_ATTENTION || fmod(queries, kv) == 0) {
         return true;
     }
-    error_usage(why, NULL, 0, "%.0f query heads share %.0f KV heads", queries, kv);
+    error_input(why, file, line, "%.0f query heads share %.0f KV heads", queries, kv);
     return error_expect(why, "a multiple of the KV heads");
 }
 
@@ -121,7 +123,7 @@ static double kernel_shape_bytes_of(enum dtype dtype, double values)
     return values * (double)dtype_bytes(dtype, MANY) / MANY;
 }
 
-static double kernel_shape_kv_bytes(const struct kernel_shape *shape)
+double kernel_shape_kv_bytes(const struct kernel_shape *shape)
 {
     const double *size = shape->size;
     if (shape->op == KERNEL_MLA) {

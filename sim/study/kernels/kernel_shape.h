@@ -1,4 +1,4 @@
-/* One kernel that somebody asks about: its op, the type of its data, its sizes.
+/* One kernel that somebody asks about or has measured: its op, the type of its data, its sizes.
  *
  *   attention  decode attention: each sequence of a batch attends to `context` tokens; q_heads is a
  *              multiple of kv_heads; the type is that of the KV
@@ -63,11 +63,13 @@ struct kernel_shape {
     double size[KERNEL_SIZES]; /* those that the op must have are at least 1 */
 };
 
-/* Set the type `name` of the shape, whose op is set. */
-bool kernel_shape_type(struct kernel_shape *shape, const char *name, struct error *why);
+/* Set the type `name` of the shape, whose op is set. `file` and `line` as in error_input(). */
+bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
+                       struct error *why);
 
 /* Fail unless the query heads are a multiple of the KV heads; latents have one KV head. */
-bool kernel_shape_check(const struct kernel_shape *shape, struct error *why);
+bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
+                        struct error *why);
 
 /* The figures on which its time rests, in the order of curves.def; their number. */
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,
@@ -83,5 +85,8 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
 /* The value of one of its figures, read at the kernel's size. */
 double kernel_shape_figure(const struct profile *profile, const struct kernel_shape *shape,
                            enum curve_id figure);
+
+/* Bytes of K and V that attention reads. */
+double kernel_shape_kv_bytes(const struct kernel_shape *shape);
 
 #endif

@@ -1,0 +1,45 @@
+/* How far a profile's times of kernels are from measured ones, by op and size. An error is the
+ * predicted time over the measured one, less 1.
+ *
+ *   attention  warm    its KV is smaller than twice the L2: in a benchmark that repeats one kernel,
+ *                      part of it comes from the cache, so a measured time is a lower bound
+ *              cold    all other rows, and all rows if the profile does not state the L2
+ *   product    few     up to 128 rows
+ *              many    more
+ */
+#ifndef STUDY_KERNELS_KERNEL_ERRORS_H
+#define STUDY_KERNELS_KERNEL_ERRORS_H
+
+#include "hardware/profile.h"
+#include "study/kernels/kernel_shape.h"
+
+enum kernel_class { CLASS_WARM, CLASS_COLD, CLASS_FEW, CLASS_MANY, KERNEL_CLASSES };
+
+struct kernel_class_kind {
+    enum kernel_op op;
+    const char *name; /* "warm" */
+};
+extern const struct kernel_class_kind kernel_classes[KERNEL_CLASSES];
+
+struct kernel_class_errors {
+    double *errors; /* of its rows, owned */
+    size_t count, capacity;
+    double median, median_abs, p90_abs; /* of the errors, and of their absolute values */
+    double worst;                       /* the largest in absolute value, the first of equals */
+    int worst_line;
+};
+
+struct kernel_errors {
+    struct kernel_class_errors classes[KERNEL_CLASSES]; /* count 0: the file has no such row */
+};
+
+/* Judge the profile by the file at `path` (study/kernels/measured_kernels.h). On failure `out`
+ * holds nothing. */
+bool kernel_errors_judge(const struct profile *profile, const char *path, struct kernel_errors *out,
+                         struct error *why);
+void kernel_errors_release(struct kernel_errors *errors);
+
+/* The class of a kernel of op attention or product. */
+enum kernel_class kernel_class_of(const struct profile *profile, const struct kernel_shape *shape);
+
+#endif
