@@ -15,7 +15,7 @@ of memory are therefore fitted to rows whose data exceed the L2: KV of at least 
 weights of which six copies do. Rows of vLLM fit nothing; they are kept to judge.
 
 fitting.py has the forms of the curves and how they are fitted; aiconfigurator_others.py those of latents, experts,
-top-k, all-reduces and the smallest kernel.
+top-k, all-reduces and the smallest kernel; prompts.py those of attention of prompts.
 
 A row is dropped if its time is 0, or if it would read data of four times the L2 or more at over 105 % of
 the peak. Of several attention kernels that one file holds, the one with most rows is the one that servers
@@ -29,6 +29,12 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows),
   and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
+- cards on PCIe were in hosts of two kinds. RTX PRO 6000: two of SGLang 0.5.10's reach each other through the host,
+  three times as slowly, and ranges span both. L40S: eight of SGLang 0.5.12's are ten times as fast as others;
+- experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
+  jumps by 40 % between 128 and 160 tokens: on all but the Blackwells with HBM, where it runs FlashInfer's kernels;
+- experts of the B300 are those of the GB300, the same chip: SGLang 0.5.10 had no such kernels;
+- attention over bf16 on the RTX PRO 6000 Server is fitted to LLMServingSim, where the L2 has none of the KV;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
 - dense integers of 4 bits were measured with TensorRT-LLM alone, experts of them best with SGLang 0.5.10;
 - NVFP4 is what the Blackwells multiply as it is: its activations have 4 bits, too.
@@ -38,18 +44,22 @@ import collections
 import numpy as np
 
 import aiconfigurator_others as others
+import prompts
 from aiconfigurator_files import mean, read_table, versions
-from fitting import (FEW, arguments, attention_figures, product_figures, run, stated, write_block, write_table)
+from fitting import (FEW, arguments, attention_figures, points_of, product_figures, run, stated, write_block,
+                     write_table)
 
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
-# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, and of products and experts of NVFP4.
+# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, of products and experts of NVFP4, and of
+# attention of prompts.
 # None: there are none; of several, the mean counts, of the smallest kernel the first.
 Source = collections.namedtuple(
     "Source", "data l2 attention attention_fp8 bf16 fp8 int4 mla mla_fp8 experts experts_fp8 experts_int4 topk small "
-    "reduce fp4 experts_fp4", defaults=[None] * 15)
+    "reduce fp4 experts_fp4 prompts", defaults=[None] * 16)
 NEW, OLD, TRT = "sglang/0.5.14", "sglang/0.5.10", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
+BOTH = (TRT, NEW)
 
 
 def nvlink(version, framework=NEW):
@@ -58,28 +68,29 @@ def nvlink(version, framework=NEW):
 
 def server(data, l2, **other):
     """A GPU in a server with NVLink, on which SGLang and TensorRT-LLM measured nearly everything."""
-    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, NEW, NEW, OLD, NEW, SMALL, nvlink("2.29.2"))
+    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, BOTH, NEW, OLD, NEW, SMALL, nvlink("2.29.2"),
+                    prompts=NEW)
     return source._replace(**other)
 
 
 def blackwell(data, **other):
     """The same, with tensor cores that multiply NVFP4."""
-    return server(data, 126e6, fp4=NEW, experts_fp4=NEW)._replace(**other)
+    return server(data, 126e6, experts=(NEW, TRT), fp4=NEW, experts_fp4=NEW)._replace(**other)
 
 
 SOURCES = {
     "h100-sxm": server("h100_sxm", 50e6, attention_fp8=(NEW, TRT), mla_fp8=TRT),
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
     "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=OLD, int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
-                            reduce=nvlink("2.27.3", OLD)),
-    "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=NEW, experts_int4=OLD,
-                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4")),
-    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=NEW, experts_fp8=NEW,
+                            reduce=nvlink("2.27.3", OLD), prompts=OLD),
+    "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
+                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW, "sglang/0.5.12"), "PCIe 4"), prompts=NEW),
+    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, None, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
-                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5"), fp4=NEW, experts_fp4=NEW),
+                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5", (OLD,)), fp4=NEW, experts_fp4=NEW),
     "b200": blackwell("b200_sxm"),
     "b300": blackwell("b300_sxm", attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
-                      experts=OLD, experts_fp8=OLD, fp4=OLD, experts_fp4=OLD),
+                      fp4=OLD, prompts=OLD),
     "gb200": blackwell("gb200"),
     "gb300": blackwell("gb300"),
 }
@@ -135,23 +146,43 @@ def attention(name, checkout, source, kind):
     return attention_figures(name, kind, table, source.l2)
 
 
-def products(name, checkout, source, kind):
+def read_prompts(checkout, source):
+    """Prompts without a prefix, all rows of a call of one length."""
+    table = read_table(checkout, "%s/attention/%s/context_attention_perf.parquet" % (source.data, source.prompts))
+    windows = table.columns.get("window_size", np.zeros(len(table["seconds"])))
+    batch, rows = table["batch_size"].astype(float), table["isl"].astype(float)
+    table.keep((table["head_dim"] == 128) & (windows == 0) & (table["kv_cache_dtype"] == WEIGHTS["bf16"].name)
+               & (rows >= prompts.LEAST) & (batch * rows <= prompts.MOST) & (table["num_heads"] >= 4))
+    kernels = collections.Counter(table["kernel_source"].tolist())
+    table.keep(table["kernel_source"] == kernels.most_common(1)[0][0])
+    heads, kv_heads, batch, rows = (table[key].astype(float) for key in (
+        "num_heads", "num_key_value_heads", "batch_size", "isl"))
+    none = np.zeros(len(rows))
+    prompts.make(table, heads, kv_heads, batch, none, rows, none, none)
+    return table
+
+
+def products(name, checkout, source, kind, bf16=None):
     table = read_products(checkout, source, kind, stated(name, "hbm_bandwidth"))
     cold = (6 * table["weights"] >= 2 * source.l2) & (table["m"] <= FEW)
     where = "weights of which six copies are twice the L2, up to %d rows" % FEW
-    return product_figures(name, kind, table, cold, where)
+    return product_figures(name, kind, table, cold, where, bf16)
 
 
 def main():
     checkout, names = arguments(SOURCES)
     for name in names:
         source = SOURCES[name]
-        figures = attention(name, checkout, source, "bf16")
+        figures = attention(name, checkout, source, "bf16") if source.attention else []
         if source.attention_fp8:
             figures += attention(name, checkout, source, "fp8")
+        if source.prompts:
+            bandwidth = prompts.bandwidth_of(name, "".join(figures))
+            figures += prompts.figures(name, read_prompts(checkout, source), bandwidth, source.l2)
         for kind in WEIGHTS:
             if getattr(source, kind):
-                figures += products(name, checkout, source, kind)
+                bf16 = points_of(figures, "flops_share") if kind == "int4" else None
+                figures += products(name, checkout, source, kind, bf16)
         figures += others.figures(name, checkout, source)
         write_block(name, figures, "aiconfigurator.py")
     write_table()

@@ -2,28 +2,33 @@
 
     latents     fixed + sequences * query heads * pair + max(bytes / (share * peak), FLOPs / (share * peak))
     experts     fixed + max(bytes of the experts visited / (share * peak), FLOPs / (share(rows of one) * peak))
+                + bytes of activations / (share * peak)
     top-k       max(of one row, rows * each), both by the length of a row
     exchanges   all-reduces, all-gathers and all-to-alls: the times measured, by bytes and number of GPUs
     smallest    the time of a kernel that scales up to 8 rows, of TensorRT-LLM
+    moves       the times of that kernel by the bytes that it reads and writes (moves.py)
 
 Experts are measured as a whole layer, two grouped products: each has half of the fixed time. Tokens are
-spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them.
+spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them. Of several measurements the
+first fits, and the range spans them all: frameworks differ more than kernels do.
 """
 import collections
 
 import numpy as np
 
-from aiconfigurator_files import read_table
+import moves
+from aiconfigurator_files import read_table, versions
 from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
-                     points_text, report, share_of, spread, stated, suffix, thin)
+                     points_text, report, rising, share_of, spread, stated, suffix, thin)
 
 LATENT, ROPE = 512, 64   # values of a token's latents, DeepSeek-V2
 FEW_HEADS = 32           # up to so many query heads latents are bound by their bytes
 FEW_ROWS = 8             # up to so many rows of each, experts are bound by their bytes
 THIN_TIMES = 0.1         # a point of a time is left out if the line between others is that near
 
-# All-reduces: the files of NCCL and of a framework's own, and in words what connects the GPUs.
-Reduce = collections.namedtuple("Reduce", "files fabric")
+# All-reduces: the files of NCCL and of a framework's own, in words what connects the GPUs, and the files of hosts of
+# another kind, such as those through which cards reach each other without peer access: ranges span them.
+Reduce = collections.namedtuple("Reduce", "files fabric others", defaults=[()])
 
 KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",), "fp4": ("nvfp4",)}
 EACH = {"bf16": 2, "fp8": 1, "int4": 0.5, "fp4": 9 / 16}  # NVFP4 has a scale of a byte for 16 values
@@ -79,9 +84,36 @@ def read_experts(checkout, source, which, kind):
     visited = np.minimum(experts, visits)
     table.columns["rows"] = visits / visited
     table.columns["weights"] = visited * 3 * hidden * inner * EACH[kind]
-    table.columns["bytes"] = table["weights"] + 2 * visits * (2 * hidden + 3 * inner)
+    table.columns["data"] = 2 * visits * (2 * hidden + 3 * inner)
+    table.columns["bytes"] = table["weights"] + table["data"]
     table.columns["flops"] = 6 * visits * hidden * inner
     return table
+
+
+def experts_seconds(table, fixed, byte, flops, shares):
+    """Predicted times; `flops` are seconds at the peak."""
+    busy = np.maximum(byte * table["weights"], flops / np.interp(table["rows"], *zip(*shares)))
+    return fixed + busy + byte * table["data"]
+
+
+def read_cold_experts(name, checkout, source, which, kind):
+    """The rows of one measurement, and which of them are cold: of experts that the L2 does not hold."""
+    table = read_experts(checkout, source, which, kind)
+    table.drop_faster(table["weights"], source.l2, stated(name, "hbm_bandwidth"))
+    return table, table["weights"] >= 2 * source.l2
+
+
+def experts_band(name, checkout, source, which, kind, fit_to):
+    """What the range of the shares spans: predicted over measured times of all measurements, as many quantiles of
+    each, of many rows and of few."""
+    found = {True: [], False: []}
+    for version in versions(which):
+        table, cold = read_cold_experts(name, checkout, source, version, kind)
+        ratio = experts_seconds(table, *fit_to(table)) / table["seconds"]
+        for many in found:
+            these = cold & ((table["rows"] > FEW_ROWS) == many)
+            found[many].append(np.quantile(ratio[these], np.linspace(0, 1, 1001)))
+    return [np.concatenate(found[many]) for many in (True, False)]
 
 
 def experts_shares(table, fixed, memory, flops, large):
@@ -91,28 +123,29 @@ def experts_shares(table, fixed, memory, flops, large):
     for exponent in range(int(np.log2(FEW_ROWS)) + 1, int(power[large].max()) + 1):
         these = large & (power == exponent)
         if these.sum() >= 10:
-            points.append((1 << exponent, find_share(table["seconds"][these], fixed, memory[these], flops[these])))
-    return [(1, points[0][1])] + thin(points)
+            points.append((1 << exponent, find_share(table["seconds"][these], fixed[these], memory[these],
+                                                     flops[these])))
+    return [(1, points[0][1])] + rising(thin(points))
 
 
 def experts(name, checkout, source, which, kind):
     peak = stated(name, "hbm_bandwidth")
-    table = read_experts(checkout, source, which, kind)
-    table.drop_faster(table["weights"], source.l2, peak)
+    table, cold = read_cold_experts(name, checkout, source, versions(which)[0], kind)
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
-    cold = table["weights"] >= 2 * source.l2
     few, many = cold & (table["rows"] <= FEW_ROWS), cold & (table["rows"] > FEW_ROWS)
     fixed, byte = fit([np.ones(few.sum()), size[few]], seconds[few], (seconds.min(), 0))
-    shares = experts_shares(table, fixed, byte * size, flops, cold)
-    ratio = (fixed + np.maximum(byte * size, flops / np.interp(table["rows"], *zip(*shares)))) / seconds
+    shares = experts_shares(table, fixed + byte * table["data"], byte * table["weights"], flops, cold)
+    ratio = experts_seconds(table, fixed, byte, flops, shares) / seconds
+    band, band_few = experts_band(name, checkout, source, which, kind, lambda other: (
+        fixed, byte, other["flops"] / flops_peak(name, kind), shares))
     report(name, "experts " + kind, ratio, {"few": few, "many": many})
     said = table.source("experts of twice the L2 or more, up to %d rows of each" % FEW_ROWS, few.sum(),
                         ratio[few] - 1)
     every = table.source("more than %d rows of each expert" % FEW_ROWS, many.sum(), ratio[many] - 1)
     return [
         figure_text("experts_fixed" + suffix(kind), microseconds(fixed / 2), spread(1 / ratio[~cold]), said),
-        figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
-        figure_text("experts_flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
+        figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(band_few), said),
+        figure_text("experts_flops_share" + suffix(kind), points_text(shares, percent), spread(band), every),
     ]
 
 
@@ -165,7 +198,7 @@ def sizes_of(checkout, source):
 
 
 def reduces(name, checkout, source):
-    """At each size the faster one, as servers choose; the range reaches to the slower one."""
+    """At each size the faster one, as servers choose; the range reaches to the slower one, or to another host."""
     counts, texts = sizes_of(checkout, source), []
     for gpus in counts:
         read = [read_exchange(checkout, source, which, gpus) for which in source.reduce.files]
@@ -173,14 +206,24 @@ def reduces(name, checkout, source):
         size = read[0][1][read[0][1] >= least]
         times = np.array([np.interp(size, other, seconds) for _, other, seconds in read])
         best = times.min(0)
+        ratios = np.concatenate([(times / best).ravel()] + [
+            apart_on(checkout, source, which, gpus, size, best) for which in source.reduce.others])
         points = thin(list(zip(size, best)), THIN_TIMES)
         text = ", ".join("[%s, %s]" % (bytes_text(at), microseconds(value)) for at, value in points)
         said = "%s: the faster at each size; %d GPUs, %s, 16-bit values" % (
             " and ".join([read[0][0].origin] + list(source.reduce.files[1:])), gpus, source.reduce.fabric)
         figure = "collective" if gpus == counts[-1] else "collective_%d" % gpus
         texts.append(figure_text(figure, "[[1B, %s], %s]" % (microseconds(points[0][1]), text),
-                                 spread((times / best).ravel()), said))
+                                 spread(ratios), said))
     return texts
+
+
+def apart_on(checkout, source, which, gpus, size, best):
+    """Times of another host over the best, once for each of two frameworks; none if it has not as many GPUs."""
+    if gpus not in read_table(checkout, "%s/comm/%s/custom_allreduce_perf.parquet" % (source.data, which))["num_gpus"]:
+        return np.array([])
+    _, other, seconds = read_exchange(checkout, source, which, gpus)
+    return np.repeat(np.interp(size, other, seconds) / best, 2)
 
 
 def exchanges(name, checkout, source, operation, figure):
@@ -213,6 +256,18 @@ def smallest(name, checkout, source):
     return [figure_text("graph_node", microseconds(value), spread(np.array([other / value, 1])), said)]
 
 
+# ---- kernels that move activations ----
+
+def moved(name, checkout, source):
+    """A value is read in 16 bits and written in 8. Where no attention is fitted here, LLMServingSim has norms, too."""
+    if source.attention is None:
+        return []
+    table = read_table(checkout, "%s/quantize/%s/scale_matrix_perf.parquet" % (source.data, source.small[0]))
+    table.columns["bytes"] = 3.0 * table["m"] * table["k"]
+    return moves.figure(name, table, "matrices scaled from 16 to 8 bits in a graph, times 1.4 in the L2",
+                        source.l2)
+
+
 def figures(name, checkout, source):
     texts = []
     for which, kind in ((source.mla, "bf16"), (source.mla_fp8, "fp8")):
@@ -224,4 +279,6 @@ def figures(name, checkout, source):
     texts += reduces(name, checkout, source)
     texts += exchanges(name, checkout, source, "all_gather", "gather")
     texts += exchanges(name, checkout, source, "alltoall", "all_to_all")
-    return texts + (smallest(name, checkout, source) if source.small else [])
+    if not source.small:
+        return texts
+    return texts + smallest(name, checkout, source) + moved(name, checkout, source)

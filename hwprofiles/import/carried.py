@@ -27,13 +27,13 @@ writes the same bytes.
 import collections
 import math
 import os
-import re
 import sys
 
 import numpy as np
 
 import aiconfigurator
 import carried_others
+import carried_prompts
 import fitting
 import llmservingsim
 import vidur
@@ -85,16 +85,7 @@ def nearest(name, chip, case, donors):
 def figure(name, which):
     """The points of a figure that was fitted to rows of a GPU, as (x, value) in base units, or None; a value
     has one."""
-    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, fitting.fitted_text(name),
-                      re.M | re.S)
-    if found is None:
-        return None
-    text = found.group(1)
-    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2}
-    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text)
-    if not pairs:
-        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)", text).groups()]
-    return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
+    return fitting.points_of([fitting.fitted_text(name)], which)
 
 
 def value(name, donor, which, case):
@@ -107,15 +98,31 @@ def value(name, donor, which, case):
 
 
 def carried_shares(name, donor, case):
-    """Shares of the FLOPs by rows of a GPU, from the donor's."""
+    """Shares of the FLOPs by rows of a GPU, from the donor's. Weights of 4 bits are multiplied in bf16: from as many
+    rows on as the GPU has FLOPs a byte, theirs are in proportion to its own bf16."""
+    shares = donor_shares(name, donor, case)
+    if case.kind != "int4":
+        return shares
+    dense = Case("many", "bf16", False)
+    mine = figure(name, "flops_share") or donor_shares(name, donor_of(name, CARRIED[name], dense), dense)
+    ridge = fitting.flops_peak(name, "bf16") / fitting.stated(name, "hbm_bandwidth")
+    at = sorted({rows for rows, _ in shares} | {rows for rows, _ in mine if rows >= ridge})
+    few, own, theirs, four = (np.interp(at, *zip(*points)) for points in (
+        shares, mine, figure(donor, "flops_share"), figure(donor, "flops_share_int4")))
+    many = own * np.minimum(1, four / theirs)
+    return fitting.rising(fitting.thin(list(zip(at, np.where(np.array(at) >= ridge, many, few)))))
+
+
+def donor_shares(name, donor, case):
+    """The same without regard to the GPU's own products in bf16."""
     points = figure(donor, "flops_share" + fitting.suffix(case.kind))
     if case.own:
         at, shares = np.array(points).T
         mine, theirs = (np.interp(at, *zip(*figure(gpu, "flops_share"))) for gpu in (name, donor))
-        return fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs))))
+        return fitting.rising(fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs)))))
     ridges = [fitting.flops_peak(gpu, case.kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     most = max(share for _, share in points)
-    return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
+    return fitting.rising(fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points]))
 
 
 class Checkouts:
@@ -127,6 +134,11 @@ class Checkouts:
     def attention(self, name, kind):
         """Rows with cold KV."""
         peak = fitting.stated(name, "hbm_bandwidth")
+        if kind == "bf16" and name in llmservingsim.PROMPTS:
+            l2 = llmservingsim.PROMPTS[name]
+            table = llmservingsim.pro_attention(self.llmservingsim, name, l2)
+            table.keep(table["bytes"] >= 2 * l2)
+            return table
         if name in aiconfigurator.SOURCES:
             source = aiconfigurator.SOURCES[name]
             table = aiconfigurator.read_attention(self.aiconfigurator, source, kind, peak)
@@ -180,6 +192,11 @@ def few_donor(name, kind, among):
     """The nearest of these GPUs, as for products of few rows."""
     chip = CARRIED[name] if name in CARRIED else MEASURED[name]
     return nearest(name, chip, Case("few", kind, False), among)
+
+
+def many_donor(name, among):
+    """The nearest of these GPUs, as for products of many rows."""
+    return nearest(name, CARRIED[name], Case("many", "bf16", False), among)
 
 
 def ratios_of(name, chip, kind, own, checkouts):
@@ -278,13 +295,17 @@ def main():
     carrier = carried_others.Carrier(sys.argv[1], aiconfigurator.SOURCES, few_donor, figure, apart_from)
     rest = carrier.every_error()
     bands = carrier.bands(rest)
+    prompt = carried_prompts.Prompts(sys.argv[1:3], many_donor, figure, apart_from)
+    apart = prompt.errors(MEASURED)
     for name, chip in CARRIED.items():
         texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds_of(chip))
+        texts += prompt.texts(name, chip.capability, MEASURED, apart)
         fitting.write_block(name, texts, "carried.py")
     names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows",
              "mla": "attention over latents", "experts": "products of experts"}
     write_table([(names[case.part], said_of(case), ratio) for case, ratio in sorted(ratios.items())]
-                + [(names[part], kind, ratio) for (part, kind), ratio in rest.items()])
+                + [(names[part], kind, ratio) for (part, kind), ratio in rest.items()]
+                + [("attention of prompts", "bf16", apart)])
     fitting.write_table()
 
 

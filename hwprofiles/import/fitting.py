@@ -150,7 +150,7 @@ def set_products(table, n, k):
 # ---- figures as text ----
 
 def percent(value):
-    return "%.3g%%" % (100 * value)
+    return ("%.3g%%" if value < 9.995 else "%.0f%%") % (100 * value)
 
 
 def microseconds(seconds):
@@ -165,7 +165,7 @@ def amount_text(figure, amount):
     """A value of a figure in the unit that its name tells."""
     if figure.endswith("share"):
         return percent(amount)
-    return nanoseconds(amount) if figure.endswith("pair") else microseconds(amount)
+    return nanoseconds(amount) if figure.endswith(("pair", "token", "block")) else microseconds(amount)
 
 
 def points_text(points, text):
@@ -203,6 +203,18 @@ def stated(name, figure):
     if found:
         return float(found.group(1)) * {"G": 1e9, "T": 1e12}[found.group(2)]
     return stated(re.search(r"^  extends: (\S+)", text, re.M).group(1), figure)
+
+
+def points_of(texts, which):
+    """The points of a figure in the texts of a profile, as (x, value) in base units, or None; a value has one."""
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, "".join(texts), re.M | re.S)
+    if found is None:
+        return None
+    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2, None: 1}
+    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", found.group(1))
+    if not pairs:
+        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)?", found.group(1)).groups()]
+    return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
 
 
 def flops_peak(name, kind):
@@ -275,14 +287,14 @@ def share_of(table, byte, peak):
     return 1 / (byte * peak)
 
 
-def attention_figures(name, kind, table, l2, most=np.inf):
+def attention_figures(name, kind, table, l2, most=np.inf, most_pair=np.inf):
     """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
     KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time measured
-    nor above `most`, in seconds. Returns the figures as texts."""
+    nor above `most`, in seconds, the time of a pair not above `most_pair`. Returns the figures as texts."""
     peak, seconds, pairs, size = stated(name, "hbm_bandwidth"), table["seconds"], table["pairs"], table["bytes"]
     cold = size >= 2 * l2
     fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], size[cold]], seconds[cold],
-                            (seconds.min(), 0, 0), (most, np.inf, np.inf))
+                            (seconds.min(), 0, 0), (most, most_pair, np.inf))
     ratio = (fixed + pair * pairs + byte * size) / seconds
     warm = ~cold & (size > 1 << 20)
     report(name, "attention " + kind, ratio, {"cold": cold, "warm": warm})
@@ -319,6 +331,19 @@ def thin(points, near=THIN):
     return thin(points[:worst + 1], near)[:-1] + thin(points[worst:], near)
 
 
+def rising(points):
+    """Shares of the FLOPs by rows such that no product takes less time with more rows: neighbours that do share the
+    mean of their times (of their logarithms)."""
+    pools = []  # of the logarithm of a time and how many points have it
+    for rows, share in points:
+        pools.append((np.log(rows / share), 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (one, count), (two, more) = pools[-2:]
+            pools[-2:] = [((count * one + more * two) / (count + more), count + more)]
+    times = [time for time, count in pools for _ in range(count)]
+    return [(rows, rows / np.exp(time)) for (rows, _), time in zip(points, times)]
+
+
 def shares_by_rows(table, fixed, memory, flops, large):
     """Shares by rows. Up to FEW rows no bound shows, so the first share holds there, too."""
     points = []
@@ -328,14 +353,15 @@ def shares_by_rows(table, fixed, memory, flops, large):
     for i in reversed(range(len(points) - 1)):
         if points[i][1] > 0.99:  # bound by memory alone: no bound is seen here either
             points[i] = (points[i][0], points[i + 1][1])
-    return [(1, points[0][1])] + thin(points)
+    return [(1, points[0][1])] + rising(thin(points))
 
 
-def product_figures(name, kind, table, cold, where):
+def product_figures(name, kind, table, cold, where, bf16=None):
     """Fit products to a table with columns m, n, k, bytes (that a product moves), weights (bytes of them),
     flops. `cold`: the rows of few rows of activations and of weights that the L2 does not hold, in words
     `where`. The fixed time is not above the median time of products with weights of 1 to 8 MiB and, if there
-    are products of less, not below the shortest time. Returns the figures as texts."""
+    are products of less, not below the shortest time. `bf16`: shares that weights of 4 bits do not pass
+    (unpacked()). Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
     few = table["m"] <= FEW
@@ -350,6 +376,8 @@ def product_figures(name, kind, table, cold, where):
     shares = shares_by_rows(table, fixed, memory, flops, large)
     share = np.interp(table["m"], *zip(*shares))
     ratio = (fixed + np.maximum(memory, flops / share)) / seconds
+    if bf16:
+        shares = unpacked(name, shares, bf16)
     few, many = large & (table["m"] <= 128), large & (table["m"] > 128)
     report(name, "products " + kind, ratio, {"few": few, "many": many, "small": small})
     said = table.source(where, cold.sum(), ratio[cold] - 1)
@@ -359,6 +387,17 @@ def product_figures(name, kind, table, cold, where):
         figure_text("product_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
     ]
+
+
+def unpacked(name, shares, bf16):
+    """Shares of products with weights of 4 bits: they are unpacked and multiplied in bf16, so from as many rows on as
+    the GPU has FLOPs a byte, where a product in bf16 is bound by them too, they reach no more than that."""
+    ridge = flops_peak(name, "bf16") / stated(name, "hbm_bandwidth")
+    at = sorted({rows for rows, _ in (*shares, *bf16) if rows >= ridge} | {rows for rows, _ in shares})
+    def least(rows):
+        own, other = (np.interp(rows, *zip(*points)) for points in (shares, bf16))
+        return min(own, other) if rows >= ridge else own
+    return rising(thin([(int(rows), least(rows)) for rows in at]))
 
 
 # ---- what a profile rests on ----
@@ -393,6 +432,14 @@ COLUMNS = {
 }
 
 
+def joined(errors, cell):
+    """Errors of this run, and of the page those of other types: two importers may share a column."""
+    if not errors or ";" in errors or ";" in cell:
+        return errors or cell
+    found = {part.split()[0]: part for text in (cell, errors) for part in text.split(", ") if part}
+    return ", ".join(found[kind] for kind in ("bf16", "fp8", "int4", "fp4") if kind in found)
+
+
 def table_row(name, cells):
     """A profile, what its kernels rest on, and their errors on the rows that fitted them: `cells` of
     the page where this run fitted none."""
@@ -404,7 +451,7 @@ def table_row(name, cells):
         kernels = ["those of " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
     errors = [errors_text(name, *which) for which in COLUMNS.values()]
     row = [name, "; ".join(kernels)]
-    row += (errors if any(errors) else cells[2:-1] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
+    row += ([joined(*pair) for pair in zip(errors, cells[2:-1])] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 
 

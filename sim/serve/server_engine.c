@@ -56,6 +56,14 @@ const char *const server_compile_names[] = {
  * sequences (vllm-project/vllm #46112), and 12.6 in schedule() of vLLM 0.27.1 on a host whose
  * authors found it too noisy (openfabric-systems/simllm #205).
  *
+ * vLLM's backend of FlashAttention attends to all sequences of a step in one call
+ * (v1/attention/backends/flash_attn.py of 0.19.0); vllm-project/vllm #58013 would split it. SGLang
+ * computes prompts alone.
+ *
+ * SGLang launches the kernels of prompts one by one: its graphs are of decodes
+ * (model_executor/cuda_graph_runner.py of 0.5.9). Graphs of pieces of a prompt came later
+ * (sgl-project/sglang #11812, #12996), and are not in the row.
+ *
  * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). The memory of older versions,
  * from 0.8 on, the first with this scheduler, was not looked up: it is assumed to be that of 0.14.
  * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
@@ -65,17 +73,18 @@ const char *const server_compile_names[] = {
 #define PATH_OF_VLLM                                                                               \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true                                   \
+        .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true, .one_call = true                 \
     }
 #define PATH_OF_SYNCHRONOUS_VLLM                                                                   \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700                                                                       \
+        .sequence_ns = 13700, .one_call = true                                                     \
     }
 #define PATH_OF_SGLANG                                                                             \
     {                                                                                              \
         .prompt_token_ns = 2200, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .reserves = true            \
+        .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .prompts_launched = true,   \
+        .reserves = true                                                                           \
     }
 
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
@@ -212,6 +221,46 @@ static double sglang_usable(const struct server_engine_gpu *gpu, uint64_t chunk)
     double reserved = 512 + fmax((double)chunk, 2048) * 1.5 + graphs * 2 + gpu->gpus / 8.0 * 1024;
     reserved = all > 60 * 1024 ? fmax(reserved, 10 * 1024) : reserved;
     return fmax(0.001, round((all - reserved) / all * 1000) / 1000);
+}
+
+/* ---- rows of a graph -------------------------------------------------------------------- */
+
+/* Up to `until`, sizes are `step` apart. */
+struct graph_sizes {
+    uint32_t until, step;
+};
+
+/* vLLM: config/vllm.py, _set_cudagraph_sizes. SGLang: server_args.py,
+ * _generate_cuda_graph_batch_sizes; 12 is captured beside 8 and 16. */
+static const struct graph_sizes vllm_sizes[] = {{2, 1}, {4, 2}, {8, 4}, {256, 8}, {512, 16}, {0}};
+static const struct graph_sizes sglang_sizes[] = {{2, 1},    {4, 2},         {16, 4}, {256, 8},
+                                                  {512, 16}, {1u << 20, 32}, {0}};
+
+static uint32_t next_size(const struct graph_sizes *sizes, uint32_t most, uint32_t sequences)
+{
+    while (sizes->until != 0 && sequences > sizes->until) {
+        sizes++;
+    }
+    if (sizes->until == 0) {
+        return sequences;
+    }
+    uint32_t rows = (sequences + sizes->step - 1) / sizes->step * sizes->step;
+    rows = rows < most ? rows : most;
+    return rows > sequences ? rows : sequences;
+}
+
+uint32_t server_engine_graph_rows(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                                  uint32_t sequences)
+{
+    if (id == SERVER_ENGINE_NONE) {
+        return sequences;
+    }
+    if (id != SERVER_ENGINE_SGLANG_05) {
+        return next_size(vllm_sizes, 512, sequences);
+    }
+    const struct sglang_row *row = sglang_row(gpu);
+    uint64_t most = gpu->gpus < 4 ? row->graphs : row->graphs_of_4;
+    return next_size(sglang_sizes, (uint32_t)most, sequences);
 }
 
 /* ---- both ------------------------------------------------------------------------------- */

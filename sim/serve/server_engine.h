@@ -64,8 +64,8 @@ enum server_engine_runner {
     RUNNER_SECOND_GRAPHS, /* and buffers */
 };
 
-/* What torch.compile does when a server starts. It matters to engines that measure their memory:
- * its work falls into that measurement. */
+/* What torch.compile does when a server starts. Engines that measure their memory do so during its
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (serving/step_launch.h). */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
@@ -109,6 +109,12 @@ struct server_engine_limits server_engine_limits(enum server_engine_id id,
  * tokens. */
 double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,
                             uint64_t batched_tokens);
+
+/* The rows of the CUDA graph that computes a step of `sequences` which all decode: those of the next
+ * size that the engine has captured, and the rows beyond visit experts, too. `sequences` if no
+ * graph holds so many, and without an engine. */
+uint32_t server_engine_graph_rows(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                                  uint32_t sequences);
 
 /* CUDA graphs that vLLM captures for steps of these limits, over all sizes and both modes. */
 uint32_t server_engine_graphs(uint64_t sequences, uint64_t batched_tokens);

@@ -5,17 +5,20 @@
  *
  *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *     cpu = step_overhead + sequence_ns (B + number of chunks)
- *     step = gpu + cpu; or max(gpu + gap, cpu) if the engine overlaps them (serve/server_path.h)
+ *     launch = host.launch for each kernel, in a step without CUDA graphs (step_launch.h)
+ *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (serve/server_path.h),
+ *            max(gpu + gap, cpu + launch)
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
  * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
  * once for both, and a step has one all-reduce for all its rows. A step without decoding
- * sequences has the fixed costs of a step that decodes one short sequence.
+ * sequences has the fixed costs of a step that decodes one short sequence. A step that only decodes
+ * has as many rows as the engine's next larger CUDA graph (server_engine_graph_rows).
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
- * the decoding sequences are divided evenly, and each chunk goes to the pass that has fewest rows
- * of prompts. Where ranks share experts, these compute the rows of all ranks.
+ * the decoding sequences are divided evenly, and so are chunks (step_prompts.h). Where ranks share
+ * experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
  * (place/way_shares.h). The step takes the time for its share of the link, read off two surfaces,

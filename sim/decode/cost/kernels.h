@@ -52,6 +52,10 @@ struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel,
 /* A memory-bound kernel that reads `bytes` of HBM. */
 struct kernel kernel_read(const struct profile *profile, double bytes);
 
+/* Read and write activations: from the L2, as far as the kernel before has left them there. Without
+ * a figure of its own it reads HBM. */
+struct kernel kernel_move(const struct profile *profile, double bytes);
+
 /* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
  * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
  * much as the busiest one. */
@@ -66,10 +70,12 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 
-/* The same of a grouped product of experts: `rows` are those of one expert, `bytes` those of all
- * experts that were chosen. Without figures of its own it is a product. */
+/* A grouped product of experts: `rows` are those of one expert, `bytes` the weights of all experts
+ * that were chosen, `data` the activations of all rows. The larger of weights and FLOPs counts, and
+ * the activations beside: a kernel gathers and scatters them before and after. Without figures of
+ * its own it is a product. */
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
-                             enum dtype weights);
+                             double data, enum dtype weights);
 
 /* Decode attention: one query token of each sequence. */
 struct attention_work {

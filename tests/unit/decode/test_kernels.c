@@ -18,6 +18,9 @@ static const char plain[] =
           ", collective: {points: [[1kB, 10us], [3kB, 20us]], basis: published, source: s}}\n"
           "link: {h2d: " FIGURE("10GB/s") ", copy_latency: " FIGURE("5us") "}";
 
+static const char moving[] = PLAIN
+    ", move: {points: [[1B, 2us], [1000000B, 2us], [2000000B, 4us]], basis: published, source: s}}";
+
 /* Kernels that have figures of their own. */
 static const char
     own[] =
@@ -57,6 +60,20 @@ static void a_read_takes_its_bytes_at_its_share_of_hbm(void **state)
     check(kernel_read(&profile, 1e6), 2, BOUND_HBM, BASIS_PUBLISHED);
     assert_true(kernel_read(&profile, 0).ns == 0);
     profile_release(&profile);
+}
+
+/* Small activations take 2 us, those that the L2 does not hold as long as its reads; without the
+ * figure all do. */
+static void activations_move_through_the_l2(void **state)
+{
+    (void)state;
+    struct profile with = load_well(moving), without = load_well(plain);
+    check(kernel_move(&with, 1), 2, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_move(&with, 1.5e6), 3, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_move(&without, 1e6), 2, BOUND_HBM, BASIS_PUBLISHED);
+    assert_true(kernel_move(&with, 0).ns == 0);
+    profile_release(&with);
+    profile_release(&without);
 }
 
 /* 1 MB is read and written in 4 us; ten CTAs, of which the busiest has a tenth of 1 MB, take 100
@@ -155,7 +172,7 @@ static void floats_of_4_bits_say_what_they_borrow(void **state)
         print_message("# case %zu\n", i);
         check(kernel_product(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
               cases[i].bound, cases[i].basis);
-        check(kernel_experts(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
+        check(kernel_experts(&profile, cases[i].flops, 1, 1e7, 0, cases[i].weights), cases[i].us,
               cases[i].bound, cases[i].basis);
         profile_release(&profile);
     }
@@ -222,14 +239,19 @@ static void latents_have_figures_of_their_own(void **state)
     profile_release(&profile);
 }
 
-/* 10 TFLOP/s with 4 rows of each expert; fp8 experts have no figures here. */
+/* 10 TFLOP/s with 4 rows of each expert, whose activations come on top; fp8 experts have no figures
+ * here. */
 static void experts_have_figures_of_their_own(void **state)
 {
     (void)state;
     struct profile profile = load_well(rare);
-    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_BF16), 7 + 20, BOUND_HBM, BASIS_PUBLISHED);
-    check(kernel_experts(&profile, 1e9, 4, 1e7, DTYPE_BF16), 7 + 100, BOUND_FLOPS, BASIS_PUBLISHED);
-    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_FP8), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, 0, DTYPE_BF16), 7 + 20, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 0, DTYPE_BF16), 7 + 100, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 2e6, DTYPE_BF16), 7 + 100 + 4, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 8e6, 2e6, DTYPE_FP8), 1 + 10, BOUND_HBM,
+          BASIS_PUBLISHED);
     check(kernel_product(&profile, 1e6, 4, 1e7, DTYPE_BF16), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
     profile_release(&profile);
 }
@@ -367,7 +389,7 @@ static void a_dry_run_notes_the_figures_that_are_read(void **state)
     enum curve_id figures[CURVE_COUNT];
     dry.reads = with.reads = &reads;
     dry.curves[CURVE_GPU_FLOPS_FP8].count = 0;
-    kernel_experts(&dry, 1, 1, 1, DTYPE_FP8);
+    kernel_experts(&dry, 1, 1, 1, 0, DTYPE_FP8);
     dry.curves[CURVE_GPU_FLOPS_FP8] = peak;
     assert_int_equal(profile_reads_list(&reads, figures), 4);
     assert_int_equal(figures[0], CURVE_GPU_HBM_BANDWIDTH);
@@ -389,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_takes_its_bytes_at_its_share_of_hbm),
+        cmocka_unit_test(activations_move_through_the_l2),
         cmocka_unit_test(a_copy_by_ctas_takes_their_latency_or_hbm),
         cmocka_unit_test(no_kernel_is_shorter_than_the_gap_between_two),
         cmocka_unit_test(two_kernels_have_the_bound_of_the_longer),
