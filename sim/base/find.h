@@ -24,7 +24,8 @@ bool find_path(const char *folder, const char *name, const char *suffix, char *p
                struct error *why);
 
 /* The sorted NAMEs of all regular files DATA/FOLDER/NAME.SUFFIX; with the suffix "", of all files
- * and folders. Hidden ones are not listed. The caller frees each name and the array. */
+ * and folders. Hidden ones are not listed; a folder that does not exist has none. The caller frees each
+ * name and the array. */
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why);
 
