@@ -58,7 +58,7 @@ static void sentence_rough(const struct sentence *sentence, enum answer_unit uni
 }
 
 /* `*at` is at the "{". */
-static bool sentence_value(const struct sentence *sentence, const char **at)
+static bool sentence_write_value(const struct sentence *sentence, const char **at)
 {
     const char *name = *at + 1, *mark = name + strcspn(name, "~?}");
     const struct frame_column *column;
@@ -124,7 +124,7 @@ static bool write_words(const struct sentence *sentence, const char **at, const 
     bool all = true;
     while (**at != '\0' && strchr(ends, **at) == NULL) {
         if (**at == '{') {
-            all = sentence_value(sentence, at) && all;
+            all = sentence_write_value(sentence, at) && all;
         } else if (**at == '<') {
             all = write_list(sentence, at) && all;
         } else if (**at == '[') {
