@@ -15,7 +15,7 @@ of memory are therefore fitted to rows whose data exceed the L2: KV of at least 
 weights of which six copies do. Rows of vLLM fit nothing; they are kept to judge.
 
 fitting.py has the forms of the curves and how they are fitted; aiconfigurator_others.py those of latents, experts,
-top-k, all-reduces and the smallest kernel.
+top-k, all-reduces and the smallest kernel; prompts.py those of attention of prompts.
 
 A row is dropped if its time is 0, or if it would read data of four times the L2 or more at over 105 % of
 the peak. Of several attention kernels that one file holds, the one with most rows is the one that servers
@@ -38,16 +38,18 @@ import collections
 import numpy as np
 
 import aiconfigurator_others as others
+import prompts
 from aiconfigurator_files import mean, read_table, versions
 from fitting import (FEW, arguments, attention_figures, product_figures, run, stated, write_block, write_table)
 
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
-# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, and of products and experts of NVFP4.
+# bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, of products and experts of NVFP4, and of
+# attention of prompts.
 # None: there are none; of several, the mean counts, of the smallest kernel the first.
 Source = collections.namedtuple(
     "Source", "data l2 attention attention_fp8 bf16 fp8 int4 mla mla_fp8 experts experts_fp8 experts_int4 topk small "
-    "reduce fp4 experts_fp4", defaults=[None] * 15)
+    "reduce fp4 experts_fp4 prompts", defaults=[None] * 16)
 NEW, OLD, TRT = "sglang/0.5.14", "sglang/0.5.10", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
 
@@ -58,7 +60,8 @@ def nvlink(version, framework=NEW):
 
 def server(data, l2, **other):
     """A GPU in a server with NVLink, on which SGLang and TensorRT-LLM measured nearly everything."""
-    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, NEW, NEW, OLD, NEW, SMALL, nvlink("2.29.2"))
+    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, NEW, NEW, OLD, NEW, SMALL, nvlink("2.29.2"),
+                    prompts=NEW)
     return source._replace(**other)
 
 
@@ -71,15 +74,15 @@ SOURCES = {
     "h100-sxm": server("h100_sxm", 50e6, attention_fp8=(NEW, TRT), mla_fp8=TRT),
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
     "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=OLD, int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
-                            reduce=nvlink("2.27.3", OLD)),
+                            reduce=nvlink("2.27.3", OLD), prompts=OLD),
     "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=NEW, experts_int4=OLD,
-                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4")),
+                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4"), prompts=NEW),
     "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=NEW, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
                                   reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5"), fp4=NEW, experts_fp4=NEW),
     "b200": blackwell("b200_sxm"),
     "b300": blackwell("b300_sxm", attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
-                      experts=OLD, experts_fp8=OLD, fp4=OLD, experts_fp4=OLD),
+                      experts=OLD, experts_fp8=OLD, fp4=OLD, experts_fp4=OLD, prompts=OLD),
     "gb200": blackwell("gb200"),
     "gb300": blackwell("gb300"),
 }
@@ -135,6 +138,22 @@ def attention(name, checkout, source, kind):
     return attention_figures(name, kind, table, source.l2)
 
 
+def read_prompts(checkout, source):
+    """Prompts without a prefix, all rows of a call of one length."""
+    table = read_table(checkout, "%s/attention/%s/context_attention_perf.parquet" % (source.data, source.prompts))
+    windows = table.columns.get("window_size", np.zeros(len(table["seconds"])))
+    batch, rows = table["batch_size"].astype(float), table["isl"].astype(float)
+    table.keep((table["head_dim"] == 128) & (windows == 0) & (table["kv_cache_dtype"] == WEIGHTS["bf16"].name)
+               & (rows >= prompts.LEAST) & (batch * rows <= prompts.MOST) & (table["num_heads"] >= 4))
+    kernels = collections.Counter(table["kernel_source"].tolist())
+    table.keep(table["kernel_source"] == kernels.most_common(1)[0][0])
+    heads, kv_heads, batch, rows = (table[key].astype(float) for key in (
+        "num_heads", "num_key_value_heads", "batch_size", "isl"))
+    none = np.zeros(len(rows))
+    prompts.make(table, heads, kv_heads, batch, none, rows, none, none)
+    return table
+
+
 def products(name, checkout, source, kind):
     table = read_products(checkout, source, kind, stated(name, "hbm_bandwidth"))
     cold = (6 * table["weights"] >= 2 * source.l2) & (table["m"] <= FEW)
@@ -149,6 +168,9 @@ def main():
         figures = attention(name, checkout, source, "bf16")
         if source.attention_fp8:
             figures += attention(name, checkout, source, "fp8")
+        if source.prompts:
+            bandwidth = prompts.bandwidth_of(name, "".join(figures))
+            figures += prompts.figures(name, read_prompts(checkout, source), bandwidth, source.l2)
         for kind in WEIGHTS:
             if getattr(source, kind):
                 figures += products(name, checkout, source, kind)

@@ -34,6 +34,7 @@ import numpy as np
 
 import aiconfigurator
 import carried_others
+import carried_prompts
 import fitting
 import llmservingsim
 import vidur
@@ -90,10 +91,10 @@ def figure(name, which):
     if found is None:
         return None
     text = found.group(1)
-    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2}
+    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2, None: 1}
     pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text)
     if not pairs:
-        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)", text).groups()]
+        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)?", text).groups()]
     return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
 
 
@@ -180,6 +181,11 @@ def few_donor(name, kind, among):
     """The nearest of these GPUs, as for products of few rows."""
     chip = CARRIED[name] if name in CARRIED else MEASURED[name]
     return nearest(name, chip, Case("few", kind, False), among)
+
+
+def many_donor(name, among):
+    """The nearest of these GPUs, as for products of many rows."""
+    return nearest(name, CARRIED[name], Case("many", "bf16", False), among)
 
 
 def ratios_of(name, chip, kind, own, checkouts):
@@ -278,13 +284,17 @@ def main():
     carrier = carried_others.Carrier(sys.argv[1], aiconfigurator.SOURCES, few_donor, figure, apart_from)
     rest = carrier.every_error()
     bands = carrier.bands(rest)
+    prompt = carried_prompts.Prompts(sys.argv[1:3], many_donor, figure, apart_from)
+    apart = prompt.errors(MEASURED)
     for name, chip in CARRIED.items():
         texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds_of(chip))
+        texts += prompt.texts(name, chip.capability, MEASURED, apart)
         fitting.write_block(name, texts, "carried.py")
     names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows",
              "mla": "attention over latents", "experts": "products of experts"}
     write_table([(names[case.part], said_of(case), ratio) for case, ratio in sorted(ratios.items())]
-                + [(names[part], kind, ratio) for (part, kind), ratio in rest.items()])
+                + [(names[part], kind, ratio) for (part, kind), ratio in rest.items()]
+                + [("attention of prompts", "bf16", apart)])
     fitting.write_table()
 
 

@@ -165,7 +165,7 @@ def amount_text(figure, amount):
     """A value of a figure in the unit that its name tells."""
     if figure.endswith("share"):
         return percent(amount)
-    return nanoseconds(amount) if figure.endswith("pair") else microseconds(amount)
+    return nanoseconds(amount) if figure.endswith(("pair", "token", "block")) else microseconds(amount)
 
 
 def points_text(points, text):

@@ -26,7 +26,8 @@ import collections
 
 import numpy as np
 
-from fitting import (FEW, arguments, attention_figures, join, product_figures, read_csv, run, set_products, stated,
+import prompts
+from fitting import (FEW, arguments, attention_figures, fitted_text, join, product_figures, read_csv, run, set_products, stated,
                      write_block, write_table)
 
 ORIGIN = "casys-kaist/LLMServingSim 5daddb2"
@@ -39,6 +40,9 @@ SHAPES = {
     "gate_proj": (14336, 4096), "up_proj": (14336, 4096), "down_proj": (4096, 14336),
     "lm_head": (128256, 4096),
 }
+# Query and KV heads of the models whose attention was measured on the RTX PRO 6000 Server.
+MODELS = {MODEL: (32, 8), "Qwen/Qwen3-32B": (64, 8), "Qwen/Qwen3-30B-A3B-Instruct-2507": (32, 4)}
+PRO = "profiler/perf/RTXPRO6000/%s/bf16/tp%d/"
 SPLIT_K = "o_proj", "down_proj"  # modules that several GPUs share by rows of the weights
 KV_HEADS, HEAD_SIZE = 8, 128
 
@@ -51,6 +55,8 @@ SOURCES = {
     "rtx-3090": Source("profiler/v0/perf_models/RTX3090/%s/tp%d/", 6 << 20, V0, (1, 2)),
 }
 
+# GPUs of which attention of prompts alone is fitted here, with the size of the L2; aiconfigurator.py fits the rest.
+PROMPTS = {"rtx-pro-6000-server": 128e6}
 
 # The tables of products: file, columns of the module, the rows of activations and the time, and its unit.
 V0_TABLES = (("layers.csv", "layer_name", "input", "latency(ns)", 1e9),)
@@ -84,12 +90,45 @@ def read_attention(checkout, source, peak):
     return table
 
 
+def read_prompts(checkout, folder, heads, shares, mixed):
+    """Calls of one prompt, alone or beside decodes."""
+    table = read_csv(checkout, folder + "attention.csv")
+    table.time("time_us", 1e6)
+    table.keep((table.numbers("prefill_chunk") > 0) & ((table.numbers("n_decode") > 0) == mixed))
+    start, rows, decodes, context = (table.numbers(key) for key in (
+        "kv_prefill", "prefill_chunk", "n_decode", "kv_decode"))
+    query, kv = (np.full(len(rows), one / shares) for one in heads)
+    prompts.make(table, query, kv, np.ones(len(rows)), start, rows, decodes, context)
+    return table
+
+
+def pro_tables(checkout):
+    """Calls of prompts in vLLM on the RTX PRO 6000 Server, alone and beside decodes: three models, on one GPU and
+    shared by two."""
+    folders = [(PRO % (model, shares), heads, shares) for model, heads in MODELS.items() for shares in (1, 2)]
+    tables = [join("%s, vLLM 0.19.0, " % ORIGIN, [
+        read_prompts(checkout, *folder, mixed) for folder in folders]) for mixed in (False, True)]
+    for table in tables:
+        table.origin = "%s, vLLM 0.19.0, %s" % (ORIGIN, PRO.split("%")[0])
+    return tables
+
+
+def pro_figures(name, checkout, l2):
+    tables = pro_tables(checkout)
+    return prompts.figures(name, tables[0], prompts.bandwidth_of(name, fitted_text(name)), l2, tables[1])
+
+
 def figures(name, checkout, source):
     peak, texts = stated(name, "hbm_bandwidth"), []
     if source.software != V0:
         table = read_attention(checkout, source, peak)
         small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
         texts += attention_figures(name, "bf16", table, source.l2, np.median(table["seconds"][small]))
+        alone, mixed = (read_prompts(checkout, source.folder % (MODEL, 1), MODELS[MODEL], 1, beside)
+                        for beside in (False, True))
+        for table in (alone, mixed):
+            table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
+        texts += prompts.figures(name, alone, prompts.bandwidth_of(name, "".join(texts)), source.l2, mixed)
     table = read_products(checkout, source)
     table.drop_faster(table["weights"], source.l2, peak)
     cold = table["m"] <= FEW
@@ -97,9 +136,11 @@ def figures(name, checkout, source):
 
 
 def main():
-    checkout, names = arguments(SOURCES)
+    checkout, names = arguments([*SOURCES, *PROMPTS])
     for name in names:
-        write_block(name, figures(name, checkout, SOURCES[name]), "llmservingsim.py")
+        texts = (pro_figures(name, checkout, PROMPTS[name]) if name in PROMPTS
+                 else figures(name, checkout, SOURCES[name]))
+        write_block(name, texts, "llmservingsim.py")
     write_table()
 
 

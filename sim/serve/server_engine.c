@@ -56,6 +56,10 @@ const char *const server_compile_names[] = {
  * sequences (vllm-project/vllm #46112), and 12.6 in schedule() of vLLM 0.27.1 on a host whose
  * authors found it too noisy (openfabric-systems/simllm #205).
  *
+ * vLLM's backend of FlashAttention attends to all sequences of a step in one call
+ * (v1/attention/backends/flash_attn.py of 0.19.0); vllm-project/vllm #58013 would split it. SGLang
+ * computes prompts alone.
+ *
  * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). The memory of older versions,
  * from 0.8 on, the first with this scheduler, was not looked up: it is assumed to be that of 0.14.
  * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
@@ -65,12 +69,12 @@ const char *const server_compile_names[] = {
 #define PATH_OF_VLLM                                                                               \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true                                   \
+        .sequence_ns = 13700, .gap_ns = 250000, .overlaps = true, .one_call = true                 \
     }
 #define PATH_OF_SYNCHRONOUS_VLLM                                                                   \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700                                                                       \
+        .sequence_ns = 13700, .one_call = true                                                     \
     }
 #define PATH_OF_SGLANG                                                                             \
     {                                                                                              \

@@ -5,6 +5,7 @@
 #include "decode/cost/cost.h"
 #include "serve/server_engine.h"
 #include "serving/step_products.h"
+#include "serving/step_prompts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +15,7 @@ struct step_cost {
     const struct setup *setup;
     const struct server_path *path;  /* the engine's */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
-    uint64_t *chunk_rows;            /* [passes] of prompts, in the step under way; owned */
-    struct trust trust, load_trust;  /* of prompts so far, and of loads */
+    struct trust trust, load_trust;  /* of the CPU's time so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
     struct way_shares shares;        /* of a GPU's link to its host */
@@ -24,6 +24,7 @@ struct step_cost {
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct step_products *products;
+    struct step_prompts *prompts;
 };
 
 /* ---- create, destroy -------------------------------------------------------------------- */
@@ -73,11 +74,11 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->setup = setup;
     cost->path = &server_engines[point->workload.engine].path;
     cost->passes = point_passes(point);
-    cost->chunk_rows = array_zeroed(cost->passes, sizeof *cost->chunk_rows, why);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->products = step_products_create(point, why);
+    cost->prompts = step_prompts_create(setup, cost->path, cost->passes, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = join_host(cost, why) && cost->chunk_rows != NULL && cost->products != NULL &&
+    bool ok = join_host(cost, why) && cost->prompts != NULL && cost->products != NULL &&
               cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->fetch_rate = find_fetch_rate(cost);
@@ -100,7 +101,7 @@ void step_cost_destroy(struct step_cost *cost)
     decode_surface_destroy(cost->half);
     step_products_destroy(cost->products);
     way_shares_release(&cost->shares);
-    free(cost->chunk_rows);
+    step_prompts_destroy(cost->prompts);
     free(cost);
 }
 
@@ -109,6 +110,7 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
     struct trust trust = cost->trust;
     trust_add(&trust, decode_surface_trust(cost->whole));
     trust_add(&trust, step_products_trust(cost->products));
+    trust_add(&trust, step_prompts_trust(cost->prompts));
     if (cost->half != NULL) {
         trust_add(&trust, decode_surface_trust(cost->half));
     }
@@ -141,54 +143,6 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* The attention of a chunk in a layer: its part of the attention of the whole prompt. */
-static struct kernel chunk_attention(const struct setup *setup, const struct step_chunk *chunk,
-                                     uint32_t layer)
-{
-    const struct model *model = &setup->model;
-    double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
-                   model_prefill_attention_flops(model, layer, chunk->start);
-    double bytes = (double)model_kv_token_bytes(model, layer) *
-                       (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens) +
-                   model_prefill_state_bytes(model, layer, chunk->tokens);
-    return kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);
-}
-
-static void add_attention(struct step_cost *cost, const struct step_chunk *chunk,
-                          struct added *added)
-{
-    const struct model *model = &cost->setup->model;
-    struct kernel kernel = {.ns = 0};
-    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        if (!model_layer_repeats(model, layer)) {
-            kernel = chunk_attention(cost->setup, chunk, layer);
-            trust_add(&cost->trust, kernel.trust);
-        }
-        added_time(added, kernel.ns, kernel.trust.basis);
-    }
-}
-
-/* Give each chunk to the pass that has fewest rows of prompts so far. Returns the pass with most;
- * if `added` is not NULL, adds the attention of the chunks of pass `of`. */
-static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
-                              struct added *added)
-{
-    uint32_t fullest = 0;
-    memset(cost->chunk_rows, 0, cost->passes * sizeof *cost->chunk_rows);
-    for (uint32_t i = 0; i < load->chunk_count; i++) {
-        uint32_t pass = 0;
-        for (uint32_t other = 1; other < cost->passes; other++) {
-            pass = cost->chunk_rows[other] < cost->chunk_rows[pass] ? other : pass;
-        }
-        cost->chunk_rows[pass] += load->chunks[i].tokens;
-        fullest = cost->chunk_rows[pass] > cost->chunk_rows[fullest] ? pass : fullest;
-        if (added != NULL && pass == of) {
-            add_attention(cost, &load->chunks[i], added);
-        }
-    }
-    return fullest;
-}
-
 /* The rows of a pass with `own`, if those of all passes are `total`: the ranks in the same stage
  * have as many together as those of any other. */
 static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own, uint64_t total)
@@ -198,21 +152,20 @@ static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own
     return (struct model_rows){own, all > own ? all : own};
 }
 
-/* The fullest pass decides. `decodes` sequences of each pass decode. */
+/* The fullest pass decides; `pass` is what decodes in it. */
 static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load *load,
-                                 uint32_t decodes, struct added *added, struct error *why)
+                                 const struct step_load *pass, struct added *added,
+                                 struct error *why)
 {
-    uint64_t total = load->decodes;
+    uint64_t total = load->decodes, decodes = pass->decodes;
     if (load->chunk_count == 0) {
         return true;
     }
-    uint32_t fullest = spread_chunks(cost, load, 0, NULL);
-    spread_chunks(cost, load, fullest, added);
+    uint64_t own = decodes + step_prompts_add(cost->prompts, load, pass, added);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         total += load->chunks[i].tokens;
     }
     struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
-    uint64_t own = decodes + cost->chunk_rows[fullest];
     return step_products_add(cost->products, rows_of_pass(cost, own, total), already, added, why);
 }
 
@@ -341,7 +294,7 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
         most[flow] = load->pending[flow] ? INFINITY : 0;
     }
-    if (!step_cost_add_chunks(cost, load, pass.decodes, &added, why) ||
+    if (!step_cost_add_chunks(cost, load, &pass, &added, why) ||
         !read_beside(cost, &pass, &added, most, &decode, why)) {
         return false;
     }

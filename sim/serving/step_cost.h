@@ -14,8 +14,8 @@
  * sequences has the fixed costs of a step that decodes one short sequence.
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
- * the decoding sequences are divided evenly, and each chunk goes to the pass that has fewest rows
- * of prompts. Where ranks share experts, these compute the rows of all ranks.
+ * the decoding sequences are divided evenly, and so are chunks (step_prompts.h). Where ranks share
+ * experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
  * (place/way_shares.h). The step takes the time for its share of the link, read off two surfaces,

@@ -13,17 +13,18 @@ enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, PLO
 
 static const struct command_option options[] = {
     [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = kernel_op_names},
-    [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla: sequences"},
+    [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla, prompt: sequences"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
-                 .summary = "attention, mla: tokens that each sequence attends to, such as 64K"},
+                 .summary =
+                     "attention, mla, prompt: tokens that each sequence attends to, such as 64K"},
     [HEADS] = {.name = "--heads",
                .argument = "Q/KV",
-               .summary = "attention, mla: query heads and KV heads, such as 32/8, 128/1"},
-    [DIM] = {.name = "--dim", .argument = "N", .summary = "attention: values of a head"},
+               .summary = "attention, mla, prompt: query heads and KV heads, such as 32/8, 128/1"},
+    [DIM] = {.name = "--dim", .argument = "N", .summary = "attention, prompt: values of a head"},
     [M] = {.name = "--m",
            .argument = "N",
-           .summary = "product, topk, topk-fused: rows; experts: rows of each"},
+           .summary = "product, topk, topk-fused: rows; experts, prompt: rows of each"},
     [N] =
         {.name = "--n",
          .argument = "N",
@@ -46,7 +47,7 @@ static const struct command_option options[] = {
         {.name = "--plot",
          .argument = "FILE",
          .summary =
-             "also draw the time over the size (of attention and mla the context, of "
+             "also draw the time over the size (of attention, mla and prompt the context, of "
              "products and experts m, of topk n); the suffix .svg, .png or .pdf sets the format"},
     [MEASURED] = {.name = "--measured",
                   .argument = "FILE.csv",
@@ -254,8 +255,8 @@ static void print_ops(FILE *out)
     }
     fputs("\nThe file of --measured begins with a line that names its columns, in any order:\n"
           "  op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"
-          "A field is empty where it means nothing. Its ops are attention and product; us is the\n"
-          "measured time. Other columns are ignored.\n",
+          "A field is empty where it means nothing. Its ops are attention, product and prompt; us\n"
+          "is the measured time. Other columns are ignored.\n",
           out);
 }
 

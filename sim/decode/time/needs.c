@@ -1,6 +1,7 @@
 /* The curves that a setup reads. A profile that lacks one is refused before anything runs, and
  * --require-basis checks these and no others. */
 #include "decode/cost/index_build.h"
+#include "decode/cost/prompt_attention.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
 
@@ -18,12 +19,23 @@ static void needs_read_model(const struct setup *dry)
     }
 }
 
-/* Products beside the model's operators: attention of prompts and k-means of their keys run in
- * bf16, and KV that is not stored is computed again from the type of the weights. */
+/* Attention of a prompt in each layer; k-means of its keys is a product in bf16. */
+static void read_prompts(const struct setup *dry)
+{
+    const struct model *model = &dry->model;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        struct prompt_attention work = {0};
+        prompt_attention_add(&work, model, layer, 0, 1);
+        kernel_prompt_attention(&dry->profile, &work);
+    }
+    kernel_product(&dry->profile, 1, 1, 1, DTYPE_BF16);
+}
+
+/* What prompts read, and KV that is not stored and computed again from the type of the weights. */
 static void read_products(const struct setup *dry, bool prompts)
 {
     if (prompts) {
-        kernel_product(&dry->profile, 1, 1, 1, DTYPE_BF16);
+        read_prompts(dry);
     }
     if (dry->mechanisms.representation != REPRESENTATION_KV) {
         kernel_product(&dry->profile, 1, 1, 1, dry->model.weights);

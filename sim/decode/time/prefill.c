@@ -5,6 +5,7 @@
 #include "base/stop_flag.h"
 #include "decode/cost/cpu_attention.h"
 #include "decode/cost/index_build.h"
+#include "decode/cost/prompt_attention.h"
 #include "decode/plan/memory.h"
 #include "decode/time/loops.h"
 #include "decode/time/machine.h"
@@ -29,26 +30,35 @@ static uint64_t pass_rows(const struct pipe *pipe)
     return rows;
 }
 
-/* Attention in bf16, whatever the type of the weights. model_operators() is asked for one attended
- * token a row, so its bytes read K and V of every token once. */
-static struct kernel prefill_attention_work(const struct pipe *pipe)
+/* model_operators() is asked for one attended token a row, so its bytes read K and V of every token
+ * once. */
+static double attention_bytes(const struct pipe *pipe)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
     const struct model *model = &pipe->setup->model;
-    const uint32_t *cohorts = pipe_cohorts(pipe);
     uint64_t rows = pass_rows(pipe);
     size_t count = model_operators(model, pipe->layer, rows, rows, operators);
-    double flops = 0, bytes = 0;
-    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        uint64_t prompt = pipe->plan->cohorts[i].prompt;
-        flops += model_prefill_attention_flops(model, pipe->layer, prompt) * cohorts[i];
-    }
+    double bytes = model_prefill_state_bytes(model, pipe->layer, rows);
     for (size_t i = 0; i < count; i++) {
         bool reads = operators[i].stage == MODEL_ATTEND && operators[i].matrix;
         bytes += reads ? (double)operators[i].data_bytes : 0;
     }
-    bytes += model_prefill_state_bytes(model, pipe->layer, rows);
-    return kernel_product(&pipe->setup->profile, flops, (double)rows, bytes, DTYPE_BF16);
+    return bytes;
+}
+
+/* Attention in bf16, whatever the type of the weights: one call for all prompts. */
+static struct kernel prefill_attention_work(const struct pipe *pipe)
+{
+    struct prompt_attention work = {0};
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        for (uint32_t j = 0; j < cohorts[i]; j++) {
+            prompt_attention_add(&work, &pipe->setup->model, pipe->layer, 0,
+                                 pipe->plan->cohorts[i].prompt);
+        }
+    }
+    work.bytes = attention_bytes(pipe);
+    return kernel_prompt_attention(&pipe->setup->profile, &work);
 }
 
 static struct indexing pass_indexing(const struct pipe *pipe)

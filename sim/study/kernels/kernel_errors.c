@@ -9,19 +9,22 @@
 #include <stdlib.h>
 
 #define FEW_ROWS 128
+#define SHORT_ROWS 1024
 #define WARM_L2S 2 /* KV of this many times the L2 is read from HBM */
 
 const struct kernel_class_kind kernel_classes[KERNEL_CLASSES] = {
-    [CLASS_WARM] = {KERNEL_ATTENTION, "warm"},
-    [CLASS_COLD] = {KERNEL_ATTENTION, "cold"},
-    [CLASS_FEW] = {KERNEL_PRODUCT, "few"},
-    [CLASS_MANY] = {KERNEL_PRODUCT, "many"},
+    [CLASS_WARM] = {KERNEL_ATTENTION, "warm"}, [CLASS_COLD] = {KERNEL_ATTENTION, "cold"},
+    [CLASS_FEW] = {KERNEL_PRODUCT, "few"},     [CLASS_MANY] = {KERNEL_PRODUCT, "many"},
+    [CLASS_SHORT] = {KERNEL_PROMPT, "short"},  [CLASS_LONG] = {KERNEL_PROMPT, "long"},
 };
 
 enum kernel_class kernel_class_of(const struct profile *profile, const struct kernel_shape *shape)
 {
     if (shape->op == KERNEL_PRODUCT) {
         return shape->size[KERNEL_M] <= FEW_ROWS ? CLASS_FEW : CLASS_MANY;
+    }
+    if (shape->op == KERNEL_PROMPT) {
+        return shape->size[KERNEL_M] <= SHORT_ROWS ? CLASS_SHORT : CLASS_LONG;
     }
     if (!profile_states(profile, CURVE_GPU_L2)) {
         return CLASS_COLD;

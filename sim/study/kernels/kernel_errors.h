@@ -6,6 +6,8 @@
  *              cold    all other rows, and all rows if the profile does not state the L2
  *   product    few     up to 128 rows
  *              many    more
+ *   prompt     short   up to 1024 rows of each prompt
+ *              long    more
  */
 #ifndef STUDY_KERNELS_KERNEL_ERRORS_H
 #define STUDY_KERNELS_KERNEL_ERRORS_H
@@ -13,7 +15,15 @@
 #include "hardware/profile.h"
 #include "study/kernels/kernel_shape.h"
 
-enum kernel_class { CLASS_WARM, CLASS_COLD, CLASS_FEW, CLASS_MANY, KERNEL_CLASSES };
+enum kernel_class {
+    CLASS_WARM,
+    CLASS_COLD,
+    CLASS_FEW,
+    CLASS_MANY,
+    CLASS_SHORT,
+    CLASS_LONG,
+    KERNEL_CLASSES
+};
 
 struct kernel_class_kind {
     enum kernel_op op;
@@ -39,7 +49,7 @@ bool kernel_errors_judge(const struct profile *profile, const char *path, struct
                          struct error *why);
 void kernel_errors_release(struct kernel_errors *errors);
 
-/* The class of a kernel of op attention or product. */
+/* The class of a kernel of op attention, product or prompt. */
 enum kernel_class kernel_class_of(const struct profile *profile, const struct kernel_shape *shape);
 
 #endif

@@ -2,6 +2,7 @@
 #include "study/kernels/kernel_shape.h"
 
 #include "base/name.h"
+#include "decode/cost/prompt_attention.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,6 +34,7 @@ const char *const kernel_sizes[KERNEL_SIZES + 1] = {
 const char *const kernel_op_names[KERNEL_OPS + 1] = {
     [KERNEL_ATTENTION] = "attention",
     [KERNEL_PRODUCT] = "product",
+    [KERNEL_PROMPT] = "prompt",
     [KERNEL_MLA] = "mla",
     [KERNEL_EXPERTS] = "experts",
     [KERNEL_TOPK] = "topk",
@@ -48,6 +50,8 @@ const struct kernel_op_kind kernel_ops[KERNEL_OPS] = {
                     ATTENTION_SIZES & ~BIT(KERNEL_HEAD_DIM), 0, BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
     [KERNEL_PRODUCT] = {"m rows times n x k weights; the type is that of the weights",
                         PRODUCT_SIZES, 0, PRODUCT_TYPES},
+    [KERNEL_PROMPT] = {"attention of the last m tokens of each prompt of a batch",
+                       ATTENTION_SIZES | BIT(KERNEL_M), 0, BIT(DTYPE_BF16)},
     [KERNEL_EXPERTS] = {"m rows of each expert times its n x k weights, in one kernel",
                         PRODUCT_SIZES | BIT(KERNEL_EXPERT_COUNT), 0, PRODUCT_TYPES},
     [KERNEL_TOPK] = {"a sort that selects from m rows of n scores", BIT(KERNEL_M) | BIT(KERNEL_N),
@@ -91,7 +95,13 @@ bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int 
         error_input(why, file, line, "an all-reduce of 1 GPU");
         return error_expect(why, "2 or more");
     }
-    if (shape->op != KERNEL_ATTENTION || fmod(queries, kv) == 0) {
+    if (shape->op == KERNEL_PROMPT && shape->size[KERNEL_M] > shape->size[KERNEL_CONTEXT]) {
+        error_input(why, file, line, "%.0f rows of a prompt of %.0f tokens", shape->size[KERNEL_M],
+                    shape->size[KERNEL_CONTEXT]);
+        return error_expect(why, "at most as many rows as tokens");
+    }
+    bool grouped = shape->op == KERNEL_ATTENTION || shape->op == KERNEL_PROMPT;
+    if (!grouped || fmod(queries, kv) == 0) {
         return true;
     }
     error_input(why, file, line, "%.0f query heads share %.0f KV heads", queries, kv);
@@ -167,6 +177,30 @@ static struct kernel attention_time(const struct profile *profile, const struct 
     return kernel_attention(profile, &work);
 }
 
+static struct kernel prompt_time(const struct profile *profile, const struct kernel_shape *shape)
+{
+    const double *size = shape->size, batch = size[KERNEL_BATCH], rows = size[KERNEL_M];
+    double tokens = fmax(rows, size[KERNEL_CONTEXT]); /* a chart begins below them */
+    double mean = tokens - rows / 2, blocks = batch * ceil(rows / PROMPT_BLOCK);
+    double token_bytes = kernel_shape_bytes_of(DTYPE_BF16, 2 * size[KERNEL_HEAD_DIM]);
+    const struct prompt_attention work = {
+        .heads = size[KERNEL_Q_HEADS],
+        .kv_heads = size[KERNEL_KV_HEADS],
+        .token_flops = 4 * size[KERNEL_HEAD_DIM],
+        .token_bytes = token_bytes,
+        .flops = 4 * size[KERNEL_HEAD_DIM] * size[KERNEL_Q_HEADS] * batch * rows * mean,
+        .bytes = batch * token_bytes *
+                 (tokens * size[KERNEL_KV_HEADS] + rows * size[KERNEL_Q_HEADS]),
+        .prompts = batch,
+        .rows = batch * rows,
+        .most_rows = rows,
+        .blocks = blocks,
+        .block_tokens = blocks * mean,
+        .longest = tokens,
+    };
+    return kernel_prompt_attention(profile, &work);
+}
+
 static struct kernel product_time(const struct profile *profile, const struct kernel_shape *shape)
 {
     double m = shape->size[KERNEL_M], n = shape->size[KERNEL_N], k = shape->size[KERNEL_K];
@@ -184,6 +218,8 @@ struct kernel kernel_shape_time(const struct profile *profile, const struct kern
     switch (shape->op) {
     case KERNEL_ATTENTION:
         return kernel_spaced(profile, attention_time(profile, shape), 1, true);
+    case KERNEL_PROMPT:
+        return kernel_spaced(profile, prompt_time(profile, shape), 1, true);
     case KERNEL_MLA:
         return kernel_spaced(profile, mla_time(profile, shape), 1, true);
     case KERNEL_PRODUCT:

@@ -5,6 +5,8 @@
  *   mla        the same over DeepSeek's latents, 512 values and 64 of rope that all q_heads read;
  *              kv_heads is 1
  *   product    m rows times weights of n x k; the type is that of the weights
+ *   prompt     attention of the last m tokens of each of a batch of prompts of `context` tokens, in
+ *              one call; the type is that of the KV
  *   experts    such a product of each of `experts` experts, m rows each, in one kernel
  *   topk       selection from m rows of n scores by a sort
  *   topk-fused the same by one kernel that keeps a row's best in shared memory
@@ -21,6 +23,7 @@
 enum kernel_op {
     KERNEL_ATTENTION,
     KERNEL_PRODUCT,
+    KERNEL_PROMPT,
     KERNEL_MLA,
     KERNEL_EXPERTS,
     KERNEL_TOPK,
@@ -67,7 +70,8 @@ struct kernel_shape {
 bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
                        struct error *why);
 
-/* Fail unless the query heads are a multiple of the KV heads; latents have one KV head. */
+/* Fail unless the query heads are a multiple of the KV heads; latents have one KV head, and a
+ * prompt has at least as many tokens as rows. */
 bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
                         struct error *why);
 

@@ -26,7 +26,7 @@ static const char *measured_kernels_column_name(size_t column)
 
 static const char *measured_op(size_t index)
 {
-    return index <= KERNEL_PRODUCT ? kernel_op_names[index] : NULL;
+    return index <= KERNEL_PROMPT ? kernel_op_names[index] : NULL;
 }
 
 struct measured_table {

@@ -3,6 +3,7 @@
  *   op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us
  *   attention,fp8,8,65536,32,8,128,,,,312.5
  *   product,bf16,,,,,,16,4096,4096,14.1
+ *   prompt,bf16,2,4096,32,8,128,1024,,,97.1
  *
  * All of these columns are there; other columns are ignored. Sizes are whole numbers of at least 1,
  * empty (or anything) where the op does not have them; `us` is the time in microseconds.
@@ -13,7 +14,7 @@
 #include "study/kernels/kernel_shape.h"
 
 struct measured_kernel {
-    struct kernel_shape shape; /* of op attention or product */
+    struct kernel_shape shape; /* of op attention, product or prompt */
     double us;
     int line;
 };

@@ -48,6 +48,7 @@ enum explain_cause {
     CAUSE_KV,        /* reads of KV by decode attention */
     CAUSE_READS,     /* reads of HBM that have no figure of their own */
     CAUSE_PRODUCTS,  /* arithmetic of matrix products */
+    CAUSE_PROMPTS,   /* attention of prompts, and of decodes in the same call */
     CAUSE_KERNELS,   /* what a kernel takes whatever its size */
     CAUSE_EXCHANGES, /* among GPUs */
     CAUSE_LINK,

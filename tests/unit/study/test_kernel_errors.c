@@ -1,5 +1,5 @@
 /* Errors of a profile against measured kernels, worked by hand. The profile's attention takes 10 us
- * and 1 us a megabyte of KV; its products take 10 us. */
+ * and 1 us a megabyte of KV; its products and prompts take 10 us. */
 #include "study/kernels/kernel_errors.h"
 #include "study/kernels/measured_kernels.h"
 #include "unit/fixture/load_profile.h"
@@ -73,12 +73,14 @@ static void errors_are_predicted_over_measured_less_one(void **state)
 
 /* 1000 tokens of 8 heads of 64 are 2 * 1000 * 8 * 64 * 2 B = 2.048 MB in bf16, as much in queries
  * and outputs as 2 * 8 * 64 * 2 B = 2 kB: 12.05 us. In fp8 they are 1.024 MB: below 2 MB, so warm. */
-static void attention_is_warm_below_twice_the_l2(void **state)
+static void sizes_decide_the_class(void **state)
 {
     static const char rows[] = HEAD "attention,bf16,1,1000,8,8,64,,,,12.05\n"
                                     "attention,fp8,1,1000,8,8,64,,,,11.026\n"
                                     "product,bf16,,,,,,128,64,64,10\n"
-                                    "product,bf16,,,,,,129,64,64,10\n";
+                                    "product,bf16,,,,,,129,64,64,10\n"
+                                    "prompt,bf16,1,1024,1,1,64,1024,,,10\n"
+                                    "prompt,bf16,1,1025,1,1,64,1025,,,10\n";
     (void)state;
     struct kernel_errors errors = judge_well(machine, rows);
     for (int class = 0; class < KERNEL_CLASSES; class ++) {
@@ -160,7 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_predicted_over_measured_less_one),
-        cmocka_unit_test(attention_is_warm_below_twice_the_l2),
+        cmocka_unit_test(sizes_decide_the_class),
         cmocka_unit_test(columns_come_in_any_order_with_others_between),
         cmocka_unit_test(a_faulty_row_is_named_by_line_and_column),
         cmocka_unit_test(a_figure_that_the_profile_lacks_is_named),

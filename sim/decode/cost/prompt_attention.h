@@ -1,0 +1,47 @@
+/* Attention of the prompts of a step in one layer: one call for all of them, and, in a server whose
+ * engine does so, for the sequences that decode in the same step.
+ *
+ *   fixed + max(bytes, blocks)
+ *   blocks = max(FLOPs, mean block) + last block - mean block + empty blocks
+ *
+ * A kernel takes PROMPT_BLOCK rows of one query head at a time and lets them attend to one token
+ * after the other, prompt_token each. If there are more blocks than the GPU holds, their FLOPs
+ * count: those of all rows, which cost as if each attended to prompt_extra more tokens. The blocks
+ * that start last may be the longest ones, and then the GPU waits for them.
+ *
+ * FlashAttention 2 gives every sequence of a call as many blocks as the prompt with most rows has.
+ * A sequence that decodes fills one of these with a single row, and leaves the others empty
+ * (prompt_block each). Its query heads no longer share their KV in registers: they do in the L2,
+ * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
+ * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
+ */
+#ifndef DECODE_COST_PROMPT_ATTENTION_H
+#define DECODE_COST_PROMPT_ATTENTION_H
+
+#include "decode/cost/kernels.h"
+
+enum { PROMPT_BLOCK = 64 };
+
+struct prompt_attention {
+    double heads, kv_heads; /* of a GPU */
+    double token_flops;     /* of a row of one query head for each token that it attends to */
+    double token_bytes;     /* of K and V of a token in one KV head */
+    double flops, bytes;    /* of prompts: all rows; K, V, states, queries, outputs */
+    double prompts, rows;   /* their number, and rows of all */
+    double most_rows;       /* of one prompt */
+    double blocks;          /* of prompts, for each query head */
+    double block_tokens;    /* that these attend to, summed; each as much as its mean row */
+    double longest;         /* tokens that a prompt's last row attends to, of the longest */
+    double decodes;         /* sequences that decode in the same call */
+    double decode_tokens;   /* that all of these attend to */
+};
+
+/* Add the rows [start, start + tokens) of a prompt. The others of a call have the same layer. */
+void prompt_attention_add(struct prompt_attention *work, const struct model *model, uint32_t layer,
+                          uint64_t start, uint64_t tokens);
+
+/* The time of the call. Without figures of prompts, and for linear attention, it is a product. */
+struct kernel kernel_prompt_attention(const struct profile *profile,
+                                      const struct prompt_attention *work);
+
+#endif
