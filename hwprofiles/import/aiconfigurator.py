@@ -29,6 +29,9 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows),
   and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
+- experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
+  jumps by 40 % between 128 and 160 tokens: on all but the Blackwells with HBM, where it runs FlashInfer's kernels;
+- experts of the B300 are those of the GB300, the same chip: SGLang 0.5.10 had no such kernels;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
 - dense integers of 4 bits were measured with TensorRT-LLM alone, experts of them best with SGLang 0.5.10;
 - NVFP4 is what the Blackwells multiply as it is: its activations have 4 bits, too.
@@ -40,7 +43,8 @@ import numpy as np
 import aiconfigurator_others as others
 import prompts
 from aiconfigurator_files import mean, read_table, versions
-from fitting import (FEW, arguments, attention_figures, product_figures, run, stated, write_block, write_table)
+from fitting import (FEW, arguments, attention_figures, points_of, product_figures, run, stated, write_block,
+                     write_table)
 
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
@@ -52,6 +56,7 @@ Source = collections.namedtuple(
     "reduce fp4 experts_fp4 prompts", defaults=[None] * 16)
 NEW, OLD, TRT = "sglang/0.5.14", "sglang/0.5.10", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
+BOTH = (TRT, NEW)
 
 
 def nvlink(version, framework=NEW):
@@ -60,14 +65,14 @@ def nvlink(version, framework=NEW):
 
 def server(data, l2, **other):
     """A GPU in a server with NVLink, on which SGLang and TensorRT-LLM measured nearly everything."""
-    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, NEW, NEW, OLD, NEW, SMALL, nvlink("2.29.2"),
+    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, BOTH, NEW, OLD, NEW, SMALL, nvlink("2.29.2"),
                     prompts=NEW)
     return source._replace(**other)
 
 
 def blackwell(data, **other):
     """The same, with tensor cores that multiply NVFP4."""
-    return server(data, 126e6, fp4=NEW, experts_fp4=NEW)._replace(**other)
+    return server(data, 126e6, experts=(NEW, TRT), fp4=NEW, experts_fp4=NEW)._replace(**other)
 
 
 SOURCES = {
@@ -75,14 +80,14 @@ SOURCES = {
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
     "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=OLD, int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
                             reduce=nvlink("2.27.3", OLD), prompts=OLD),
-    "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=NEW, experts_int4=OLD,
+    "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
                    small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4"), prompts=NEW),
-    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=NEW, experts_fp8=NEW,
+    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
                                   reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5"), fp4=NEW, experts_fp4=NEW),
     "b200": blackwell("b200_sxm"),
     "b300": blackwell("b300_sxm", attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
-                      experts=OLD, experts_fp8=OLD, fp4=OLD, experts_fp4=OLD, prompts=OLD),
+                      fp4=OLD, prompts=OLD),
     "gb200": blackwell("gb200"),
     "gb300": blackwell("gb300"),
 }
@@ -154,11 +159,11 @@ def read_prompts(checkout, source):
     return table
 
 
-def products(name, checkout, source, kind):
+def products(name, checkout, source, kind, bf16=None):
     table = read_products(checkout, source, kind, stated(name, "hbm_bandwidth"))
     cold = (6 * table["weights"] >= 2 * source.l2) & (table["m"] <= FEW)
     where = "weights of which six copies are twice the L2, up to %d rows" % FEW
-    return product_figures(name, kind, table, cold, where)
+    return product_figures(name, kind, table, cold, where, bf16)
 
 
 def main():
@@ -173,7 +178,8 @@ def main():
             figures += prompts.figures(name, read_prompts(checkout, source), bandwidth, source.l2)
         for kind in WEIGHTS:
             if getattr(source, kind):
-                figures += products(name, checkout, source, kind)
+                bf16 = points_of(figures, "flops_share") if kind == "int4" else None
+                figures += products(name, checkout, source, kind, bf16)
         figures += others.figures(name, checkout, source)
         write_block(name, figures, "aiconfigurator.py")
     write_table()

@@ -2,18 +2,20 @@
 
     latents     fixed + sequences * query heads * pair + max(bytes / (share * peak), FLOPs / (share * peak))
     experts     fixed + max(bytes of the experts visited / (share * peak), FLOPs / (share(rows of one) * peak))
+                + bytes of activations / (share * peak)
     top-k       max(of one row, rows * each), both by the length of a row
     exchanges   all-reduces, all-gathers and all-to-alls: the times measured, by bytes and number of GPUs
     smallest    the time of a kernel that scales up to 8 rows, of TensorRT-LLM
 
 Experts are measured as a whole layer, two grouped products: each has half of the fixed time. Tokens are
-spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them.
+spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them. Of several measurements the
+first fits, and the range spans them all: frameworks differ more than kernels do.
 """
 import collections
 
 import numpy as np
 
-from aiconfigurator_files import read_table
+from aiconfigurator_files import read_table, versions
 from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
                      points_text, report, share_of, spread, stated, suffix, thin)
 
@@ -79,9 +81,36 @@ def read_experts(checkout, source, which, kind):
     visited = np.minimum(experts, visits)
     table.columns["rows"] = visits / visited
     table.columns["weights"] = visited * 3 * hidden * inner * EACH[kind]
-    table.columns["bytes"] = table["weights"] + 2 * visits * (2 * hidden + 3 * inner)
+    table.columns["data"] = 2 * visits * (2 * hidden + 3 * inner)
+    table.columns["bytes"] = table["weights"] + table["data"]
     table.columns["flops"] = 6 * visits * hidden * inner
     return table
+
+
+def experts_seconds(table, fixed, byte, flops, shares):
+    """Predicted times; `flops` are seconds at the peak."""
+    busy = np.maximum(byte * table["weights"], flops / np.interp(table["rows"], *zip(*shares)))
+    return fixed + busy + byte * table["data"]
+
+
+def read_cold_experts(name, checkout, source, which, kind):
+    """The rows of one measurement, and which of them are cold: of experts that the L2 does not hold."""
+    table = read_experts(checkout, source, which, kind)
+    table.drop_faster(table["weights"], source.l2, stated(name, "hbm_bandwidth"))
+    return table, table["weights"] >= 2 * source.l2
+
+
+def experts_band(name, checkout, source, which, kind, fit_to):
+    """What the range of the shares spans: predicted over measured times of all measurements, as many quantiles of
+    each, of many rows and of few."""
+    found = {True: [], False: []}
+    for version in versions(which):
+        table, cold = read_cold_experts(name, checkout, source, version, kind)
+        ratio = experts_seconds(table, *fit_to(table)) / table["seconds"]
+        for many in found:
+            these = cold & ((table["rows"] > FEW_ROWS) == many)
+            found[many].append(np.quantile(ratio[these], np.linspace(0, 1, 1001)))
+    return [np.concatenate(found[many]) for many in (True, False)]
 
 
 def experts_shares(table, fixed, memory, flops, large):
@@ -91,28 +120,29 @@ def experts_shares(table, fixed, memory, flops, large):
     for exponent in range(int(np.log2(FEW_ROWS)) + 1, int(power[large].max()) + 1):
         these = large & (power == exponent)
         if these.sum() >= 10:
-            points.append((1 << exponent, find_share(table["seconds"][these], fixed, memory[these], flops[these])))
+            points.append((1 << exponent, find_share(table["seconds"][these], fixed[these], memory[these],
+                                                     flops[these])))
     return [(1, points[0][1])] + thin(points)
 
 
 def experts(name, checkout, source, which, kind):
     peak = stated(name, "hbm_bandwidth")
-    table = read_experts(checkout, source, which, kind)
-    table.drop_faster(table["weights"], source.l2, peak)
+    table, cold = read_cold_experts(name, checkout, source, versions(which)[0], kind)
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
-    cold = table["weights"] >= 2 * source.l2
     few, many = cold & (table["rows"] <= FEW_ROWS), cold & (table["rows"] > FEW_ROWS)
     fixed, byte = fit([np.ones(few.sum()), size[few]], seconds[few], (seconds.min(), 0))
-    shares = experts_shares(table, fixed, byte * size, flops, cold)
-    ratio = (fixed + np.maximum(byte * size, flops / np.interp(table["rows"], *zip(*shares)))) / seconds
+    shares = experts_shares(table, fixed + byte * table["data"], byte * table["weights"], flops, cold)
+    ratio = experts_seconds(table, fixed, byte, flops, shares) / seconds
+    band, band_few = experts_band(name, checkout, source, which, kind, lambda other: (
+        fixed, byte, other["flops"] / flops_peak(name, kind), shares))
     report(name, "experts " + kind, ratio, {"few": few, "many": many})
     said = table.source("experts of twice the L2 or more, up to %d rows of each" % FEW_ROWS, few.sum(),
                         ratio[few] - 1)
     every = table.source("more than %d rows of each expert" % FEW_ROWS, many.sum(), ratio[many] - 1)
     return [
         figure_text("experts_fixed" + suffix(kind), microseconds(fixed / 2), spread(1 / ratio[~cold]), said),
-        figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
-        figure_text("experts_flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
+        figure_text("experts_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(band_few), said),
+        figure_text("experts_flops_share" + suffix(kind), points_text(shares, percent), spread(band), every),
     ]
 
 

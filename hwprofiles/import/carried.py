@@ -27,7 +27,6 @@ writes the same bytes.
 import collections
 import math
 import os
-import re
 import sys
 
 import numpy as np
@@ -86,16 +85,7 @@ def nearest(name, chip, case, donors):
 def figure(name, which):
     """The points of a figure that was fitted to rows of a GPU, as (x, value) in base units, or None; a value
     has one."""
-    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, fitting.fitted_text(name),
-                      re.M | re.S)
-    if found is None:
-        return None
-    text = found.group(1)
-    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2, None: 1}
-    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", text)
-    if not pairs:
-        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)?", text).groups()]
-    return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
+    return fitting.points_of([fitting.fitted_text(name)], which)
 
 
 def value(name, donor, which, case):
@@ -108,7 +98,23 @@ def value(name, donor, which, case):
 
 
 def carried_shares(name, donor, case):
-    """Shares of the FLOPs by rows of a GPU, from the donor's."""
+    """Shares of the FLOPs by rows of a GPU, from the donor's. Weights of 4 bits are multiplied in bf16: from as many
+    rows on as the GPU has FLOPs a byte, theirs are in proportion to its own bf16."""
+    shares = donor_shares(name, donor, case)
+    if case.kind != "int4":
+        return shares
+    dense = Case("many", "bf16", False)
+    mine = figure(name, "flops_share") or donor_shares(name, donor_of(name, CARRIED[name], dense), dense)
+    ridge = fitting.flops_peak(name, "bf16") / fitting.stated(name, "hbm_bandwidth")
+    at = sorted({rows for rows, _ in shares} | {rows for rows, _ in mine if rows >= ridge})
+    few, own, theirs, four = (np.interp(at, *zip(*points)) for points in (
+        shares, mine, figure(donor, "flops_share"), figure(donor, "flops_share_int4")))
+    many = own * np.minimum(1, four / theirs)
+    return fitting.thin(list(zip(at, np.where(np.array(at) >= ridge, many, few))))
+
+
+def donor_shares(name, donor, case):
+    """The same without regard to the GPU's own products in bf16."""
     points = figure(donor, "flops_share" + fitting.suffix(case.kind))
     if case.own:
         at, shares = np.array(points).T

@@ -1,7 +1,7 @@
 """Carries over what aiconfigurator_others.py fits: latents, experts, and top-k in one kernel.
 
 The donor is the one of the few rows of products (carried.py), among the GPUs that have the figures. Fixed
-times and shares are the donor's, the peaks the GPU's own. The range is that of the errors of measured GPUs
+times and shares are the donor's, the peaks the GPU's own, and experts reach the donor's FLOPs a byte. The range is that of the errors of measured GPUs
 when each is predicted so from another; of top-k, the curves of other GPUs beside the donor's.
 """
 import numpy as np
@@ -25,7 +25,7 @@ def rows_of(name, part, kind, checkout):
     if not which:
         return None
     read = others.read_latents if part == "mla" else others.read_experts
-    table = read(checkout, source, which, kind)
+    table = read(checkout, source, aiconfigurator.versions(which)[0], kind)
     table.keep(table["bytes"] >= 2 * source.l2)
     return table
 
@@ -33,15 +33,27 @@ def rows_of(name, part, kind, checkout):
 def ratio(name, donor, part, kind, table, figure):
     """Predicted over measured times of a GPU with the donor's figures."""
     taken = {which: figure(donor, which + fitting.suffix(kind)) for which in FIGURES[part]}
-    memory = table["bytes"] / (taken[part + "_share"][0][1] * fitting.stated(name, "hbm_bandwidth"))
+    byte = 1 / (taken[part + "_share"][0][1] * fitting.stated(name, "hbm_bandwidth"))
     flops = table["flops"] / fitting.flops_peak(name, kind)
     if part == "mla":
         fixed = taken["mla_fixed"][0][1] + table["pairs"] * taken["mla_pair"][0][1]
         share = taken["mla_flops_share"][0][1]
     else:
         fixed = 2 * taken["experts_fixed"][0][1]
-        share = np.interp(table["rows"], *zip(*taken["experts_flops_share"]))
-    return (fixed + np.maximum(memory, flops / share)) / table["seconds"]
+        shares = experts_shares(name, donor, kind, figure)
+        return others.experts_seconds(table, fixed, byte, flops, shares) / table["seconds"]
+    return (fixed + np.maximum(byte * table["bytes"], flops / share)) / table["seconds"]
+
+
+def experts_shares(name, donor, kind, figure):
+    """Shares of the FLOPs by rows of an expert, from the donor's: larger on a GPU with fewer FLOPs a byte, as of
+    products (carried.py), up to the donor's best and to the GPU's own best product."""
+    points = figure(donor, "experts_flops_share" + fitting.suffix(kind))
+    ridges = [fitting.flops_peak(gpu, kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
+    dense = (figure(name, "flops_share" + fitting.suffix(kind)) or figure(name, "flops_share")
+             or figure(donor, "flops_share" + fitting.suffix(kind)) or figure(donor, "flops_share"))
+    most = min(max(share for _, share in points), max(share for _, share in dense))
+    return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
 
 
 def text_of(which, points):
@@ -96,5 +108,7 @@ class Carrier:
             donor = self.donor(name, kind, self.with_figure(which, self.measured))
             band = bands[part] if part in TOPK else bands[part, kind]
             said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
-            texts.append(fitting.figure_text(which, text_of(base, self.figure(donor, which)), band, said, "assumed"))
+            points = (experts_shares(name, donor, kind, self.figure) if base == "experts_flops_share"
+                      else self.figure(donor, which))
+            texts.append(fitting.figure_text(which, text_of(base, points), band, said, "assumed"))
         return texts

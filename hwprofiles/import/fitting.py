@@ -205,6 +205,18 @@ def stated(name, figure):
     return stated(re.search(r"^  extends: (\S+)", text, re.M).group(1), figure)
 
 
+def points_of(texts, which):
+    """The points of a figure in the texts of a profile, as (x, value) in base units, or None; a value has one."""
+    found = re.search(r"^  %s:\n    (?:value|points): (.*?)\n    basis" % which, "".join(texts), re.M | re.S)
+    if found is None:
+        return None
+    units = {"us": 1e-6, "ns": 1e-9, "%": 1e-2, None: 1}
+    pairs = re.findall(r"\[(\d+),\s+([\d.]+)(us|ns|%)\]", found.group(1))
+    if not pairs:
+        pairs = [("1",) + re.match(r"([\d.]+)(us|ns|%)?", found.group(1)).groups()]
+    return [(float(at), float(value) * units[unit]) for at, value, unit in pairs]
+
+
 def flops_peak(name, kind):
     """The peak of products with weights of a kind: fp8 and fp4 have their own, integers of 4 bits are multiplied
     in bf16."""
@@ -331,11 +343,12 @@ def shares_by_rows(table, fixed, memory, flops, large):
     return [(1, points[0][1])] + thin(points)
 
 
-def product_figures(name, kind, table, cold, where):
+def product_figures(name, kind, table, cold, where, bf16=None):
     """Fit products to a table with columns m, n, k, bytes (that a product moves), weights (bytes of them),
     flops. `cold`: the rows of few rows of activations and of weights that the L2 does not hold, in words
     `where`. The fixed time is not above the median time of products with weights of 1 to 8 MiB and, if there
-    are products of less, not below the shortest time. Returns the figures as texts."""
+    are products of less, not below the shortest time. `bf16`: shares that weights of 4 bits do not pass
+    (unpacked()). Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
     few = table["m"] <= FEW
@@ -350,6 +363,8 @@ def product_figures(name, kind, table, cold, where):
     shares = shares_by_rows(table, fixed, memory, flops, large)
     share = np.interp(table["m"], *zip(*shares))
     ratio = (fixed + np.maximum(memory, flops / share)) / seconds
+    if bf16:
+        shares = unpacked(name, shares, bf16)
     few, many = large & (table["m"] <= 128), large & (table["m"] > 128)
     report(name, "products " + kind, ratio, {"few": few, "many": many, "small": small})
     said = table.source(where, cold.sum(), ratio[cold] - 1)
@@ -359,6 +374,17 @@ def product_figures(name, kind, table, cold, where):
         figure_text("product_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
     ]
+
+
+def unpacked(name, shares, bf16):
+    """Shares of products with weights of 4 bits: they are unpacked and multiplied in bf16, so from as many rows on as
+    the GPU has FLOPs a byte, where a product in bf16 is bound by them too, they reach no more than that."""
+    ridge = flops_peak(name, "bf16") / stated(name, "hbm_bandwidth")
+    at = sorted({rows for rows, _ in (*shares, *bf16) if rows >= ridge} | {rows for rows, _ in shares})
+    def least(rows):
+        own, other = (np.interp(rows, *zip(*points)) for points in (shares, bf16))
+        return min(own, other) if rows >= ridge else own
+    return thin([(int(rows), least(rows)) for rows in at])
 
 
 # ---- what a profile rests on ----

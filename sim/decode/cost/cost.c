@@ -45,8 +45,10 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
     if (!is_product(op)) {
         return kernel_read(&setup->profile, bytes);
     }
-    return op->grouped ? kernel_experts(&setup->profile, op->flops, op->rows, bytes, op->weights)
-                       : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
+    return op->grouped
+               ? kernel_experts(&setup->profile, op->flops, op->rows, (double)op->weight_bytes,
+                                (double)op->data_bytes, op->weights)
+               : kernel_product(&setup->profile, op->flops, op->rows, bytes, op->weights);
 }
 
 struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,

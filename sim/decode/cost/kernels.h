@@ -66,10 +66,12 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 
-/* The same of a grouped product of experts: `rows` are those of one expert, `bytes` those of all
- * experts that were chosen. Without figures of its own it is a product. */
+/* A grouped product of experts: `rows` are those of one expert, `bytes` the weights of all experts
+ * that were chosen, `data` the activations of all rows. The larger of weights and FLOPs counts, and
+ * the activations beside: a kernel gathers and scatters them before and after. Without figures of
+ * its own it is a product. */
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
-                             enum dtype weights);
+                             double data, enum dtype weights);
 
 /* Decode attention: one query token of each sequence. */
 struct attention_work {

@@ -68,13 +68,15 @@ static struct product_curves product_cost_curves_of(const struct profile *profil
     return curves;
 }
 
+/* `data`: bytes that are moved before and after the product. */
 static struct kernel product_at(const struct profile *profile, const struct product_curves *curves,
-                                double flops, double rows, double bytes)
+                                double flops, double rows, double bytes, double data)
 {
     struct trust trust = {.basis = BASIS_MEASURED};
     double ns = roofline_flops_ns(profile, flops, rows, curves->peak, curves->flops, &trust);
     struct kernel read = roofline_read(profile, bytes, curves->share);
     struct kernel kernel = roofline_bounded(read, ns, trust, BOUND_FLOPS);
+    kernel = data > 0 ? kernel_then(kernel, roofline_read(profile, data, curves->share)) : kernel;
     struct kernel whole = roofline_after(roofline_then(profile, kernel, curves->fixed, 1), kernel);
     if (curves->borrowed) {
         trust_add(&whole.trust,
@@ -87,14 +89,16 @@ struct kernel kernel_product(const struct profile *profile, double flops, double
                              enum dtype weights)
 {
     const struct product_curves curves = product_cost_curves_of(profile, weights, false);
-    return product_at(profile, &curves, flops, rows, bytes);
+    return product_at(profile, &curves, flops, rows, bytes, 0);
 }
 
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
-                             enum dtype weights)
+                             double data, enum dtype weights)
 {
+    bool own = profile_states(profile, experts_curves[weight_class(profile, weights)].fixed);
     const struct product_curves curves = product_cost_curves_of(profile, weights, true);
-    return product_at(profile, &curves, flops, rows, bytes);
+    return own ? product_at(profile, &curves, flops, rows, bytes, data)
+               : product_at(profile, &curves, flops, rows, bytes + data, 0);
 }
 
 static double peak(const struct profile *profile, enum curve_id id)

@@ -189,8 +189,8 @@ static struct kernel prompt_time(const struct profile *profile, const struct ker
         .token_flops = 4 * size[KERNEL_HEAD_DIM],
         .token_bytes = token_bytes,
         .flops = 4 * size[KERNEL_HEAD_DIM] * size[KERNEL_Q_HEADS] * batch * rows * mean,
-        .bytes = batch * token_bytes *
-                 (tokens * size[KERNEL_KV_HEADS] + rows * size[KERNEL_Q_HEADS]),
+        .bytes =
+            batch * token_bytes * (tokens * size[KERNEL_KV_HEADS] + rows * size[KERNEL_Q_HEADS]),
         .prompts = batch,
         .rows = batch * rows,
         .most_rows = rows,
@@ -204,13 +204,14 @@ static struct kernel prompt_time(const struct profile *profile, const struct ker
 static struct kernel product_time(const struct profile *profile, const struct kernel_shape *shape)
 {
     double m = shape->size[KERNEL_M], n = shape->size[KERNEL_N], k = shape->size[KERNEL_K];
-    double bytes =
-        kernel_shape_bytes_of(shape->dtype, n * k) + kernel_shape_bytes_of(DTYPE_BF16, m * (n + k));
+    double weights = kernel_shape_bytes_of(shape->dtype, n * k);
+    double data = kernel_shape_bytes_of(DTYPE_BF16, m * (n + k));
     if (shape->op == KERNEL_EXPERTS) {
         double experts = shape->size[KERNEL_EXPERT_COUNT];
-        return kernel_experts(profile, 2 * experts * m * n * k, m, experts * bytes, shape->dtype);
+        return kernel_experts(profile, 2 * experts * m * n * k, m, experts * weights,
+                              experts * data, shape->dtype);
     }
-    return kernel_product(profile, 2 * m * n * k, m, bytes, shape->dtype);
+    return kernel_product(profile, 2 * m * n * k, m, weights + data, shape->dtype);
 }
 
 struct kernel kernel_shape_time(const struct profile *profile, const struct kernel_shape *shape)

@@ -155,7 +155,7 @@ static void floats_of_4_bits_say_what_they_borrow(void **state)
         print_message("# case %zu\n", i);
         check(kernel_product(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
               cases[i].bound, cases[i].basis);
-        check(kernel_experts(&profile, cases[i].flops, 1, 1e7, cases[i].weights), cases[i].us,
+        check(kernel_experts(&profile, cases[i].flops, 1, 1e7, 0, cases[i].weights), cases[i].us,
               cases[i].bound, cases[i].basis);
         profile_release(&profile);
     }
@@ -222,14 +222,19 @@ static void latents_have_figures_of_their_own(void **state)
     profile_release(&profile);
 }
 
-/* 10 TFLOP/s with 4 rows of each expert; fp8 experts have no figures here. */
+/* 10 TFLOP/s with 4 rows of each expert, whose activations come on top; fp8 experts have no figures
+ * here. */
 static void experts_have_figures_of_their_own(void **state)
 {
     (void)state;
     struct profile profile = load_well(rare);
-    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_BF16), 7 + 20, BOUND_HBM, BASIS_PUBLISHED);
-    check(kernel_experts(&profile, 1e9, 4, 1e7, DTYPE_BF16), 7 + 100, BOUND_FLOPS, BASIS_PUBLISHED);
-    check(kernel_experts(&profile, 1e6, 4, 1e7, DTYPE_FP8), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, 0, DTYPE_BF16), 7 + 20, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 0, DTYPE_BF16), 7 + 100, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 2e6, DTYPE_BF16), 7 + 100 + 4, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 8e6, 2e6, DTYPE_FP8), 1 + 10, BOUND_HBM,
+          BASIS_PUBLISHED);
     check(kernel_product(&profile, 1e6, 4, 1e7, DTYPE_BF16), 1 + 10, BOUND_HBM, BASIS_PUBLISHED);
     profile_release(&profile);
 }
@@ -367,7 +372,7 @@ static void a_dry_run_notes_the_figures_that_are_read(void **state)
     enum curve_id figures[CURVE_COUNT];
     dry.reads = with.reads = &reads;
     dry.curves[CURVE_GPU_FLOPS_FP8].count = 0;
-    kernel_experts(&dry, 1, 1, 1, DTYPE_FP8);
+    kernel_experts(&dry, 1, 1, 1, 0, DTYPE_FP8);
     dry.curves[CURVE_GPU_FLOPS_FP8] = peak;
     assert_int_equal(profile_reads_list(&reads, figures), 4);
     assert_int_equal(figures[0], CURVE_GPU_HBM_BANDWIDTH);
