@@ -47,12 +47,12 @@ def ratio(name, donor, part, kind, table, figure):
 
 def experts_shares(name, donor, kind, figure):
     """Shares of the FLOPs by rows of an expert, from the donor's: larger on a GPU with fewer FLOPs a byte, as of
-    products (carried.py), up to the donor's best and to the GPU's own best product."""
+    products (carried.py), up to the GPU's own best product."""
     points = figure(donor, "experts_flops_share" + fitting.suffix(kind))
     ridges = [fitting.flops_peak(gpu, kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     dense = (figure(name, "flops_share" + fitting.suffix(kind)) or figure(name, "flops_share")
              or figure(donor, "flops_share" + fitting.suffix(kind)) or figure(donor, "flops_share"))
-    most = min(max(share for _, share in points), max(share for _, share in dense))
+    most = max(share for _, share in dense)
     return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
 
 
