@@ -55,7 +55,7 @@ static void note_host(const struct setup *setup, struct result *result)
 {
     static const char host[] = "host.";
     enum curve_id ids[CURVE_COUNT];
-    size_t count = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids);
+    size_t count = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
     bool some = false;
     char missing[400] = "";
     for (size_t i = 0; i < count; i++) {

@@ -418,7 +418,7 @@ static bool course_ranges(struct run_course *course, double by, struct run_range
 {
     const struct setup *setup = course->setup;
     enum curve_id ids[CURVE_COUNT];
-    size_t read = pipeline_curves(setup, (struct pipeline_beside){false, false}, ids);
+    size_t read = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
     for (size_t i = 0; i < read; i++) {
         const struct curve *curve = &setup->profile.curves[ids[i]];
         double ends[2];

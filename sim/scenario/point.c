@@ -5,6 +5,7 @@
 #include "model/parallel.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/sources.h"
+#include "serve/server_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,12 +93,20 @@ uint64_t point_servers(const struct point *point)
            (point->setup.model.parallel.data / point_joined_ranks(point));
 }
 
+bool point_launches(const struct point *point, bool prompts)
+{
+    const struct workload *workload = &point->workload;
+    return workload->compile == COMPILE_EAGER ||
+           (prompts && server_engines[workload->engine].path.prompts_launched);
+}
+
 size_t point_curves(const struct point *point, enum curve_id *ids)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     bool serves = point_serves(point);
     const struct pipeline_beside beside = {
         .prompts = serves,
+        .launches = serves && point_launches(point, true),
         .copies = serves && (m->prefix == PREFIX_TWO_TIER || m->preemption == PREEMPTION_SWAP),
     };
     return pipeline_curves(&point->setup, beside, ids);

@@ -123,7 +123,7 @@ const struct scenario_key scenario_keys[] = {
      "engine and version whose limits and memory a server has; default: the system's; or none",
      .shape = SCENARIO_ENGINE, .words = server_engine_names, .serving = true},
     {"compile", "warm",
-     "torch.compile at a server's start, for its memory: cold (an empty cache), warm, or eager",
+     "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",
      .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true},
     {"max_sequences", "256", "most sequences of a server's step; default: the engine's",
      .shape = SCENARIO_WHOLE, .serving = true, .positive = true},

@@ -60,6 +60,10 @@ const char *const server_compile_names[] = {
  * (v1/attention/backends/flash_attn.py of 0.19.0); vllm-project/vllm #58013 would split it. SGLang
  * computes prompts alone.
  *
+ * SGLang launches the kernels of prompts one by one: its graphs are of decodes
+ * (model_executor/cuda_graph_runner.py of 0.5.9). Graphs of pieces of a prompt came later
+ * (sgl-project/sglang #11812, #12996), and are not in the row.
+ *
  * vLLM overlaps steps since 0.14 (config/vllm.py, async_scheduling). The memory of older versions,
  * from 0.8 on, the first with this scheduler, was not looked up: it is assumed to be that of 0.14.
  * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
@@ -79,7 +83,8 @@ const char *const server_compile_names[] = {
 #define PATH_OF_SGLANG                                                                             \
     {                                                                                              \
         .prompt_token_ns = 2200, .request_ns = 2600000, .output_token_ns = 60000,                  \
-        .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .reserves = true            \
+        .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .prompts_launched = true,   \
+        .reserves = true                                                                           \
     }
 
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {

@@ -64,8 +64,8 @@ enum server_engine_runner {
     RUNNER_SECOND_GRAPHS, /* and buffers */
 };
 
-/* What torch.compile does when a server starts. It matters to engines that measure their memory:
- * its work falls into that measurement. */
+/* What torch.compile does when a server starts. Engines that measure their memory do so during its
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (serving/step_launch.h). */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */

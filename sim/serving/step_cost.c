@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "decode/cost/cost.h"
 #include "serve/server_engine.h"
+#include "serving/step_launch.h"
 #include "serving/step_products.h"
 #include "serving/step_prompts.h"
 
@@ -21,6 +22,8 @@ struct step_cost {
     struct way_shares shares;        /* of a GPU's link to its host */
     double start_ns;                 /* of a transfer over it */
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
+    double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
+    bool launches[2];                /* of a step without and with prompts */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct step_products *products;
@@ -75,6 +78,12 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->path = &server_engines[point->workload.engine].path;
     cost->passes = point_passes(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
+    cost->launches[false] = point_launches(point, false);
+    cost->launches[true] = point_launches(point, true);
+    if (cost->launches[true]) {
+        struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
+        cost->launch_ns = step_launch_ns(setup, &ignored);
+    }
     cost->products = step_products_create(point, why);
     cost->prompts = step_prompts_create(setup, cost->path, cost->passes, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
@@ -219,16 +228,17 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
 }
 
 /* Add the time in which the GPU waits for the CPU: all of the step's CPU time, or the gap between
- * steps and what is left then. `load` is that of a pass. */
+ * steps and what is left then. Kernels run while the CPU launches the next ones. `load` is that of
+ * a pass. */
 static void add_overhead(struct step_cost *cost, const struct step_load *load,
                          const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
     double ns = (double)cost->setup->mechanisms.step_overhead +
                 (double)cost->path->sequence_ns * (load->decodes + chunks);
-    if (cost->path->overlaps) {
-        ns = fmax((double)cost->path->gap_ns, ns - decode->ns - added->ns);
-    }
+    bool launches = cost->launches[load->chunk_count > 0];
+    double late = (launches ? cost->launch_ns : 0) - decode->ns - added->ns;
+    ns = cost->path->overlaps ? fmax((double)cost->path->gap_ns, ns + late) : ns + fmax(0, late);
     if (ns > 0) {
         trust_add(&cost->trust, (struct trust){.basis = BASIS_ASSUMED});
         decode->ns += ns;

@@ -5,7 +5,9 @@
  *
  *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *     cpu = step_overhead + sequence_ns (B + number of chunks)
- *     step = gpu + cpu; or max(gpu + gap, cpu) if the engine overlaps them (serve/server_path.h)
+ *     launch = host.launch for each kernel, in a step without CUDA graphs (step_launch.h)
+ *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (serve/server_path.h),
+ *            max(gpu + gap, cpu + launch)
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's

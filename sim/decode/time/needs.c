@@ -96,7 +96,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
         {CURVE_LINK_GPUS_PER_UPLINK, link || beside.copies},
-        {CURVE_HOST_LAUNCH, !graph},
+        {CURVE_HOST_LAUNCH, !graph || beside.launches},
         {CURVE_HOST_GRAPH_LAUNCH, graph},
         {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},
         {CURVE_HOST_SYNC, true},

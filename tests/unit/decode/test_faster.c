@@ -273,7 +273,7 @@ static bool run_scenario(struct lottery *lottery, uint64_t number)
         return false;
     }
     setup.model.layer_count = setup.model.layer_count < LAYERS ? setup.model.layer_count : LAYERS;
-    size_t count = pipeline_curves(&setup, (struct pipeline_beside){false, false}, figures);
+    size_t count = pipeline_curves(&setup, (struct pipeline_beside){0}, figures);
     bool good = profile_require(&setup.profile, figures, count, "it", &why) &&
                 run_setup_once(&setup, NULL, NULL, &before, &why);
     if (good && setup.mechanisms.balance) {

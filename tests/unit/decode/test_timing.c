@@ -25,7 +25,7 @@ struct totals {
     int64_t main_ns;
 };
 
-static const struct pipeline_beside decode_alone = {false, false};
+static const struct pipeline_beside decode_alone = {0};
 
 static int64_t clipped(const struct engine_record *record, const struct totals *totals)
 {

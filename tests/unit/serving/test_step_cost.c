@@ -183,6 +183,57 @@ static void one_call_slows_decodes_down(void **state)
     assert_true(fabs(together - apart) < 0.2e6);
 }
 
+/* A step of a chunk of 16 tokens alone, or of a decode alone. */
+static double launched_ns(enum server_engine_id engine, int compile, bool prompt,
+                          const char *launch)
+{
+    static const struct step_chunk chunk = {.start = 0, .tokens = 16};
+    struct point point =
+        POINT("system=vllm", "model=llama-3-8b", "hardware=h200", "steps=1", launch);
+    struct run_context runs;
+    make_runs(&runs, 1);
+    point.workload.engine = engine;
+    point.workload.compile = compile;
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
+    struct step_load load = {.chunks = &chunk, .chunk_count = 1};
+    double ns =
+        step_ns(cost, prompt ? &load : &(struct step_load){.decodes = 1, .decode_tokens = 1000});
+    step_cost_destroy(cost);
+    run_context_release(&runs);
+    point_release(&point);
+    return ns;
+}
+
+/* 32 layers of 11 kernels at 100 us each are 35.2 ms, more than a short step takes. SGLang launches
+ * prompts so, vLLM every step if it is eager. The CPU schedules for 1.5 ms and 13.7 us beside. */
+static void steps_without_graphs_wait_for_launches(void **state)
+{
+    (void)state;
+    static const char slow[] = "hardware.host.launch={value: 100us, basis: assumed, range: [50%, "
+                               "200%], source: made up}";
+    static const char fast[] = "hardware.host.launch={value: 1ns, basis: assumed, range: [50%, "
+                               "200%], source: made up}";
+    static const struct {
+        enum server_engine_id engine;
+        int compile;
+        bool prompt, waits;
+    } cases[] = {
+        {SERVER_ENGINE_SGLANG_05, COMPILE_COLD, true, true},
+        {SERVER_ENGINE_SGLANG_05, COMPILE_COLD, false, false},
+        {SERVER_ENGINE_VLLM_014, COMPILE_COLD, true, false},
+        {SERVER_ENGINE_VLLM_014, COMPILE_EAGER, true, true},
+        {SERVER_ENGINE_VLLM_014, COMPILE_EAGER, false, true},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double with = launched_ns(cases[i].engine, cases[i].compile, cases[i].prompt, slow);
+        double without = launched_ns(cases[i].engine, cases[i].compile, cases[i].prompt, fast);
+        print_message("# case %zu: %g and %g ns\n", i, with, without);
+        assert_near(with, cases[i].waits ? 32 * 11 * 100e3 + 1.5e6 + 13.7e3 : without, 1e3);
+        assert_true(without < 10e6);
+    }
+}
+
 /* ---- ranks and stages --------------------------------------------------------------------- */
 
 /* A server of several passes, its runs, and the cost of its steps. */
@@ -440,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
         cmocka_unit_test(prompts_have_all_reduces),
         cmocka_unit_test(one_call_slows_decodes_down),
+        cmocka_unit_test(steps_without_graphs_wait_for_launches),
         cmocka_unit_test(ranks_that_share_experts_step_together),
         cmocka_unit_test(stages_compute_passes_side_by_side),
         cmocka_unit_test(loads_and_fetches_share_the_link),
