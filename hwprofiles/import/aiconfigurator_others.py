@@ -6,6 +6,7 @@
     top-k       max(of one row, rows * each), both by the length of a row
     exchanges   all-reduces, all-gathers and all-to-alls: the times measured, by bytes and number of GPUs
     smallest    the time of a kernel that scales up to 8 rows, of TensorRT-LLM
+    moves       the times of that kernel by the bytes that it reads and writes (moves.py)
 
 Experts are measured as a whole layer, two grouped products: each has half of the fixed time. Tokens are
 spread evenly over them, so that a layer reads min(experts, tokens * chosen) of them. Of several measurements the
@@ -15,6 +16,7 @@ import collections
 
 import numpy as np
 
+import moves
 from aiconfigurator_files import read_table, versions
 from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
                      points_text, report, share_of, spread, stated, suffix, thin)
@@ -243,6 +245,15 @@ def smallest(name, checkout, source):
     return [figure_text("graph_node", microseconds(value), spread(np.array([other / value, 1])), said)]
 
 
+# ---- kernels that move activations ----
+
+def moved(name, checkout, source):
+    """A value is read in 16 bits and written in 8."""
+    table = read_table(checkout, "%s/quantize/%s/scale_matrix_perf.parquet" % (source.data, source.small[0]))
+    table.columns["bytes"] = 3.0 * table["m"] * table["k"]
+    return moves.figure(name, table, "matrices scaled from 16 to 8 bits in a graph")
+
+
 def figures(name, checkout, source):
     texts = []
     for which, kind in ((source.mla, "bf16"), (source.mla_fp8, "fp8")):
@@ -254,4 +265,6 @@ def figures(name, checkout, source):
     texts += reduces(name, checkout, source)
     texts += exchanges(name, checkout, source, "all_gather", "gather")
     texts += exchanges(name, checkout, source, "alltoall", "all_to_all")
-    return texts + (smallest(name, checkout, source) if source.small else [])
+    if not source.small:
+        return texts
+    return texts + smallest(name, checkout, source) + moved(name, checkout, source)

@@ -9,6 +9,7 @@ import numpy as np
 import aiconfigurator
 import aiconfigurator_others as others
 import fitting
+import moves
 
 FIGURES = {
     "mla": ("mla_fixed", "mla_share", "mla_pair", "mla_flops_share"),
@@ -111,4 +112,28 @@ class Carrier:
             points = (experts_shares(name, donor, kind, self.figure) if base == "experts_flops_share"
                       else self.figure(donor, which))
             texts.append(fitting.figure_text(which, text_of(base, points), band, said, "assumed"))
-        return texts
+        return texts + self.moved(name)
+
+    # ---- kernels that move activations ----
+
+    @staticmethod
+    def moves_of(name):
+        return moves.points_of(fitting.fitted_text(name))
+
+    def moves_from(self, name, among):
+        """The donor, and its points as they are for the GPU."""
+        donor = self.donor(name, "bf16", [other for other in among if self.moves_of(other)])
+        return donor, moves.carried(name, donor, self.moves_of(donor))
+
+    def moves_ratio(self, name):
+        """Predicted over measured times of a measured GPU, at its points."""
+        size, seconds = np.array(self.moves_of(name)).T
+        return np.interp(size, *zip(*self.moves_from(name, self.alone(name))[1])) / seconds
+
+    def moved(self, name):
+        if self.moves_of(name):
+            return []
+        ratio = np.concatenate([self.moves_ratio(other) for other in self.measured if self.moves_of(other)])
+        donor, points = self.moves_from(name, self.measured)
+        said = "carried over from the profile %s; range: errors of measured GPUs predicted so" % donor
+        return [fitting.figure_text("move", moves.text_of(points), fitting.spread(1 / ratio), said, "assumed")]

@@ -26,6 +26,7 @@ import collections
 
 import numpy as np
 
+import moves
 import prompts
 from fitting import (FEW, arguments, attention_figures, fitted_text, join, product_figures, read_csv, run, set_products, stated,
                      write_block, write_table)
@@ -43,6 +44,7 @@ SHAPES = {
 # Query and KV heads of the models whose attention was measured on the RTX PRO 6000 Server.
 MODELS = {MODEL: (32, 8), "Qwen/Qwen3-32B": (64, 8), "Qwen/Qwen3-30B-A3B-Instruct-2507": (32, 4)}
 PRO = "profiler/perf/RTXPRO6000/%s/bf16/tp%d/"
+MOVES = {"layernorm": 4 * 4096, "rotary_emb": 2 * (4096 + 1024), "act_fn": 3 * 14336}  # values of a token
 SPLIT_K = "o_proj", "down_proj"  # modules that several GPUs share by rows of the weights
 KV_HEADS, HEAD_SIZE = 8, 128
 
@@ -118,6 +120,16 @@ def pro_figures(name, checkout, l2):
     return prompts.figures(name, tables[0], prompts.bandwidth_of(name, fitted_text(name)), l2, tables[1])
 
 
+def read_moves(checkout, source):
+    """Norms with their residual, rotary embeddings of queries and keys, and the activation."""
+    table = read_csv(checkout, source.folder % (MODEL, 1) + "dense.csv")
+    table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
+    table.time("time_us", 1e6)
+    table.keep(np.isin(table["layer"], list(MOVES)))
+    table.columns["bytes"] = 2 * table.numbers("tokens") * np.array([MOVES[layer] for layer in table["layer"]], float)
+    return table
+
+
 def figures(name, checkout, source):
     peak, texts = stated(name, "hbm_bandwidth"), []
     if source.software != V0:
@@ -129,6 +141,7 @@ def figures(name, checkout, source):
         for table in (alone, mixed):
             table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
         texts += prompts.figures(name, alone, prompts.bandwidth_of(name, "".join(texts)), source.l2, mixed)
+        texts += moves.figure(name, read_moves(checkout, source), "norms, rotary embeddings and activations")
     table = read_products(checkout, source)
     table.drop_faster(table["weights"], source.l2, peak)
     cold = table["m"] <= FEW

@@ -67,14 +67,16 @@ ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
 def make_llmservingsim():
-    """An RTX 4090 that reads at 80 % after 6 us, and KV at 90 % after 10 us and 20 ns a pair."""
+    """An RTX 4090 that reads at 80 % after 6 us, and KV at 90 % after 10 us and 20 ns a pair. Activations move at
+    2 TB/s after 2.5 us."""
     def lines(layers, head):
         return "%s,time_us\n" % head + "".join(
             "%s,%d,%.9g\n" % (layer, m, 1e6 * product(m, n, k, 6e-6, 0.8, 1008e9, 165.2e12))
             for layer, (n, k) in layers.items() for m in ROWS)
     layers = {"qkv_proj": (6144, 4096), "o_proj": (4096, 4096), "gate_up_proj": (28672, 4096),
               "down_proj": (4096, 14336)}
-    write(LLAMA + "dense.csv", lines(layers, "layer,tokens") + "act_fn,1,2.5\n")
+    moved = "".join("act_fn,%d,%.9g\n" % (m, 2.5 + 2e-6 * 3 * 14336 * m / 2) for m in ROWS)
+    write(LLAMA + "dense.csv", lines(layers, "layer,tokens") + moved)
     write(LLAMA + "per_sequence.csv", lines({"lm_head": (128256, 4096)}, "layer,sequences"))
     text = "prefill_chunk,kv_prefill,n_decode,kv_decode,time_us\n"
     for n in (1, 4, 16, 64, 256):
@@ -123,6 +125,8 @@ def figures_are_found_again():
     found = [value(text, "prompt_" + figure) for figure in ("fixed", "share", "extra", "token", "block")]
     assert found == ["8us", "50%", "100", "30ns", "3ns"], found
     assert re.search(r"\[2048, 50%\]\]$", text, re.M)
+    move = re.search(r"^  move:\n    points: (.*)$", text, re.M).group(1)
+    assert move == "[[1B, 2.54us], [64KiB, 2.54us], [128MiB, 69.6us]]", move
     make_vidur()
     assert run("vidur.py", CHECKOUT) == (0, "")
     text = profile("a40")

@@ -43,7 +43,8 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
         return kernel_attention(&setup->profile, &work);
     }
     if (!is_product(op)) {
-        return kernel_read(&setup->profile, bytes);
+        return op->stage == MODEL_ATTEND ? kernel_read(&setup->profile, bytes)
+                                         : kernel_move(&setup->profile, bytes);
     }
     return op->grouped
                ? kernel_experts(&setup->profile, op->flops, op->rows, (double)op->weight_bytes,

@@ -24,6 +24,17 @@ struct kernel kernel_read(const struct profile *profile, double bytes)
     return roofline_read(profile, bytes, CURVE_GPU_HBM_SHARE);
 }
 
+struct kernel kernel_move(const struct profile *profile, double bytes)
+{
+    if (bytes <= 0 || !profile_states(profile, CURVE_GPU_MOVE)) {
+        return kernel_read(profile, bytes);
+    }
+    struct kernel kernel = {.bytes = bytes, .trust = {.basis = BASIS_MEASURED}};
+    kernel.ns = profile_time(profile, CURVE_GPU_MOVE, bytes, &kernel.trust);
+    kernel.bound = BOUND_HBM;
+    return kernel;
+}
+
 struct kernel kernel_cta_copy(const struct profile *profile, double bytes, double even, double ctas)
 {
     struct trust trust = {.basis = BASIS_MEASURED};

@@ -52,6 +52,10 @@ struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel,
 /* A memory-bound kernel that reads `bytes` of HBM. */
 struct kernel kernel_read(const struct profile *profile, double bytes);
 
+/* Read and write activations: from the L2, as far as the kernel before has left them there. Without
+ * a figure of its own it reads HBM. */
+struct kernel kernel_move(const struct profile *profile, double bytes);
+
 /* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
  * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
  * much as the busiest one. */

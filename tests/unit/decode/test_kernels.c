@@ -18,6 +18,9 @@ static const char plain[] =
           ", collective: {points: [[1kB, 10us], [3kB, 20us]], basis: published, source: s}}\n"
           "link: {h2d: " FIGURE("10GB/s") ", copy_latency: " FIGURE("5us") "}";
 
+static const char moving[] = PLAIN
+    ", move: {points: [[1B, 2us], [1000000B, 2us], [2000000B, 4us]], basis: published, source: s}}";
+
 /* Kernels that have figures of their own. */
 static const char
     own[] =
@@ -57,6 +60,20 @@ static void a_read_takes_its_bytes_at_its_share_of_hbm(void **state)
     check(kernel_read(&profile, 1e6), 2, BOUND_HBM, BASIS_PUBLISHED);
     assert_true(kernel_read(&profile, 0).ns == 0);
     profile_release(&profile);
+}
+
+/* Small activations take 2 us, those that the L2 does not hold as long as its reads; without the
+ * figure all do. */
+static void activations_move_through_the_l2(void **state)
+{
+    (void)state;
+    struct profile with = load_well(moving), without = load_well(plain);
+    check(kernel_move(&with, 1), 2, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_move(&with, 1.5e6), 3, BOUND_HBM, BASIS_PUBLISHED);
+    check(kernel_move(&without, 1e6), 2, BOUND_HBM, BASIS_PUBLISHED);
+    assert_true(kernel_move(&with, 0).ns == 0);
+    profile_release(&with);
+    profile_release(&without);
 }
 
 /* 1 MB is read and written in 4 us; ten CTAs, of which the busiest has a tenth of 1 MB, take 100
@@ -394,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_takes_its_bytes_at_its_share_of_hbm),
+        cmocka_unit_test(activations_move_through_the_l2),
         cmocka_unit_test(a_copy_by_ctas_takes_their_latency_or_hbm),
         cmocka_unit_test(no_kernel_is_shorter_than_the_gap_between_two),
         cmocka_unit_test(two_kernels_have_the_bound_of_the_longer),
