@@ -19,7 +19,7 @@ import numpy as np
 import moves
 from aiconfigurator_files import read_table, versions
 from fitting import (bytes_text, figure_text, find_share, fit, flops_peak, microseconds, nanoseconds, percent,
-                     points_text, report, share_of, spread, stated, suffix, thin)
+                     points_text, report, rising, share_of, spread, stated, suffix, thin)
 
 LATENT, ROPE = 512, 64   # values of a token's latents, DeepSeek-V2
 FEW_HEADS = 32           # up to so many query heads latents are bound by their bytes
@@ -124,7 +124,7 @@ def experts_shares(table, fixed, memory, flops, large):
         if these.sum() >= 10:
             points.append((1 << exponent, find_share(table["seconds"][these], fixed[these], memory[these],
                                                      flops[these])))
-    return [(1, points[0][1])] + thin(points)
+    return [(1, points[0][1])] + rising(thin(points))
 
 
 def experts(name, checkout, source, which, kind):

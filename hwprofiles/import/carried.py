@@ -110,7 +110,7 @@ def carried_shares(name, donor, case):
     few, own, theirs, four = (np.interp(at, *zip(*points)) for points in (
         shares, mine, figure(donor, "flops_share"), figure(donor, "flops_share_int4")))
     many = own * np.minimum(1, four / theirs)
-    return fitting.thin(list(zip(at, np.where(np.array(at) >= ridge, many, few))))
+    return fitting.rising(fitting.thin(list(zip(at, np.where(np.array(at) >= ridge, many, few)))))
 
 
 def donor_shares(name, donor, case):
@@ -119,10 +119,10 @@ def donor_shares(name, donor, case):
     if case.own:
         at, shares = np.array(points).T
         mine, theirs = (np.interp(at, *zip(*figure(gpu, "flops_share"))) for gpu in (name, donor))
-        return fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs))))
+        return fitting.rising(fitting.thin(list(zip(at, np.minimum(1, shares * mine / theirs)))))
     ridges = [fitting.flops_peak(gpu, case.kind) / fitting.stated(gpu, "hbm_bandwidth") for gpu in (donor, name)]
     most = max(share for _, share in points)
-    return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
+    return fitting.rising(fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points]))
 
 
 class Checkouts:

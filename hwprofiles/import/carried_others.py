@@ -54,7 +54,7 @@ def experts_shares(name, donor, kind, figure):
     dense = (figure(name, "flops_share" + fitting.suffix(kind)) or figure(name, "flops_share")
              or figure(donor, "flops_share" + fitting.suffix(kind)) or figure(donor, "flops_share"))
     most = max(share for _, share in dense)
-    return fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points])
+    return fitting.rising(fitting.thin([(at, min(most, share * max(1, ridges[0] / ridges[1]))) for at, share in points]))
 
 
 def text_of(which, points):

@@ -331,6 +331,19 @@ def thin(points, near=THIN):
     return thin(points[:worst + 1], near)[:-1] + thin(points[worst:], near)
 
 
+def rising(points):
+    """Shares of the FLOPs by rows such that no product takes less time with more rows: neighbours that do share the
+    mean of their times (of their logarithms)."""
+    pools = []  # of the logarithm of a time and how many points have it
+    for rows, share in points:
+        pools.append((np.log(rows / share), 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (one, count), (two, more) = pools[-2:]
+            pools[-2:] = [((count * one + more * two) / (count + more), count + more)]
+    times = [time for time, count in pools for _ in range(count)]
+    return [(rows, rows / np.exp(time)) for (rows, _), time in zip(points, times)]
+
+
 def shares_by_rows(table, fixed, memory, flops, large):
     """Shares by rows. Up to FEW rows no bound shows, so the first share holds there, too."""
     points = []
@@ -340,7 +353,7 @@ def shares_by_rows(table, fixed, memory, flops, large):
     for i in reversed(range(len(points) - 1)):
         if points[i][1] > 0.99:  # bound by memory alone: no bound is seen here either
             points[i] = (points[i][0], points[i + 1][1])
-    return [(1, points[0][1])] + thin(points)
+    return [(1, points[0][1])] + rising(thin(points))
 
 
 def product_figures(name, kind, table, cold, where, bf16=None):
@@ -384,7 +397,7 @@ def unpacked(name, shares, bf16):
     def least(rows):
         own, other = (np.interp(rows, *zip(*points)) for points in (shares, bf16))
         return min(own, other) if rows >= ridge else own
-    return thin([(int(rows), least(rows)) for rows in at])
+    return rising(thin([(int(rows), least(rows)) for rows in at]))
 
 
 # ---- what a profile rests on ----

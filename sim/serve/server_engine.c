@@ -223,6 +223,46 @@ static double sglang_usable(const struct server_engine_gpu *gpu, uint64_t chunk)
     return fmax(0.001, round((all - reserved) / all * 1000) / 1000);
 }
 
+/* ---- rows of a graph -------------------------------------------------------------------- */
+
+/* Up to `until`, sizes are `step` apart. */
+struct graph_sizes {
+    uint32_t until, step;
+};
+
+/* vLLM: config/vllm.py, _set_cudagraph_sizes. SGLang: server_args.py,
+ * _generate_cuda_graph_batch_sizes; 12 is captured beside 8 and 16. */
+static const struct graph_sizes vllm_sizes[] = {{2, 1}, {4, 2}, {8, 4}, {256, 8}, {512, 16}, {0}};
+static const struct graph_sizes sglang_sizes[] = {{2, 1},    {4, 2},         {16, 4}, {256, 8},
+                                                  {512, 16}, {1u << 20, 32}, {0}};
+
+static uint32_t next_size(const struct graph_sizes *sizes, uint32_t most, uint32_t sequences)
+{
+    while (sizes->until != 0 && sequences > sizes->until) {
+        sizes++;
+    }
+    if (sizes->until == 0) {
+        return sequences;
+    }
+    uint32_t rows = (sequences + sizes->step - 1) / sizes->step * sizes->step;
+    rows = rows < most ? rows : most;
+    return rows > sequences ? rows : sequences;
+}
+
+uint32_t server_engine_graph_rows(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                                  uint32_t sequences)
+{
+    if (id == SERVER_ENGINE_NONE) {
+        return sequences;
+    }
+    if (id != SERVER_ENGINE_SGLANG_05) {
+        return next_size(vllm_sizes, 512, sequences);
+    }
+    const struct sglang_row *row = sglang_row(gpu);
+    uint64_t most = gpu->gpus < 4 ? row->graphs : row->graphs_of_4;
+    return next_size(sglang_sizes, (uint32_t)most, sequences);
+}
+
 /* ---- both ------------------------------------------------------------------------------- */
 
 double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,

@@ -110,6 +110,12 @@ struct server_engine_limits server_engine_limits(enum server_engine_id id,
 double server_engine_usable(enum server_engine_id id, const struct server_engine_gpu *gpu,
                             uint64_t batched_tokens);
 
+/* The rows of the CUDA graph that computes a step of `sequences` which all decode: those of the next
+ * size that the engine has captured, and the rows beyond visit experts, too. `sequences` if no
+ * graph holds so many, and without an engine. */
+uint32_t server_engine_graph_rows(enum server_engine_id id, const struct server_engine_gpu *gpu,
+                                  uint32_t sequences);
+
 /* CUDA graphs that vLLM captures for steps of these limits, over all sizes and both modes. */
 uint32_t server_engine_graphs(uint64_t sequences, uint64_t batched_tokens);
 

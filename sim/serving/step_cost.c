@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
+#include "model/parallel.h"
 #include "serve/server_engine.h"
 #include "serving/step_launch.h"
 #include "serving/step_products.h"
@@ -14,7 +15,11 @@
 
 struct step_cost {
     const struct setup *setup;
-    const struct server_path *path;  /* the engine's */
+    enum server_engine_id engine;
+    const struct server_path *path; /* the engine's */
+    struct server_engine_gpu gpu;
+    bool pads;                       /* decodes fill the rows of a CUDA graph */
+    uint32_t most_rows;              /* of a surface */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
     struct trust trust, load_trust;  /* of the CPU's time so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
@@ -75,7 +80,13 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         return NULL;
     }
     cost->setup = setup;
-    cost->path = &server_engines[point->workload.engine].path;
+    cost->engine = (enum server_engine_id)point->workload.engine;
+    cost->path = &server_engines[cost->engine].path;
+    cost->pads = !fetches && !mechanisms_select(&setup->mechanisms);
+    cost->most_rows = range->sequences;
+    struct trust unused = {.basis = BASIS_MEASURED};
+    cost->gpu.bytes = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unused);
+    cost->gpu.gpus = model_gpus(&setup->model);
     cost->passes = point_passes(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->launches[false] = point_launches(point, false);
@@ -197,6 +208,15 @@ static void split_step(struct step_cost *cost, const struct step_load *load,
     }
 }
 
+/* The rows that compute a step. Systems that select or offload run their decodes otherwise. */
+static uint32_t step_rows(const struct step_cost *cost, const struct step_load *load)
+{
+    bool graph = cost->pads && load->chunk_count == 0 && !cost->launches[false];
+    uint32_t rows =
+        graph ? server_engine_graph_rows(cost->engine, &cost->gpu, load->decodes) : load->decodes;
+    return rows < cost->most_rows ? rows : cost->most_rows;
+}
+
 /* A decode step whose fetches have a share of the link. Waiting for bytes takes time in proportion
  * to 1 / share, so steps lie on a line over 1 / share. */
 static bool read_decode(struct step_cost *cost, const struct step_load *load, double share,
@@ -207,13 +227,14 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
         *decode = cost->least;
         return true;
     }
-    if (!decode_surface_read(cost->whole, load->decodes, load->decode_tokens, decode, why)) {
+    uint32_t rows = step_rows(cost, load);
+    if (!decode_surface_read(cost->whole, rows, load->decode_tokens, decode, why)) {
         return false;
     }
     if (cost->half == NULL || share >= 1) {
         return true;
     }
-    if (!decode_surface_read(cost->half, load->decodes, load->decode_tokens, &half, why)) {
+    if (!decode_surface_read(cost->half, rows, load->decode_tokens, &half, why)) {
         return false;
     }
     double towards_half = 1 / share - 1;

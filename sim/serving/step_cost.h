@@ -13,7 +13,8 @@
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
  * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
  * once for both, and a step has one all-reduce for all its rows. A step without decoding
- * sequences has the fixed costs of a step that decodes one short sequence.
+ * sequences has the fixed costs of a step that decodes one short sequence. A step that only decodes
+ * has as many rows as the engine's next larger CUDA graph (server_engine_graph_rows).
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
  * the decoding sequences are divided evenly, and so are chunks (step_prompts.h). Where ranks share

@@ -75,6 +75,28 @@ static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
     assert_int_equal(server_engine_graphs(256, 1), 1 + 1);
 }
 
+static void a_step_fills_the_next_graph(void **state)
+{
+    (void)state;
+    static const struct {
+        enum server_engine_id id;
+        uint32_t sequences, rows;
+    } cases[] = {
+        {SERVER_ENGINE_NONE, 9, 9},         {SERVER_ENGINE_VLLM_019, 1, 1},
+        {SERVER_ENGINE_VLLM_019, 3, 4},     {SERVER_ENGINE_VLLM_019, 5, 8},
+        {SERVER_ENGINE_VLLM_019, 9, 16},    {SERVER_ENGINE_VLLM_019, 256, 256},
+        {SERVER_ENGINE_VLLM_019, 257, 272}, {SERVER_ENGINE_VLLM_019, 513, 513},
+        {SERVER_ENGINE_SGLANG_05, 9, 12},   {SERVER_ENGINE_SGLANG_05, 13, 16},
+        {SERVER_ENGINE_SGLANG_05, 22, 24},  {SERVER_ENGINE_SGLANG_05, 25, 25},
+    };
+    struct server_engine_gpu gpu = {24080 * MiB, false, 1}; /* SGLang: graphs of up to 24 */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("# case %zu\n", i);
+        assert_int_equal(server_engine_graph_rows(cases[i].id, &gpu, cases[i].sequences),
+                         cases[i].rows);
+    }
+}
+
 static void versions_between_rows_have_the_earlier_one(void **state)
 {
     (void)state;
@@ -154,6 +176,7 @@ int main(void)
         cmocka_unit_test(limits_follow_from_the_gpu),
         cmocka_unit_test(the_share_follows_the_chunk_only_in_sglang),
         cmocka_unit_test(graphs_are_captured_for_the_sizes_of_the_logs),
+        cmocka_unit_test(a_step_fills_the_next_graph),
         cmocka_unit_test(versions_between_rows_have_the_earlier_one),
         cmocka_unit_test(what_is_no_version_is_refused),
         cmocka_unit_test(every_engine_has_a_name_and_a_summary),
