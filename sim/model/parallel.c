@@ -1,6 +1,10 @@
 /* Shares of a model. An expert that a token chooses with probability p is missed by t tokens with
  * probability (1 - p)^t. Without a skew p is k / E for all E experts; with the skew s it falls with
- * the rank of the expert as rank^-s, as often as Zipf's law says, and is 1 at most. */
+ * the rank of the expert as rank^-s, as often as Zipf's law says, and is 1 at most.
+ *
+ * The fullest of several groups has the mean and as many standard deviations as the largest of so
+ * many normal draws: a visit falls into one of g groups with probability 1 / g, and an expert is
+ * visited or not. */
 #include "model/parallel.h"
 #include "model/whole.h"
 
@@ -117,6 +121,32 @@ static void add_skew(const struct model *model, const struct model_layer *layer,
     out->unread = missed / out->held;
 }
 
+/* The expected largest of `groups` draws from a standard normal distribution; between powers of two
+ * along their logarithm. */
+static double largest_of(uint32_t groups)
+{
+    static const double most[] = {0,      0.5642, 1.0294, 1.4236, 1.7660,
+                                  2.0697, 2.3437, 2.5950, 2.8272};
+    enum { LAST = sizeof most / sizeof *most - 1 };
+    double power = fmin(log2(groups), LAST);
+    int below = power < LAST ? (int)power : LAST - 1;
+    return most[below] + (power - below) * (most[below + 1] - most[below]);
+}
+
+/* Tokens that choose by chance do not visit every group alike: the mean becomes what the fullest
+ * group has, of visits and of experts that some token visits. */
+static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
+                       struct model_experts *out)
+{
+    double most = largest_of(model->parallel.experts), all = (double)tokens;
+    double share = fmin(1, out->visits / layer->experts_per_token);
+    double visits = out->visits * all, read = out->held * (1 - out->unread);
+    visits += most * sqrt(visits * (1 - share));
+    read += most * sqrt(read * out->unread);
+    out->visits = fmin(visits / all, fmin(out->held, layer->experts_per_token));
+    out->unread = fmax(0, 1 - read / out->held);
+}
+
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens)
 {
@@ -132,6 +162,9 @@ struct model_experts model_experts_of(const struct model *model, const struct mo
     };
     if (model->parallel.skew > 0) {
         add_skew(model, layer, tokens, &experts);
+    }
+    if (groups > 1 && tokens > 0) {
+        add_chance(model, layer, tokens, &experts);
     }
     return experts;
 }

@@ -16,8 +16,9 @@
  * P-th of the layers and the KV of P passes in them: as many bytes as that of one pass in all
  * layers.
  *
- * Assumed: stages take equal time, ranks have equally many sequences, tokens visit every group of
- * experts alike unless there is a skew, and no GPU waits for another but in the exchanges.
+ * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
+ * chance, alike unless there is a skew, and no GPU waits for another but in the exchanges: in those
+ * for the fullest group of experts.
  */
 #ifndef MODEL_PARALLEL_H
 #define MODEL_PARALLEL_H

@@ -9,9 +9,11 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "model/exchange.h"
 #include "model/parallel.h"
 
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +85,8 @@ static void experts_are_split_over_the_gpus_of_all_ranks(void **state)
 }
 
 /* Whatever the form, the GPUs together read each expert that the tokens of all ranks visit, once,
- * and multiply each token with as much as one GPU would. */
+ * and multiply each token with as much as one GPU would. With several groups of experts, a GPU is
+ * one of the fullest group. */
 static void each_visited_expert_is_read_once(void **state)
 {
     (void)state;
@@ -96,17 +99,76 @@ static void each_visited_expert_is_read_once(void **state)
             double visited = EXPERTS * (1 - pow(1 - 8.0 / 128, (double)rows.all));
             struct model_operator got = experts_of(&model, rows);
             struct model_operator held = experts_of(&model, (struct model_rows){1, UINT64_MAX});
-            assert_close((double)got.weight_bytes * gpus, visited * EXPERT_BYTES);
+            double flops = (double)rows.all * CHOSEN * 2 * 3 * HIDDEN * 768;
             assert_true(got.weight_bytes <= held.weight_bytes);
-            assert_close(got.flops * gpus, (double)rows.all * CHOSEN * 2 * 3 * HIDDEN * 768);
-            assert_close(got.rows, (double)rows.all * CHOSEN / visited);
+            assert_true((double)got.weight_bytes * gpus >= visited * EXPERT_BYTES - 1e6);
+            assert_true(got.flops * gpus >= flops * (1 - 1e-6));
+            if (forms[i].experts == 1) {
+                assert_close((double)got.weight_bytes * gpus, visited * EXPERT_BYTES);
+                assert_close(got.flops * gpus, flops);
+                assert_close(got.rows, (double)rows.all * CHOSEN / visited);
+            }
         }
         model_release(&model);
     }
 }
 
-/* Replicas read each their own: two ranks that share experts read fewer in all, and no more than
- * the tokens choose. */
+/* The largest numbers of visits and of visited experts of a group, as means of 400 draws. */
+static void draw_fullest(uint32_t groups, uint64_t tokens, double *visits, double *visited)
+{
+    struct error why;
+    gsl_rng *random = random_stream(7, "test.experts", 0, &why);
+    assert_true(random != NULL);
+    *visits = *visited = 0;
+    for (int draw = 0; draw < 400; draw++) {
+        uint32_t of_group[EXPERTS] = {0}, seen_of[EXPERTS] = {0}, most = 0, most_seen = 0;
+        bool seen[EXPERTS] = {false};
+        for (uint64_t token = 0; token < tokens; token++) {
+            uint32_t all[EXPERTS], chosen[CHOSEN];
+            for (uint32_t i = 0; i < EXPERTS; i++) {
+                all[i] = i;
+            }
+            gsl_ran_choose(random, chosen, CHOSEN, all, EXPERTS, sizeof *all);
+            for (uint32_t i = 0; i < CHOSEN; i++) {
+                of_group[chosen[i] % groups]++;
+                seen_of[chosen[i] % groups] += !seen[chosen[i]];
+                seen[chosen[i]] = true;
+            }
+        }
+        for (uint32_t i = 0; i < groups; i++) {
+            most = of_group[i] > most ? of_group[i] : most;
+            most_seen = seen_of[i] > most_seen ? seen_of[i] : most_seen;
+        }
+        *visits += most / 400.0;
+        *visited += most_seen / 400.0;
+    }
+    gsl_rng_free(random);
+}
+
+/* Of 16 tokens, the fullest of eight groups has 22 visits, where the mean is 16. */
+static void gpus_wait_for_the_fullest_group(void **state)
+{
+    static const struct {
+        uint32_t groups;
+        uint64_t tokens;
+    } cases[] = {{2, 4}, {2, 64}, {4, 16}, {8, 4}, {8, 16}, {8, 64}, {8, 256}, {16, 64}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double visits, visited, all = (double)cases[i].tokens;
+        struct model model =
+            load("qwen3-30b-a3b", 1, (struct model_parallel){16, cases[i].groups, 1, false, 0});
+        struct model_experts got = model_experts_of(&model, &model.layers[0], cases[i].tokens);
+        draw_fullest(cases[i].groups, cases[i].tokens, &visits, &visited);
+        print_message("# case %zu: %g visits, %g; %g experts, %g\n", i, got.visits * all, visits,
+                      got.held * (1 - got.unread), visited);
+        assert_true(fabs(got.visits * all / visits - 1) < 0.07);
+        assert_true(fabs(got.held * (1 - got.unread) / visited - 1) < 0.07);
+        model_release(&model);
+    }
+}
+
+/* Replicas read each their own: two ranks that share experts read fewer in all, beside what chance
+ * gives one of them, and no more than the tokens choose. */
 static void ranks_that_share_experts_read_fewer_than_replicas(void **state)
 {
     (void)state;
@@ -114,7 +176,8 @@ static void ranks_that_share_experts_read_fewer_than_replicas(void **state)
     for (uint64_t batch = 1; batch <= 1024; batch *= 2) {
         uint64_t alone = experts_of(&one, model_rows(&one, batch)).weight_bytes;
         uint64_t joined = experts_of(&two, model_rows(&two, batch)).weight_bytes;
-        assert_true(joined <= alone && joined <= (uint64_t)EXPERTS / 2 * EXPERT_BYTES);
+        assert_true((double)joined <= 1.3 * (double)alone &&
+                    joined <= (uint64_t)EXPERTS / 2 * EXPERT_BYTES);
         assert_true(2 * joined >= alone);
     }
     model_release(&one);
@@ -122,8 +185,8 @@ static void ranks_that_share_experts_read_fewer_than_replicas(void **state)
 }
 
 /* Of four experts a token chooses one, with 12/25, 6/25, 4/25 and 3/25. Two tokens miss them with
- * the squares of 13, 19, 21 and 22 over 625. The first of two groups has experts 1 and 3. With
- * three a token the first is certain, and the others have 12/13, 8/13 and 6/13. */
+ * the squares of 13, 19, 21 and 22 over 625. With three a token the first is certain, and the
+ * others have 12/13, 8/13 and 6/13. */
 static void frequent_experts_are_visited_by_zipfs_law(void **state)
 {
     static const struct {
@@ -131,9 +194,7 @@ static void frequent_experts_are_visited_by_zipfs_law(void **state)
         double skew, visits, unread;
     } cases[] = {
         {1, 1, 1, 1, (169 + 361 + 441 + 484) / 625.0 / 4},
-        {2, 1, 1, 16 / 25.0, (169 + 441) / 625.0 / 2},
         {1, 3, 1, 3, (1 + 25 + 49) / 169.0 / 4},
-        {2, 3, 1, 21 / 13.0, 25 / 169.0 / 2},
         {1, 4, 2, 4, 0},
         {1, 1, 0, 1, 9 / 16.0},
     };
@@ -347,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(experts_are_split_over_the_gpus_of_all_ranks),
         cmocka_unit_test(each_visited_expert_is_read_once),
+        cmocka_unit_test(gpus_wait_for_the_fullest_group),
         cmocka_unit_test(ranks_that_share_experts_read_fewer_than_replicas),
         cmocka_unit_test(frequent_experts_are_visited_by_zipfs_law),
         cmocka_unit_test(more_skew_reads_fewer_experts),
