@@ -29,6 +29,8 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows),
   and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
+- cards on PCIe were in hosts of two kinds. RTX PRO 6000: two of SGLang 0.5.10's reach each other through the host,
+  three times as slowly, and ranges span both. L40S: eight of SGLang 0.5.12's are ten times as fast as others;
 - experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
   jumps by 40 % between 128 and 160 tokens: on all but the Blackwells with HBM, where it runs FlashInfer's kernels;
 - experts of the B300 are those of the GB300, the same chip: SGLang 0.5.10 had no such kernels;
@@ -81,10 +83,10 @@ SOURCES = {
     "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=OLD, int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
                             reduce=nvlink("2.27.3", OLD), prompts=OLD),
     "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
-                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW), "PCIe 4"), prompts=NEW),
+                   small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW, "sglang/0.5.12"), "PCIe 4"), prompts=NEW),
     "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
-                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5"), fp4=NEW, experts_fp4=NEW),
+                                  reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5", (OLD,)), fp4=NEW, experts_fp4=NEW),
     "b200": blackwell("b200_sxm"),
     "b300": blackwell("b300_sxm", attention=OLD, attention_fp8=OLD, bf16=OLD, fp8=OLD, mla=OLD, mla_fp8=OLD,
                       fp4=OLD, prompts=OLD),

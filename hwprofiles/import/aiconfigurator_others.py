@@ -26,8 +26,9 @@ FEW_HEADS = 32           # up to so many query heads latents are bound by their 
 FEW_ROWS = 8             # up to so many rows of each, experts are bound by their bytes
 THIN_TIMES = 0.1         # a point of a time is left out if the line between others is that near
 
-# All-reduces: the files of NCCL and of a framework's own, and in words what connects the GPUs.
-Reduce = collections.namedtuple("Reduce", "files fabric")
+# All-reduces: the files of NCCL and of a framework's own, in words what connects the GPUs, and the files of hosts of
+# another kind, such as those through which cards reach each other without peer access: ranges span them.
+Reduce = collections.namedtuple("Reduce", "files fabric others", defaults=[()])
 
 KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",), "fp4": ("nvfp4",)}
 EACH = {"bf16": 2, "fp8": 1, "int4": 0.5, "fp4": 9 / 16}  # NVFP4 has a scale of a byte for 16 values
@@ -197,7 +198,7 @@ def sizes_of(checkout, source):
 
 
 def reduces(name, checkout, source):
-    """At each size the faster one, as servers choose; the range reaches to the slower one."""
+    """At each size the faster one, as servers choose; the range reaches to the slower one, or to another host."""
     counts, texts = sizes_of(checkout, source), []
     for gpus in counts:
         read = [read_exchange(checkout, source, which, gpus) for which in source.reduce.files]
@@ -205,14 +206,24 @@ def reduces(name, checkout, source):
         size = read[0][1][read[0][1] >= least]
         times = np.array([np.interp(size, other, seconds) for _, other, seconds in read])
         best = times.min(0)
+        ratios = np.concatenate([(times / best).ravel()] + [
+            apart_on(checkout, source, which, gpus, size, best) for which in source.reduce.others])
         points = thin(list(zip(size, best)), THIN_TIMES)
         text = ", ".join("[%s, %s]" % (bytes_text(at), microseconds(value)) for at, value in points)
         said = "%s: the faster at each size; %d GPUs, %s, 16-bit values" % (
             " and ".join([read[0][0].origin] + list(source.reduce.files[1:])), gpus, source.reduce.fabric)
         figure = "collective" if gpus == counts[-1] else "collective_%d" % gpus
         texts.append(figure_text(figure, "[[1B, %s], %s]" % (microseconds(points[0][1]), text),
-                                 spread((times / best).ravel()), said))
+                                 spread(ratios), said))
     return texts
+
+
+def apart_on(checkout, source, which, gpus, size, best):
+    """Times of another host over the best, once for each of two frameworks; none if it has not as many GPUs."""
+    if gpus not in read_table(checkout, "%s/comm/%s/custom_allreduce_perf.parquet" % (source.data, which))["num_gpus"]:
+        return np.array([])
+    _, other, seconds = read_exchange(checkout, source, which, gpus)
+    return np.repeat(np.interp(size, other, seconds) / best, 2)
 
 
 def exchanges(name, checkout, source, operation, figure):

@@ -150,7 +150,7 @@ def set_products(table, n, k):
 # ---- figures as text ----
 
 def percent(value):
-    return "%.3g%%" % (100 * value)
+    return ("%.3g%%" if value < 9.995 else "%.0f%%") % (100 * value)
 
 
 def microseconds(seconds):

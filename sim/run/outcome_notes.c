@@ -40,6 +40,24 @@ static uint32_t exchanging_gpus(const struct model *model)
     return most;
 }
 
+/* NVLink moves at least 100 GB/s, PCI Express 5.0 at most 63 each way. */
+static const double pcie_rate = 64;
+enum { LARGE_BYTES = 256 << 20 };
+
+/* Without NVLink, GPUs reach each other directly or through the host, and neither is in a
+ * datasheet of the GPU. */
+static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *result)
+{
+    if (gpus < 2) {
+        return;
+    }
+    struct kernel kernel = kernel_exchange(&setup->profile, EXCHANGE_ALL_REDUCE, gpus, LARGE_BYTES);
+    double rate = 2.0 * (gpus - 1) / gpus * LARGE_BYTES / kernel.ns; /* bytes a ns */
+    if (rate < pcie_rate && kernel.trust.basis != BASIS_MEASURED) {
+        result_note(result, note_exchange_on_pcie(gpus, rate));
+    }
+}
+
 void outcome_note_machine(const struct setup *setup, struct result *result)
 {
     uint32_t gpus = exchanging_gpus(&setup->model);
@@ -47,6 +65,7 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     if (gpus > KERNEL_NODE_GPUS) {
         result_note(result, note_exchange_too_wide(gpus, KERNEL_NODE_GPUS));
     }
+    note_pcie(setup, gpus, result);
 }
 
 /* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
