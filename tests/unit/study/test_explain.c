@@ -36,8 +36,8 @@ static const struct explain_figure *find(const struct explanation *explanation, 
     return NULL;
 }
 
-/* All KV in HBM, and nothing but its bandwidth matters: 10 % more take 1 - 1/1.1 off, 10 % less add
- * 1/0.9 - 1. */
+/* All KV in HBM, and little but its bandwidth matters: 10 % more take 1 - 1/1.1 off, 10 % less add
+ * 1/0.9 - 1. Activations, 2 % of the time, move through the L2. */
 static void reading_hbm_hangs_on_its_bandwidth(void **state)
 {
     (void)state;
@@ -45,8 +45,8 @@ static void reading_hbm_hangs_on_its_bandwidth(void **state)
     const struct explain_figure *first = &explanation.times[0].figures[0];
     assert_int_equal(first->curve, CURVE_GPU_HBM_BANDWIDTH);
     assert_true(first->is_more);
-    assert_near(first->better, 1 / 1.1 - 1, 0.002);
-    assert_near(first->worse, 1 / 0.9 - 1, 0.002);
+    assert_near(first->better, 1 / 1.1 - 1, 0.003);
+    assert_near(first->worse, 1 / 0.9 - 1, 0.003);
     assert_null(find(&explanation, CURVE_LINK_IN));
     explanation_release(&explanation);
 }
