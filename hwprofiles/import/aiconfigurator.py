@@ -34,6 +34,7 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
   jumps by 40 % between 128 and 160 tokens: on all but the Blackwells with HBM, where it runs FlashInfer's kernels;
 - experts of the B300 are those of the GB300, the same chip: SGLang 0.5.10 had no such kernels;
+- attention over bf16 on the RTX PRO 6000 Server is fitted to LLMServingSim, where the L2 has none of the KV;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
 - dense integers of 4 bits were measured with TensorRT-LLM alone, experts of them best with SGLang 0.5.10;
 - NVFP4 is what the Blackwells multiply as it is: its activations have 4 bits, too.
@@ -84,7 +85,7 @@ SOURCES = {
                             reduce=nvlink("2.27.3", OLD), prompts=OLD),
     "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
                    small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW, "sglang/0.5.12"), "PCIe 4"), prompts=NEW),
-    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, NEW, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
+    "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, None, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
                                   experts_int4=OLD, small=SMALL,
                                   reduce=others.Reduce(("nccl/2.29.2", NEW), "PCIe 5", (OLD,)), fp4=NEW, experts_fp4=NEW),
     "b200": blackwell("b200_sxm"),
@@ -172,7 +173,7 @@ def main():
     checkout, names = arguments(SOURCES)
     for name in names:
         source = SOURCES[name]
-        figures = attention(name, checkout, source, "bf16")
+        figures = attention(name, checkout, source, "bf16") if source.attention else []
         if source.attention_fp8:
             figures += attention(name, checkout, source, "fp8")
         if source.prompts:

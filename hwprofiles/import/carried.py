@@ -134,6 +134,11 @@ class Checkouts:
     def attention(self, name, kind):
         """Rows with cold KV."""
         peak = fitting.stated(name, "hbm_bandwidth")
+        if kind == "bf16" and name in llmservingsim.PROMPTS:
+            l2 = llmservingsim.PROMPTS[name]
+            table = llmservingsim.pro_attention(self.llmservingsim, name, l2)
+            table.keep(table["bytes"] >= 2 * l2)
+            return table
         if name in aiconfigurator.SOURCES:
             source = aiconfigurator.SOURCES[name]
             table = aiconfigurator.read_attention(self.aiconfigurator, source, kind, peak)

@@ -287,14 +287,14 @@ def share_of(table, byte, peak):
     return 1 / (byte * peak)
 
 
-def attention_figures(name, kind, table, l2, most=np.inf):
+def attention_figures(name, kind, table, l2, most=np.inf, most_pair=np.inf):
     """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
     KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time measured
-    nor above `most`, in seconds. Returns the figures as texts."""
+    nor above `most`, in seconds, the time of a pair not above `most_pair`. Returns the figures as texts."""
     peak, seconds, pairs, size = stated(name, "hbm_bandwidth"), table["seconds"], table["pairs"], table["bytes"]
     cold = size >= 2 * l2
     fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], size[cold]], seconds[cold],
-                            (seconds.min(), 0, 0), (most, np.inf, np.inf))
+                            (seconds.min(), 0, 0), (most, most_pair, np.inf))
     ratio = (fixed + pair * pairs + byte * size) / seconds
     warm = ~cold & (size > 1 << 20)
     report(name, "attention " + kind, ratio, {"cold": cold, "warm": warm})
@@ -432,6 +432,14 @@ COLUMNS = {
 }
 
 
+def joined(errors, cell):
+    """Errors of this run, and of the page those of other types: two importers may share a column."""
+    if not errors or ";" in errors or ";" in cell:
+        return errors or cell
+    found = {part.split()[0]: part for text in (cell, errors) for part in text.split(", ") if part}
+    return ", ".join(found[kind] for kind in ("bf16", "fp8", "int4", "fp4") if kind in found)
+
+
 def table_row(name, cells):
     """A profile, what its kernels rest on, and their errors on the rows that fitted them: `cells` of
     the page where this run fitted none."""
@@ -443,7 +451,7 @@ def table_row(name, cells):
         kernels = ["those of " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
     errors = [errors_text(name, *which) for which in COLUMNS.values()]
     row = [name, "; ".join(kernels)]
-    row += (errors if any(errors) else cells[2:-1] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
+    row += ([joined(*pair) for pair in zip(errors, cells[2:-1])] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 
 

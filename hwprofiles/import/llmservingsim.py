@@ -15,6 +15,10 @@ writes the new KV. Weights of 1.4 GB pass through the L2 from one run to the nex
 Attention is not: 64 MiB of KV are read at 118 % of the bandwidth. KV of at least twice the L2 fits.
 Small KV bounds the fixed time of attention: it is not above the median time over 1 to 8 MiB.
 
+RTX PRO 6000 Server: attention of three models in the same profiler. Between two runs it reads other data, so that of
+the 128 MB of the L2 none is left, where aiconfigurator's rows find some 50 MB of their KV there whatever its size: 512
+MiB take 405 us here and 363 there.
+
 RTX A6000 and RTX 3090: the earlier profiler (v0) runs one layer in transformers 4.57.3 (the image
 nvcr.io/nvidia/pytorch:25.01-py3) and sums the kernels of each module in the same way. Its table of
 attention is not used: it holds up to 1660 % of the bandwidth.
@@ -28,11 +32,15 @@ import numpy as np
 
 import moves
 import prompts
-from fitting import (FEW, arguments, attention_figures, fitted_text, join, product_figures, read_csv, run, set_products, stated,
+from fitting import (FEW, arguments, attention_figures, join, product_figures, read_csv, run, set_products, stated,
                      write_block, write_table)
 
 ORIGIN = "casys-kaist/LLMServingSim 5daddb2"
 MODEL = "meta-llama/Llama-3.1-8B"
+
+# The most that a pair of sequence and KV head takes on the RTX PRO 6000 Server: SGLang's 2048 sequences say so
+# (aiconfigurator); these tables have 128, too few to tell pairs from bytes.
+PAIR = 1.5e-9
 
 # Columns and rows of the weights by the name of a module.
 SHAPES = {
@@ -57,7 +65,7 @@ SOURCES = {
     "rtx-3090": Source("profiler/v0/perf_models/RTX3090/%s/tp%d/", 6 << 20, V0, (1, 2)),
 }
 
-# GPUs of which attention of prompts alone is fitted here, with the size of the L2; aiconfigurator.py fits the rest.
+# GPUs whose attention alone is fitted here, with the size of the L2; aiconfigurator.py fits the rest.
 PROMPTS = {"rtx-pro-6000-server": 128e6}
 
 # The tables of products: file, columns of the module, the rows of activations and the time, and its unit.
@@ -81,14 +89,19 @@ def read_products(checkout, source):
 
 
 def read_attention(checkout, source, peak):
-    """Decoding alone: no rows of a prompt beside it."""
-    table = read_csv(checkout, source.folder % (MODEL, 1) + "attention.csv")
+    table = decodes_of(checkout, source.folder % (MODEL, 1), KV_HEADS, source.l2, peak)
     table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
+    return table
+
+
+def decodes_of(checkout, folder, kv_heads, l2, peak):
+    """Decoding alone: no rows of a prompt beside it."""
+    table = read_csv(checkout, folder + "attention.csv")
     table.time("time_us", 1e6)
     table.keep((table.numbers("prefill_chunk") == 0) & (table.numbers("n_decode") > 0))
-    table.columns["pairs"] = table.numbers("n_decode") * KV_HEADS
+    table.columns["pairs"] = table.numbers("n_decode") * kv_heads
     table.columns["bytes"] = 4 * table["pairs"] * table.numbers("kv_decode") * HEAD_SIZE
-    table.drop_faster(table["bytes"], source.l2, peak)
+    table.drop_faster(table["bytes"], l2, peak)
     return table
 
 
@@ -115,9 +128,26 @@ def pro_tables(checkout):
     return tables
 
 
+def pro_attention(checkout, name, l2):
+    """Decoding alone in the same models."""
+    peak = stated(name, "hbm_bandwidth")
+    table = join("%s, vLLM 0.19.0, " % ORIGIN, [
+        decodes_of(checkout, PRO % (model, shares), heads[1] / shares, l2, peak)
+        for model, heads in MODELS.items() for shares in (1, 2)])
+    table.origin = "%s, vLLM 0.19.0, %s" % (ORIGIN, PRO.split("%")[0])
+    return table
+
+
+def decode_figures(name, table, l2, most_pair=np.inf):
+    """Small KV bounds the fixed time."""
+    small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
+    return attention_figures(name, "bf16", table, l2, np.median(table["seconds"][small]), most_pair)
+
+
 def pro_figures(name, checkout, l2):
     tables = pro_tables(checkout)
-    return prompts.figures(name, tables[0], prompts.bandwidth_of(name, fitted_text(name)), l2, tables[1])
+    texts = decode_figures(name, pro_attention(checkout, name, l2), l2, PAIR)
+    return texts + prompts.figures(name, tables[0], prompts.bandwidth_of(name, "".join(texts)), l2, tables[1])
 
 
 def read_moves(checkout, source):
@@ -134,8 +164,7 @@ def figures(name, checkout, source):
     peak, texts = stated(name, "hbm_bandwidth"), []
     if source.software != V0:
         table = read_attention(checkout, source, peak)
-        small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
-        texts += attention_figures(name, "bf16", table, source.l2, np.median(table["seconds"][small]))
+        texts += decode_figures(name, table, source.l2)
         alone, mixed = (read_prompts(checkout, source.folder % (MODEL, 1), MODELS[MODEL], 1, beside)
                         for beside in (False, True))
         for table in (alone, mixed):
