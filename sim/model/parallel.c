@@ -123,7 +123,7 @@ static void add_skew(const struct model *model, const struct model_layer *layer,
 
 /* The expected largest of `groups` draws from a standard normal distribution; between powers of two
  * along their logarithm. */
-static double largest_of(uint32_t groups)
+static double largest_draw(uint32_t groups)
 {
     static const double most[] = {0,      0.5642, 1.0294, 1.4236, 1.7660,
                                   2.0697, 2.3437, 2.5950, 2.8272};
@@ -138,7 +138,7 @@ static double largest_of(uint32_t groups)
 static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
                        struct model_experts *out)
 {
-    double most = largest_of(model->parallel.experts), all = (double)tokens;
+    double most = largest_draw(model->parallel.experts), all = (double)tokens;
     double share = fmin(1, out->visits / layer->experts_per_token);
     double visits = out->visits * all, read = out->held * (1 - out->unread);
     visits += most * sqrt(visits * (1 - share));
