@@ -52,9 +52,12 @@ SHAPES = {
 # Query and KV heads of the models whose attention was measured on the RTX PRO 6000 Server.
 MODELS = {MODEL: (32, 8), "Qwen/Qwen3-32B": (64, 8), "Qwen/Qwen3-30B-A3B-Instruct-2507": (32, 4)}
 PRO = "profiler/perf/RTXPRO6000/%s/bf16/tp%d/"
-MOVES = {"layernorm": 4 * 4096, "rotary_emb": 2 * (4096 + 1024), "act_fn": 3 * 14336}  # values of a token
+# Hidden states, queries, KV and columns of the FFN of the models, in values: what a token's kernels move.
+WIDTHS = {MODEL: (4096, 4096, 1024, 14336), "Qwen/Qwen3-32B": (5120, 8192, 1024, 25600)}
 SPLIT_K = "o_proj", "down_proj"  # modules that several GPUs share by rows of the weights
 KV_HEADS, HEAD_SIZE = 8, 128
+
+MOVED = "norms, rotary embeddings and activations"
 
 # The folder of the data, the size of the L2 in bytes, the software, and how many GPUs share a model.
 Source = collections.namedtuple("Source", "folder l2 software shares")
@@ -147,16 +150,24 @@ def decode_figures(name, table, l2, most_pair=np.inf):
 def pro_figures(name, checkout, l2):
     tables = pro_tables(checkout)
     texts = decode_figures(name, pro_attention(checkout, name, l2), l2, PAIR)
+    texts += moves.figure(name, read_moves(checkout, PRO, WIDTHS), MOVED)
     return texts + prompts.figures(name, tables[0], prompts.bandwidth_of(name, "".join(texts)), l2, tables[1])
 
 
-def read_moves(checkout, source):
+def read_moves(checkout, folder, models):
     """Norms with their residual, rotary embeddings of queries and keys, and the activation."""
-    table = read_csv(checkout, source.folder % (MODEL, 1) + "dense.csv")
-    table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
-    table.time("time_us", 1e6)
-    table.keep(np.isin(table["layer"], list(MOVES)))
-    table.columns["bytes"] = 2 * table.numbers("tokens") * np.array([MOVES[layer] for layer in table["layer"]], float)
+    tables = []
+    for model in models:
+        hidden, queries, keys, ffn = WIDTHS[model]
+        values = {"layernorm": 4 * hidden, "rotary_emb": 2 * (queries + keys), "act_fn": 3 * ffn}
+        table = read_csv(checkout, folder % (model, 1) + "dense.csv")
+        table.time("time_us", 1e6)
+        table.keep(np.isin(table["layer"], list(values)))
+        each = np.array([values[layer] for layer in table["layer"]], float)
+        table.columns["bytes"] = 2 * table.numbers("tokens") * each
+        tables.append(table)
+    table = join("%s, vLLM 0.19.0, " % ORIGIN, tables)
+    table.origin = "%s, vLLM 0.19.0, %s" % (ORIGIN, folder.split("%")[0])
     return table
 
 
@@ -170,7 +181,7 @@ def figures(name, checkout, source):
         for table in (alone, mixed):
             table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
         texts += prompts.figures(name, alone, prompts.bandwidth_of(name, "".join(texts)), source.l2, mixed)
-        texts += moves.figure(name, read_moves(checkout, source), "norms, rotary embeddings and activations")
+        texts += moves.figure(name, read_moves(checkout, source.folder, [MODEL]), MOVED)
     table = read_products(checkout, source)
     table.drop_faster(table["weights"], source.l2, peak)
     cold = table["m"] <= FEW

@@ -2,8 +2,10 @@
 read and write.
 
 What they read was written by the kernel before, so it lies in the L2 if that is large enough. The rows are those of
-TensorRT-LLM's kernel that scales a matrix from 16 to 8 bits, in a graph and over and over, or, on the RTX 4090, vLLM's
-norms, rotary embeddings and activations in LLMServingSim. A GPU without rows takes its nearest: as long as that one
+vLLM's norms, rotary embeddings and activations in LLMServingSim, on the two GPUs that it has, and elsewhere of
+TensorRT-LLM's kernel that scales a matrix from 16 to 8 bits, in a graph and over and over. That one is faster: on the
+RTX PRO 6000 Server, which has both, vLLM's take SLOWER times as long while the L2 holds the bytes, and as long from
+twice its size on; a tenth of them less than APART[0] of that, a tenth more than APART[1]. A GPU without rows takes its nearest: as long as that one
 per multiprocessor while the bytes are at most three fifths of its L2, and beyond at the other's share of the
 bandwidth (HELD: from 40 to 75 % of an L2 the measured times bend).
 """
@@ -16,6 +18,7 @@ from fitting import bytes_text, figure_text, microseconds, profile_text, report,
 FIRST, LAST = 16, 33  # powers of two of the bytes
 HELD = 0.6
 NEAR = 0.06
+SLOWER, APART = 1.4, (0.75, 1.9)
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -38,12 +41,19 @@ def text_of(points):
     return "[[1B, %s], %s]" % (microseconds(points[0][1]), pairs)
 
 
-def figure(name, table, what):
+def figure(name, table, what, scaled=None):
+    """`scaled`: the L2's bytes, if the rows are of the kernel that scales."""
     table.keep(table["bytes"] >= 1 << FIRST - 1)
     points = fitted(table)
     ratio = np.interp(table["bytes"], *zip(*points)) / table["seconds"]
     report(name, "moves", ratio, {"rows": np.ones(len(ratio), bool)})
-    return [figure_text("move", text_of(points), spread(1 / ratio), table.source(what, len(ratio), ratio - 1))]
+    said = table.source(what, len(ratio), ratio - 1)
+    if not scaled:
+        return [figure_text("move", text_of(points), spread(1 / ratio), said)]
+    over = [np.interp(np.log2(size / scaled), (0, 1), (SLOWER, 1)) for size, _ in points]
+    times = np.maximum.accumulate([seconds * slower for (_, seconds), slower in zip(points, over)])
+    points = [(size, seconds) for (size, _), seconds in zip(points, times)]
+    return [figure_text("move", text_of(points), spread(np.repeat(APART, 2)), said)]
 
 
 # ---- carried over ----
