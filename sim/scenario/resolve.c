@@ -76,7 +76,7 @@ static bool resolve_read_model(const struct node *root, struct files *files, str
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
-    struct model_options options = {-1, -1, 1};
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model_parallel parallel;
     const char *name;
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||

@@ -148,7 +148,7 @@ static struct kernel chunk_attention(const struct setup *setup, const struct ste
     const struct model *model = &setup->model;
     double flops = model_prefill_attention_flops(model, layer, chunk->start + chunk->tokens) -
                    model_prefill_attention_flops(model, layer, chunk->start);
-    double bytes = (double)model_kv_token_bytes(model, layer) *
+    double bytes = (double)model_kv_entry_bytes(model, layer) *
                        (double)model_layer_tokens(model, layer, chunk->start + chunk->tokens) +
                    model_prefill_state_bytes(model, layer, chunk->tokens);
     return kernel_product(&setup->profile, flops, chunk->tokens, bytes, DTYPE_BF16);

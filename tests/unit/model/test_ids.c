@@ -21,7 +21,7 @@
 
 static bool load(const char *id, struct model *model, struct error *why)
 {
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     return model_load(NULL, id, &options, "a.yaml", 7, model, why);
 }
 

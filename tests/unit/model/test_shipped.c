@@ -15,7 +15,8 @@
 
 static struct model load(const char *name)
 {
-    const struct model_options options = {DTYPE_BF16, DTYPE_BF16, 1};
+    const struct model_options options = {
+        .weights = DTYPE_BF16, .kv = DTYPE_BF16, .tensor_parallel = 1};
     struct model model;
     struct error why;
     if (!model_load(NULL, name, &options, NULL, 0, &model, &why)) {

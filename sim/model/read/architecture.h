@@ -3,7 +3,7 @@
 #ifndef MODEL_ARCHITECTURE_H
 #define MODEL_ARCHITECTURE_H
 
-#include "model/fields.h"
+#include "model/read/fields.h"
 #include "model/model.h"
 
 struct architecture {
@@ -18,6 +18,7 @@ struct architecture {
 
     bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings;
     bool plain_query_key_norm; /* without weights */
+    bool wide_query_key_norm;  /* over all heads together */
     bool attention_sinks, gated_attention, shared_gate;
     uint32_t layer_norms;
 
@@ -39,7 +40,13 @@ struct architecture {
 /* Fallback of kv_heads: as many as query heads. Fallback of head_dim: hidden over heads. */
 #define FIELD_DERIVED 0
 
-/* The row called `name`, or NULL with the known names in `why`. */
-const struct architecture *architecture_find(const char *name, const char *file, struct error *why);
+/* The row called `name`, or NULL. */
+const struct architecture *architecture_find(const char *name);
+
+/* The row by which a config with an unknown architecture is read: by its keys alone. */
+extern const struct architecture architecture_by_keys;
+
+/* The known name nearest to `name`, or NULL. */
+const char *architecture_nearest(const char *name);
 
 #endif

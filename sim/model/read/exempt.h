@@ -2,7 +2,7 @@
 #ifndef MODEL_EXEMPT_H
 #define MODEL_EXEMPT_H
 
-#include "model/fields.h"
+#include "model/read/fields.h"
 #include "model/model.h"
 
 /* Set the `exempt` bits of the layers, and `exempt_head`, for every entry of the list `names`

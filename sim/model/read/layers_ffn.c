@@ -1,5 +1,5 @@
 /* FFNs: dense ones, and which layers have experts. Layers start as dense ones. */
-#include "model/layers.h"
+#include "model/read/layers.h"
 
 #include <string.h>
 
@@ -18,8 +18,7 @@ static bool read_experts(const struct fields *fields, const char *key, struct mo
                        &layer->experts_per_token, why);
 }
 
-/* Copy the FFN of `from` into layer `i`, which keeps its attention. */
-static void set_ffn(struct model *model, uint32_t i, const struct model_layer *from)
+void layers_set_ffn(struct model *model, uint32_t i, const struct model_layer *from)
 {
     struct model_layer *layer = &model->layers[i];
     layer->routed = from->routed;
@@ -37,7 +36,7 @@ bool ffn_dense(const struct fields *fields, const struct architecture *kind, str
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        set_ffn(model, i, &dense);
+        layers_set_ffn(model, i, &dense);
     }
     return true;
 }
@@ -51,7 +50,7 @@ bool ffn_routed(const struct fields *fields, const struct architecture *kind, st
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        set_ffn(model, i, &routed);
+        layers_set_ffn(model, i, &routed);
     }
     return true;
 }
@@ -89,7 +88,7 @@ bool ffn_sparse_step(const struct fields *fields, const struct architecture *kin
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         if (!dense[i] && (i + 1) % step == 0) {
-            set_ffn(model, i, &routed);
+            layers_set_ffn(model, i, &routed);
         }
     }
     return true;
@@ -105,7 +104,7 @@ static bool route_listed(const struct fields *fields, const json_t *types,
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const char *type = json_string_value(json_array_get(types, i));
         if (type != NULL && strcmp(type, "sparse") == 0) {
-            set_ffn(model, i, routed);
+            layers_set_ffn(model, i, routed);
         } else if (type == NULL || strcmp(type, "dense") != 0) {
             layers_wrong_word(fields, "mlp_layer_types", i, type, why);
             return error_expect(why, "dense or sparse");
@@ -137,7 +136,7 @@ bool ffn_after_dense(const struct fields *fields, const struct architecture *kin
     }
     for (uint32_t i = first; i < model->layer_count; i++) {
         if (i % step == 0) {
-            set_ffn(model, i, &routed);
+            layers_set_ffn(model, i, &routed);
         }
     }
     return true;
@@ -153,7 +152,7 @@ static bool route_numbered(const struct fields *fields, const json_t *list,
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         if (chosen[i]) {
-            set_ffn(model, i, routed);
+            layers_set_ffn(model, i, routed);
         }
     }
     return true;
@@ -173,7 +172,7 @@ bool ffn_interleaved(const struct fields *fields, const struct architecture *kin
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        set_ffn(model, i, list == NULL && (i + 1) % step == 0 ? &routed : &dense);
+        layers_set_ffn(model, i, list == NULL && (i + 1) % step == 0 ? &routed : &dense);
     }
     return list == NULL || route_numbered(fields, list, &routed, model, why);
 }

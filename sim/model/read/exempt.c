@@ -4,7 +4,7 @@
  * struct model (vision towers, norms, routers) have no effect. An entry that is neither a path nor
  * such a pattern is refused. So is the exemption of single experts, which the layers of struct
  * model cannot express. */
-#include "model/exempt.h"
+#include "model/read/exempt.h"
 
 #include "model/module.h"
 
@@ -27,7 +27,22 @@ const struct module_name module_names[] = {
     {"self_attn.indexer.wq_b", MODULE_INDEX_QUERY},
     {"self_attn.indexer.wk", MODULE_INDEX_KEY},
     {"linear_attn.in_proj_qkvz", MODULE_LINEAR_IN},
+    {"linear_attn.in_proj_qkv", MODULE_LINEAR_IN},
     {"linear_attn.out_proj", MODULE_LINEAR_OUT},
+    {"self_attn.f_a_proj", MODULE_LINEAR_IN}, /* Kimi's delta attention */
+    {"self_attn.o_proj", MODULE_LINEAR_OUT},
+    {"mixer.in_proj", MODULE_LINEAR_IN}, /* Nemotron-H */
+    {"mixer.out_proj", MODULE_LINEAR_OUT},
+    {"mixer.q_proj", MODULE_QUERY},
+    {"mixer.k_proj", MODULE_KEY},
+    {"mixer.v_proj", MODULE_VALUE},
+    {"mixer.o_proj", MODULE_OUTPUT},
+    {"mixer.up_proj", MODULE_UP},
+    {"mixer.down_proj", MODULE_DOWN},
+    {"mixer.shared_experts.up_proj", MODULE_SHARED_UP},
+    {"mixer.shared_experts.down_proj", MODULE_SHARED_DOWN},
+    {"mixer.experts.#.up_proj", MODULE_EXPERT_UP},
+    {"mixer.experts.#.down_proj", MODULE_EXPERT_DOWN},
     {"mlp.shared_expert.gate_proj", MODULE_SHARED_GATE},
     {"mlp.shared_expert.up_proj", MODULE_SHARED_UP},
     {"mlp.shared_expert.down_proj", MODULE_SHARED_DOWN},
@@ -142,10 +157,9 @@ static bool names_one_expert(const char *plain)
 }
 
 /* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
-static bool exempt_read_entry(const struct fields *fields, const char *key, const json_t *entry,
+static bool exempt_read_entry(const struct fields *fields, const char *key, const char *text,
                               char pattern[PATTERN_SIZE + 4], struct error *why)
 {
-    const char *text = json_string_value(entry);
     char plain[PATTERN_SIZE];
     if (text == NULL || !plain_pattern(text, plain)) {
         field_error(fields, key, why, "has '%.100s'", text != NULL ? text : "no text");
@@ -170,22 +184,51 @@ static uint32_t exempt_modules(const char *pattern, uint32_t layer)
     return exempt;
 }
 
+static bool exempt_one(const struct fields *fields, const char *key, const char *text,
+                       struct model *model, struct error *why)
+{
+    char pattern[PATTERN_SIZE + 4];
+    if (!exempt_read_entry(fields, key, text, pattern, why)) {
+        return false;
+    }
+    model->exempt_head |= exempt_matches(pattern, ".lm_head.");
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        model->layers[layer].exempt |= exempt_modules(pattern, layer);
+    }
+    return true;
+}
+
+/* "re:.*mlp.(gate|up)_proj" is an entry for each word between the brackets. */
+static bool exempt_each(const struct fields *fields, const char *key, const char *text,
+                        struct model *model, struct error *why)
+{
+    const char *open = text != NULL ? strchr(text, '(') : NULL;
+    const char *close = open != NULL ? strchr(open, ')') : NULL, *word = open;
+    bool ok = true;
+    if (close == NULL || strlen(text) >= PATTERN_SIZE) {
+        return exempt_one(fields, key, text, model, why);
+    }
+    while (ok && word < close) {
+        char entry[PATTERN_SIZE];
+        size_t length = strcspn(++word, "|)");
+        snprintf(entry, sizeof entry, "%.*s%.*s%s", (int)(open - text), text, (int)length, word,
+                 close + 1);
+        ok = exempt_one(fields, key, entry, model, why);
+        word += length;
+    }
+    return ok;
+}
+
 bool exempt_listed(const struct fields *fields, const char *key, const json_t *names,
                    struct model *model, struct error *why)
 {
     size_t count = json_array_size(names);
+    bool ok = true;
     if (count > MOST_PAIRS / model->layer_count) {
         return field_error(fields, key, why, "lists %zu modules, more than any model has", count);
     }
-    for (size_t i = 0; i < count; i++) {
-        char pattern[PATTERN_SIZE + 4];
-        if (!exempt_read_entry(fields, key, json_array_get(names, i), pattern, why)) {
-            return false;
-        }
-        model->exempt_head |= exempt_matches(pattern, ".lm_head.");
-        for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-            model->layers[layer].exempt |= exempt_modules(pattern, layer);
-        }
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = exempt_each(fields, key, json_string_value(json_array_get(names, i)), model, why);
     }
-    return true;
+    return ok;
 }

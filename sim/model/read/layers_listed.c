@@ -1,5 +1,5 @@
 /* Lists in which a config describes each layer. */
-#include "model/layers.h"
+#include "model/read/layers.h"
 
 bool layers_each(const struct fields *fields, const char *key, size_t count,
                  const struct model *model, struct error *why)

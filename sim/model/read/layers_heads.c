@@ -1,7 +1,7 @@
 /* Heads: grouped, undivided, latent, or grouped beside those of linear layers. Each reader fills
  * only the fields of struct model that its keys decide. */
-#include "model/indexer.h"
-#include "model/layers.h"
+#include "model/read/indexer.h"
+#include "model/read/layers.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* An absent key and null mean the same, as in the programs that write these files. */
-#include "model/fields.h"
+#include "model/read/fields.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -103,4 +103,39 @@ bool field_object(const struct fields *fields, const char *key, const json_t **o
     bool fine;
     *out = typed_value(fields, key, JSON_OBJECT, "an object", &fine, why);
     return fine;
+}
+
+const char *field_first(const struct fields *fields, const char *const *keys)
+{
+    for (size_t i = 0; keys[i] != NULL; i++) {
+        const json_t *value = json_object_get(fields->object, keys[i]);
+        if (value != NULL && !json_is_null(value)) {
+            return keys[i];
+        }
+    }
+    return keys[0];
+}
+
+bool field_each(const struct fields *fields, const char *key, uint32_t count, uint32_t most,
+                uint32_t fallback, uint32_t *out, struct error *why)
+{
+    const json_t *list = json_object_get(fields->object, key);
+    uint32_t one = fallback;
+    if (!json_is_array(list) && !field_whole(fields, key, 0, most, fallback, &one, why)) {
+        return false;
+    }
+    if (json_is_array(list) && json_array_size(list) < count) {
+        field_error(fields, key, why, "lists %zu layers", json_array_size(list));
+        return error_expect(why, "%u layers", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        json_int_t value = json_is_array(list) ? json_integer_value(entry) : one;
+        if (json_is_array(list) && (!json_is_integer(entry) || value < 0 || value > most)) {
+            field_error(fields, key, why, "has an invalid entry for layer %u", i);
+            return error_expect(why, "whole numbers from 0 to %u", most);
+        }
+        out[i] = (uint32_t)value;
+    }
+    return true;
 }

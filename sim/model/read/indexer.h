@@ -2,7 +2,7 @@
 #ifndef MODEL_INDEXER_H
 #define MODEL_INDEXER_H
 
-#include "model/architecture.h"
+#include "model/read/architecture.h"
 
 /* Read it into the index_* of `model` and the layers' `shares_index`, for a row that has an
  * indexer; the latent query is read already. */

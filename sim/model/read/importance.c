@@ -1,6 +1,6 @@
 /* X.heads.tsv: lines that start with # state the source. Then comes a line for each layer, with a
  * number from 0 to 1 for each KV head, separated by blanks or tabs. */
-#include "model/importance.h"
+#include "model/read/importance.h"
 
 #include "base/array.h"
 #include "base/files.h"

@@ -1,6 +1,6 @@
 /* Which layers attend to a window or a chunk only, or keep a state instead of KV. Layers start with
  * full attention. */
-#include "model/layers.h"
+#include "model/read/layers.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* In GLM-5's successors a layer may reuse the selection of the layer before (arXiv:2603.12201): it
  * has no indexer then, and keeps no index. Which layers do is listed by name, by a text of F (full)
  * and S (shared), or follows a step, as in the model's class. */
-#include "model/indexer.h"
+#include "model/read/indexer.h"
 
-#include "model/layers.h"
+#include "model/read/layers.h"
 
 #include <string.h>
 

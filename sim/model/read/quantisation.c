@@ -1,10 +1,10 @@
 /* A method is a row: how it states its storage type, where it lists the exempt modules, and whether
  * it exempts the output head by default. */
-#include "model/quantisation.h"
+#include "model/read/quantisation.h"
 
 #include "base/name.h"
-#include "model/exempt.h"
-#include "model/layers.h"
+#include "model/read/exempt.h"
+#include "model/read/layers.h"
 
 #include <string.h>
 
@@ -207,4 +207,19 @@ bool quantisation_read(const struct fields *fields, struct model *model, struct 
     }
     const struct fields config = {object, fields->file, "quantization_config"};
     return object == NULL || read_config(&config, model, why);
+}
+
+/* DeepSeek-V4's "fp4" has a scale of 8 bits for 32 values. */
+bool quantisation_read_experts(const struct fields *fields, struct model *model, struct error *why)
+{
+    const char *name = NULL;
+    model->experts = model->weights;
+    if (!field_text(fields, "expert_dtype", &name, why)) {
+        return false;
+    }
+    if (name == NULL || model->weights == DTYPE_BF16) {
+        return true;
+    }
+    return dtype_find(strcmp(name, "fp4") == 0 ? "mxfp4" : name, fields->file, 0, &model->experts,
+                      why);
 }

@@ -1,9 +1,11 @@
 /* Sources: the model classes of Hugging Face transformers and the config.json files in the models'
  * own repositories; for DeepSeek's indexer the inference code there. */
-#include "model/architecture.h"
+#include "model/read/architecture.h"
 
 #include "base/name.h"
-#include "model/layers.h"
+#include "model/read/layers.h"
+
+#include <string.h>
 
 /* What many decoders share: gated FFNs of this width, and the readers of their family. */
 #define DECODER(heads, windows, ffn)                                                               \
@@ -30,6 +32,20 @@
 #define DEEPSEEK                                                                                   \
     STATED(heads_latent, windows_none, ffn_after_dense), .attention_bias_key = "attention_bias",   \
                                                          .router_bias = true
+
+/* Families whose layers differ: everything that the config states is read by its keys. */
+#define BY_KEYS_AND(norms, gated)                                                                  \
+    .ffn_key = "intermediate_size", .gated_ffn = gated, .layer_norms = norms,                      \
+    .read_heads = heads_by_keys, .read_windows = windows_by_keys, .read_ffn = ffn_by_keys,         \
+    .query_heads = FIELD_REQUIRED, .vocabulary = FIELD_REQUIRED,                                   \
+    .attention_bias_key = "attention_bias", .kv_heads = FIELD_DERIVED, .head_dim = FIELD_DERIVED
+#define BY_KEYS BY_KEYS_AND(2, true)
+#define QWEN3_5                                                                                    \
+    STATED(heads_hybrid, windows_linear, ffn_by_keys),                                             \
+        .attention_bias_key = "attention_bias", .query_key_norm = true, .gated_attention = true,   \
+        .kv_heads = FIELD_REQUIRED, .head_dim = 256, .window_pattern = 4
+#define GEMMA_BY_KEYS BY_KEYS_AND(4, true), .query_key_norm = true, .tied_embeddings = true
+#define MINIMAX BY_KEYS, .query_key_norm_key = "use_qk_norm", .router_bias = true
 
 static const struct architecture architectures[] = {
     {
@@ -185,6 +201,69 @@ static const struct architecture architectures[] = {
         .index_dim = FIELD_REQUIRED,
         .index_topk = FIELD_REQUIRED,
     },
+    {.name = "KimiK25ForConditionalGeneration", .inside = "text_config", DEEPSEEK},
+    {.name = "Glm4MoeLiteForCausalLM", DEEPSEEK},
+    {.name = "MistralLarge3ForCausalLM", DEEPSEEK},
+    {.name = "Qwen3_5ForConditionalGeneration", .inside = "text_config", QWEN3_5},
+    {.name = "Qwen3_5ForCausalLM", QWEN3_5},
+    {
+        .name = "Qwen3_5MoeForConditionalGeneration",
+        .inside = "text_config",
+        QWEN3_5,
+        .shared_gate = true,
+    },
+    {.name = "Qwen3_5MoeForCausalLM", QWEN3_5, .shared_gate = true},
+    {.name = "DeepseekV4ForCausalLM", BY_KEYS, .router_bias = true},
+    {.name = "KimiLinearForCausalLM", BY_KEYS, .router_bias = true},
+    {
+        .name = "KimiK3ForConditionalGeneration",
+        .inside = "text_config",
+        BY_KEYS,
+        .router_bias = true,
+    },
+    {.name = "MiniMaxM2ForCausalLM", MINIMAX, .query_key_norm = true, .wide_query_key_norm = true},
+    {.name = "MiniMaxM3ForCausalLM", MINIMAX, .query_key_norm = true},
+    {
+        .name = "MiniMaxM3ForConditionalGeneration",
+        .inside = "text_config",
+        MINIMAX,
+        .query_key_norm = true,
+    },
+    {.name = "MiMoV2FlashForCausalLM", BY_KEYS, .router_bias = true, .attention_sinks = true},
+    {.name = "NemotronHForCausalLM", BY_KEYS_AND(2, false), .router_bias = true},
+    {.name = "GraniteMoeHybridForCausalLM", BY_KEYS},
+    {
+        .name = "Gemma3nForConditionalGeneration",
+        .inside = "text_config",
+        GEMMA_BY_KEYS,
+        .window_pattern = 5,
+    },
+    {.name = "Gemma3nForCausalLM", GEMMA_BY_KEYS, .window_pattern = 5},
+    {
+        .name = "Gemma4ForConditionalGeneration",
+        .inside = "text_config",
+        GEMMA_BY_KEYS,
+        .window_pattern = 6,
+    },
+    {.name = "Gemma4ForCausalLM", GEMMA_BY_KEYS, .window_pattern = 6},
+    {
+        .name = "Cohere2ForCausalLM",
+        BY_KEYS_AND(1, true),
+        .tied_embeddings = true,
+        .window_pattern = 4,
+    },
+    {
+        .name = "CohereForCausalLM",
+        BY_KEYS_AND(1, true),
+        .query_key_norm_key = "use_qk_norm",
+        .tied_embeddings = true,
+    },
+};
+
+const struct architecture architecture_by_keys = {
+    .name = "",
+    BY_KEYS,
+    .query_key_norm_key = "use_qk_norm",
 };
 
 static const char *architecture_row(size_t index)
@@ -193,8 +272,17 @@ static const char *architecture_row(size_t index)
     return index < count ? architectures[index].name : NULL;
 }
 
-const struct architecture *architecture_find(const char *name, const char *file, struct error *why)
+const struct architecture *architecture_find(const char *name)
 {
-    int found = name_find(name, architecture_row, "architecture", file, 0, why);
-    return found >= 0 ? &architectures[found] : NULL;
+    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+        if (strcmp(architectures[i].name, name) == 0) {
+            return &architectures[i];
+        }
+    }
+    return NULL;
+}
+
+const char *architecture_nearest(const char *name)
+{
+    return name_nearest(name, architecture_row);
 }

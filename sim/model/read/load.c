@@ -5,8 +5,8 @@
 #include "base/files.h"
 #include "base/named.h"
 #include "base/node.h"
-#include "model/config.h"
-#include "model/importance.h"
+#include "model/read/config.h"
+#include "model/read/importance.h"
 
 #include <limits.h>
 #include <stdio.h>

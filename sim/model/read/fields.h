@@ -22,6 +22,15 @@ struct fields {
 bool field_whole(const struct fields *fields, const char *key, uint32_t least, uint32_t most,
                  int64_t fallback, uint32_t *out, struct error *why);
 
+/* The first of `keys` (NULL ends them) that the object has, other than null; else the first one.
+ * Families name the same fact differently. */
+const char *field_first(const struct fields *fields, const char *const *keys);
+
+/* The numbers of a list, or one number for all `count` of them, each in [0, most]; `fallback` when
+ * the key is absent or null. */
+bool field_each(const struct fields *fields, const char *key, uint32_t count, uint32_t most,
+                uint32_t fallback, uint32_t *out, struct error *why);
+
 /* When the key is absent or null, `*out` stays as it was. Text belongs to the object. */
 bool field_bool(const struct fields *fields, const char *key, bool *out, struct error *why);
 bool field_text(const struct fields *fields, const char *key, const char **out, struct error *why);
