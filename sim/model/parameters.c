@@ -49,8 +49,8 @@ static struct model plain(const struct model *model)
     return copy;
 }
 
-static void count_layer(const struct model *model, uint32_t layer, uint64_t batch, bool active,
-                        struct model_part *parts)
+static void count_weights(const struct model *model, uint32_t layer, uint64_t batch, bool active,
+                          struct model_part *parts)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
     size_t count = model_operators(model, layer, batch, 0, operators);
@@ -61,7 +61,7 @@ static void count_layer(const struct model *model, uint32_t layer, uint64_t batc
     }
 }
 
-static void weigh_layer(const struct model *model, uint32_t layer, struct model_part *parts)
+static void weigh_bytes(const struct model *model, uint32_t layer, struct model_part *parts)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
     size_t count = model_operators(model, layer, UINT64_MAX, 0, operators);
@@ -77,9 +77,9 @@ void model_parts(const struct model *model, struct model_part parts[PART_COUNT])
     uint64_t encoders = model->extras.encoders, rows = model->hidden;
     memset(parts, 0, PART_COUNT * sizeof *parts);
     for (uint32_t l = 0; l < model->layer_count; l++) {
-        count_layer(&values, l, UINT64_MAX, false, parts);
-        count_layer(&values, l, 1, true, parts);
-        weigh_layer(&own, l, parts);
+        count_weights(&values, l, UINT64_MAX, false, parts);
+        count_weights(&values, l, 1, true, parts);
+        weigh_bytes(&own, l, parts);
     }
     struct model_part *edge = &parts[PART_EMBEDDING];
     struct model_operator operators[MODEL_MOST_OPERATORS];

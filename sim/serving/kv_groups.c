@@ -45,7 +45,7 @@ static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
 }
 
 /* Engines keep the keys of an indexer in fp8 with a scale of 32 bits, whatever the type of KV. */
-static uint64_t index_key(const struct model *model, const struct model_layer *layer)
+static uint64_t engine_index_key(const struct model *model, const struct model_layer *layer)
 {
     return layer_index_entry(model, layer) > 0 ? model->index_dim + sizeof(float) : 0;
 }
@@ -67,9 +67,9 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
         kind.window = 0;
     }
     kv_groups_add(out, kind);
-    if (index_key(model, at) > 0) {
+    if (engine_index_key(model, at) > 0) {
         kind = (struct kv_group){.kind = at->attention, .index = true};
-        kind.token_bytes = index_key(model, at);
+        kind.token_bytes = engine_index_key(model, at);
         kv_groups_add(out, kind);
     }
 }
@@ -231,7 +231,7 @@ double kv_pools_full(const struct model *model, double tokens)
     for (uint32_t i = 0; i < model->layer_count; i++) {
         bool full = !model_layer_local(model, i);
         bytes += full ? (double)model_kv_token_bytes(model, i) : 0;
-        bytes += full ? (double)index_key(model, &model->layers[i]) : 0;
+        bytes += full ? (double)engine_index_key(model, &model->layers[i]) : 0;
     }
     return bytes * tokens;
 }

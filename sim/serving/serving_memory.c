@@ -22,6 +22,13 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return bytes * setup->model.tensor_parallel;
 }
 
+struct kv_limits serving_kv_limits(const struct point *point)
+{
+    return kv_limits_of((enum server_engine_id)point->workload.engine,
+                        point->workload.batched_tokens,
+                        point->setup.mechanisms.prefix != PREFIX_NONE);
+}
+
 static uint64_t host_token_bytes(const struct setup *setup)
 {
     double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
@@ -96,13 +103,30 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     return true;
 }
 
+/* Bytes of the pool for each token of a sequence of the mean length. In vLLM's blocks, if layers
+ * form several groups: a sequence that decodes keeps no more of a window than the window. */
+static double pool_token_bytes(const struct point *point, const struct plan *plan)
+{
+    const struct setup *setup = &point->setup;
+    bool vllm = point->workload.engine != SERVER_ENGINE_NONE &&
+                point->workload.engine != SERVER_ENGINE_SGLANG_05 && setup->kv_pool_tokens == 0;
+    double kept =
+        (double)plan->memory.in[TIER_GPU].kv / ((double)plan->batch * (double)setup->context);
+    struct kv_groups groups;
+    struct error why;
+    struct kv_limits limits = serving_kv_limits(point);
+    limits.in_flight = 1;
+    if (!vllm || !kv_groups_plan(&setup->model, &limits, &groups, &why) || groups.groups < 2) {
+        return kept;
+    }
+    double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
+    return blocks * (double)groups.block_bytes / (double)setup->context;
+}
+
 static bool room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_room *room, struct error *why)
 {
-    const struct setup *setup = &point->setup;
-    double token =
-        (double)plan->memory.in[TIER_GPU].kv / ((double)plan->batch * (double)setup->context);
-    double bytes = 0;
+    double token = pool_token_bytes(point, plan), bytes = 0;
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }

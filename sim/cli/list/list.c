@@ -25,9 +25,9 @@ enum { SET, JSON };
 static const struct command_option options[] = {
     [SET] = {.name = "--set",
              .argument = "KEY=VALUE",
-             .summary = "model: how GPUs share it (tensor_parallel=8, decode_context_parallel), "
-                        "dtype.kv=fp8, engine=vllm-0.27 with context, batched_tokens, kv_pool, "
-                        "hybrid_kv, prefix_caching; or a key of config.json, model.KEY=VALUE",
+             .summary =
+                 "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
+                 "kv_pool; or model.KEY for a key of config.json",
              .repeats = true},
     [JSON] = {.name = "--json", .summary = "model: print a JSON object"},
     {.name = NULL},
@@ -87,7 +87,7 @@ const struct command command_list = {
     .most_operands = 2,
     .kind = list_name,
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
-    .example = "spillway list systems\nspillway list hardware h100-sxm\n"
+    .example = "spillway list hardware h100-sxm\n"
                "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",
     .options = options,
     .run = list_run,

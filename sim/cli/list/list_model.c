@@ -25,7 +25,7 @@ static const char *const page_keys[] = {"config",          "dtype",
                                         "swa_full_ratio",  "decode_context_parallel",
                                         "state_slots",     NULL};
 
-static bool read_set(struct node *root, const char *set, struct error *why)
+static bool page_read_set(struct node *root, const char *set, struct error *why)
 {
     const char *equals = strchr(set, '=');
     char path[256];
@@ -43,7 +43,7 @@ static struct node *read_sets(const char *const *sets, uint32_t count, struct er
 {
     struct node *root = node_parse("{}", 2, "--set", why);
     for (uint32_t i = 0; root != NULL && i < count; i++) {
-        if (!read_set(root, sets[i], why)) {
+        if (!page_read_set(root, sets[i], why)) {
             node_destroy(root);
             root = NULL;
         }
@@ -81,7 +81,7 @@ static bool read_model(const struct node *root, const char *name, struct model *
            model_share(out, &parallel, "--set", 0, why);
 }
 
-static bool read_engine(const struct node *root, struct model_page *out, struct error *why)
+static bool page_read_engine(const struct node *root, struct model_page *out, struct error *why)
 {
     struct server_engine_version engine = {.id = SERVER_ENGINE_NONE};
     const char *name = NULL;
@@ -306,7 +306,8 @@ bool list_model_page(const char *name, const char *const *sets, uint32_t set_cou
     struct node *root = read_sets(sets, set_count, why);
     bool ok = root != NULL && read_model(root, name, &page.model, why);
     if (ok) {
-        ok = read_engine(root, &page, why) && (json ? print_json : print_page)(&page, stdout, why);
+        ok = page_read_engine(root, &page, why) &&
+             (json ? print_json : print_page)(&page, stdout, why);
         model_release(&page.model);
     }
     node_destroy(root);

@@ -44,8 +44,8 @@ static bool seen_before(const struct model *model, uint32_t layer)
     return false;
 }
 
-static void put_heads(const struct model *model, const struct model_layer *layer,
-                      struct frame *frame)
+static void put_kv_heads(const struct model *model, const struct model_layer *layer,
+                         struct frame *frame)
 {
     bool grouped = layer->attention <= ATTENTION_CHUNKED;
     uint32_t key = layer_key_dim(model, layer), value = layer_value_dim(model, layer);
@@ -88,7 +88,7 @@ static void put_layer(const struct model *model, uint32_t layer, struct frame *f
     frame_row(frame);
     frame_text(frame, KIND, layer_kinds[at->attention].name);
     frame_number(frame, LAYERS, count);
-    put_heads(model, at, frame);
+    put_kv_heads(model, at, frame);
     frame_number(frame, TOKEN, token > 0 ? (double)token : NAN);
     frame_number(frame, WINDOW, at->window > 0 ? (double)at->window : NAN);
     frame_number(frame, FIXED, state > 0 ? (double)state : NAN);

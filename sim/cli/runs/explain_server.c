@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "answer/frame.h"
 #include "serving/engine_memory.h"
+#include "serving/kv_groups_text.h"
 #include "serving/serving_memory.h"
 
 #include <inttypes.h>
@@ -33,6 +34,27 @@ static void explain_server_put_line(const struct engine_memory_line *line, doubl
     frame_text(frame, 4, line->what);
 }
 
+/* The groups of layers among which vLLM divides the pool, if there are several. */
+static bool print_groups(const struct point *point, double pool, FILE *out, struct error *why)
+{
+    struct kv_limits limits = serving_kv_limits(point);
+    const struct model *model = &point->setup.model;
+    uint64_t length = model->trained_context > 0 ? model->trained_context : point->setup.context;
+    struct kv_groups groups;
+    struct error none;
+    char text[SENTENCES];
+    if (point->workload.engine == SERVER_ENGINE_SGLANG_05 ||
+        !kv_groups_plan(model, &limits, &groups, &none) || groups.groups < 2) {
+        return true;
+    }
+    struct frame *frame = kv_groups_frame(&groups, &limits, length, why);
+    bool good = frame != NULL && frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
+    kv_groups_say(&groups, &limits, pool, length, text, sizeof text);
+    table_line("", text, out);
+    return good;
+}
+
 static bool explain_server_print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
@@ -47,7 +69,7 @@ static bool explain_server_print_lines(const struct point *point, FILE *out, str
     }
     bool good = frame_print(frame, NULL, out, why);
     frame_destroy(frame);
-    return good;
+    return good && print_groups(point, memory.pool, out, why);
 }
 
 /* Where the pool of a server comes from that keeps all KV in HBM. */

@@ -83,7 +83,9 @@ static void name_model(const char *path, struct model *model)
     while (start > path && start[-1] != '/') {
         start--;
     }
-    snprintf(model->name, sizeof model->name, "%.*s", (int)(end - start), start);
+    bool here = end - start == 1 && *start == '.'; /* "./config.json" */
+    snprintf(model->name, sizeof model->name, "%.*s", here ? 6 : (int)(end - start),
+             here ? "config" : start);
 }
 
 static bool read_importance(struct files *files, const char *path, struct model *model,
