@@ -44,8 +44,7 @@ static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
     }
 }
 
-/* Engines keep the keys of an indexer in fp8 with a scale of 32 bits, whatever the type of KV. */
-static uint64_t engine_index_key(const struct model *model, const struct model_layer *layer)
+uint64_t kv_index_key(const struct model *model, const struct model_layer *layer)
 {
     return layer_index_entry(model, layer) > 0 ? model->index_dim + sizeof(float) : 0;
 }
@@ -67,9 +66,9 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
         kind.window = 0;
     }
     kv_groups_add(out, kind);
-    if (engine_index_key(model, at) > 0) {
+    if (kv_index_key(model, at) > 0) {
         kind = (struct kv_group){.kind = at->attention, .index = true};
-        kind.token_bytes = engine_index_key(model, at);
+        kind.token_bytes = kv_index_key(model, at);
         kv_groups_add(out, kind);
     }
 }
@@ -221,37 +220,4 @@ uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limit
         high = fits ? high : middle - 1;
     }
     return low;
-}
-
-/* ---- SGLang ---- */
-
-double kv_pools_full(const struct model *model, double tokens)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        bool full = !model_layer_local(model, i);
-        bytes += full ? (double)model_kv_token_bytes(model, i) : 0;
-        bytes += full ? (double)engine_index_key(model, &model->layers[i]) : 0;
-    }
-    return bytes * tokens;
-}
-
-double kv_pools_window(const struct model *model, double windowed)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        bool slides = model->layers[i].attention == ATTENTION_SLIDING;
-        bytes += slides ? (double)model_kv_token_bytes(model, i) : 0;
-    }
-    return bytes * windowed;
-}
-
-double kv_pools_states(const struct model *model, double slots)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        bool linear = model->layers[i].attention == ATTENTION_LINEAR;
-        bytes += linear ? (double)model_state_bytes(model, i) : 0;
-    }
-    return bytes * (slots + 1);
 }

@@ -64,6 +64,10 @@ struct kv_groups {
 bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
                     struct kv_groups *out, struct error *why);
 
+/* Bytes of a token's key of the indexer, or 0. Engines keep these keys in fp8 with a scale of 32
+ * bits, whatever the type of KV. */
+uint64_t kv_index_key(const struct model *model, const struct model_layer *layer);
+
 /* Blocks of all groups that a sequence of `length` tokens takes, and of one kind's. */
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t length);
@@ -78,11 +82,5 @@ uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits
 /* The longest sequence that fits the pool, at most `most` tokens; 0: none. */
 uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limits *limits,
                            uint64_t pool, uint64_t most);
-
-/* Bytes of SGLang's pools: of `tokens` in full layers, latents and keys of the indexer; of a window
- * pool of `windowed` tokens; of the states of `slots` sequences, and one slot more. */
-double kv_pools_full(const struct model *model, double tokens);
-double kv_pools_window(const struct model *model, double windowed);
-double kv_pools_states(const struct model *model, double slots);
 
 #endif

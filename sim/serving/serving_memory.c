@@ -12,6 +12,7 @@
 #include "decode/time/prefill.h"
 #include "run/run.h"
 #include "serving/engine_memory.h"
+#include "serving/kv_pools.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -103,35 +104,45 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     return true;
 }
 
-/* Bytes of the pool for each token of a sequence of the mean length. In vLLM's blocks, if layers
- * form several groups: a sequence that decodes keeps no more of a window than the window. */
-static double pool_token_bytes(const struct point *point, const struct plan *plan)
+/* Tokens of sequences of the mean length that the pool holds, as the engine divides it if its
+ * layers do not all keep the same. A sequence that decodes keeps no more of a window than that. */
+static uint64_t pool_tokens(const struct point *point, const struct plan *plan, double pool)
 {
     const struct setup *setup = &point->setup;
-    bool vllm = point->workload.engine != SERVER_ENGINE_NONE &&
-                point->workload.engine != SERVER_ENGINE_SGLANG_05 && setup->kv_pool_tokens == 0;
-    double kept =
-        (double)plan->memory.in[TIER_GPU].kv / ((double)plan->batch * (double)setup->context);
+    const struct model *model = &setup->model;
+    enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
+    double held = (double)plan->memory.in[TIER_GPU].kv;
+    double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
     struct kv_groups groups;
-    struct error why;
+    struct kv_pools pools;
     struct kv_limits limits = serving_kv_limits(point);
+    struct error why;
     limits.in_flight = 1;
-    if (!vllm || !kv_groups_plan(&setup->model, &limits, &groups, &why) || groups.groups < 2) {
-        return kept;
+    if (engine == SERVER_ENGINE_NONE || setup->kv_pool_tokens > 0) {
+        return (uint64_t)tokens;
+    }
+    if (engine == SERVER_ENGINE_SGLANG_05) {
+        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
+        bool divided = kv_pools_divide(model, pool, &pools);
+        return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
+                                  : tokens);
+    }
+    if (!kv_groups_plan(model, &limits, &groups, &why) || groups.groups < 2) {
+        return (uint64_t)tokens;
     }
     double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
-    return blocks * (double)groups.block_bytes / (double)setup->context;
+    return (uint64_t)(pool / (blocks * (double)groups.block_bytes) * (double)setup->context);
 }
 
 static bool room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_room *room, struct error *why)
 {
-    double token = pool_token_bytes(point, plan), bytes = 0;
+    double bytes = 0;
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }
     *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens = (uint64_t)(bytes / token) * point_passes(point),
+                                  .tokens = pool_tokens(point, plan, bytes) * point_passes(point),
                                   .weights = plan->memory.in[TIER_GPU].weights,
                                   .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);

@@ -8,6 +8,7 @@
 #include "scenario/resolve_parallel.h"
 #include "scenario/scenario.h"
 #include "serving/kv_groups_text.h"
+#include "serving/kv_pools.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,22 +176,23 @@ static bool print_vllm(const struct model_page *page, FILE *out, struct error *w
     return true;
 }
 
-static bool print_sglang(const struct model_page *page, FILE *out, struct error *why)
+/* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
+static struct kv_pools page_pools(const struct model_page *page)
 {
-    char full[32], window[32], states[32];
     double tokens = (double)page->length;
-    (void)why;
-    fprintf(
-        out,
-        "\nSGLang: %s for %.0f tokens of full layers, %s for %.0f of windows, %s for the "
-        "states of %.0f sequences\n",
-        units_format(kv_pools_full(&page->model, tokens), UNIT_BYTES, full, sizeof full), tokens,
-        units_format(kv_pools_window(&page->model, floor(tokens * page->windowed)), UNIT_BYTES,
-                     window, sizeof window),
-        floor(tokens * page->windowed),
-        units_format(kv_pools_states(&page->model, page->slots), UNIT_BYTES, states, sizeof states),
-        page->slots);
-    return true;
+    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots};
+    if (page->pool > 0) {
+        (void)kv_pools_divide(&page->model, page->pool, &pools);
+    }
+    return pools;
+}
+
+static bool print_sglang(const struct model_page *page, FILE *out)
+{
+    struct kv_pools pools = page_pools(page);
+    char text[320];
+    kv_pools_say(&page->model, &pools, text, sizeof text);
+    return fprintf(out, "\n%s\n", text) > 0;
 }
 
 static bool print_page(const struct model_page *page, FILE *out, struct error *why)
@@ -201,7 +203,7 @@ static bool print_page(const struct model_page *page, FILE *out, struct error *w
            print_table(model_page_weights(page, why), out, why) &&
            print_table(model_page_kept(page, why), out, why) &&
            (page->engine == SERVER_ENGINE_NONE        ? true
-            : page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out, why)
+            : page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
                                                       : print_vllm(page, out, why));
 }
 
@@ -270,7 +272,7 @@ static bool put_vllm(const struct model_page *page, struct frame *frame, struct 
 static bool put_page(const struct model_page *page, struct frame *frame, struct error *why)
 {
     const struct model *model = &page->model;
-    double tokens = (double)page->length;
+    struct kv_pools pools = page_pools(page);
     frame_row(frame);
     frame_text(frame, NAME, model->name);
     frame_text(frame, ARCHITECTURE, model->architecture);
@@ -282,9 +284,9 @@ static bool put_page(const struct model_page *page, struct frame *frame, struct 
     frame_take(frame, WEIGHTS, model_page_weights(page, why));
     frame_take(frame, KV, model_page_kept(page, why));
     if (page->engine == SERVER_ENGINE_SGLANG_05) {
-        frame_number(frame, FULL, kv_pools_full(model, tokens));
-        frame_number(frame, WINDOWS, kv_pools_window(model, floor(tokens * page->windowed)));
-        frame_number(frame, STATES, kv_pools_states(model, page->slots));
+        frame_number(frame, FULL, kv_pools_full(model, pools.tokens));
+        frame_number(frame, WINDOWS, kv_pools_window(model, pools.windowed));
+        frame_number(frame, STATES, kv_pools_states(model, pools.slots));
     }
     return page->engine == SERVER_ENGINE_NONE || page->engine == SERVER_ENGINE_SGLANG_05 ||
            put_vllm(page, frame, why);

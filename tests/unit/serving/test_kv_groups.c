@@ -6,8 +6,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "serving/kv_groups.h"
+#include "serving/kv_pools.h"
 
 static struct model load(const char *name, enum dtype kv, uint32_t tensor_parallel)
 {
@@ -106,6 +108,37 @@ static void layers_that_keep_all_are_one_group(void **state)
     model_release(&model);
 }
 
+/* SGLang's pools. 18 full and 18 sliding layers of 2048 bytes a token: a window pool has 0.8 times
+ * as many tokens, which limits sequences that are shorter than a window. */
+static void sglang_divides_full_and_sliding(void **state)
+{
+    (void)state;
+    struct model model = load("gpt-oss-120b", DTYPE_BF16, 1);
+    struct kv_pools pools;
+    assert_true(kv_pools_divide(&model, 18 * 2048 * 1.8 * 1000 + 1, &pools));
+    assert_true(pools.tokens == 1000 && pools.windowed == 800 && pools.slots == 0);
+    assert_true(kv_pools_tokens(&model, &pools, 4096, true) == 1000);
+    assert_true(kv_pools_tokens(&model, &pools, 64, true) == 800);
+    model_release(&model);
+}
+
+/* 9 / 19 of the memory is 90 slots, one of which is not lent; a request takes three of them. */
+static void sglang_divides_full_and_states(void **state)
+{
+    (void)state;
+    struct model model = load("qwen3.5-27b", DTYPE_BF16, 1);
+    struct kv_pools pools;
+    assert_true(kv_pools_divide(&model, 190 * kv_pools_states(&model, 0) + 1, &pools));
+    assert_true(pools.slots == 89 && pools.windowed == 0);
+    assert_true(pools.tokens == floor(100 * kv_pools_states(&model, 0) / (16 * 4096)));
+    assert_true(kv_pools_tokens(&model, &pools, 10, true) == 290);
+    assert_true(kv_pools_tokens(&model, &pools, 10, false) == 890);
+    model_release(&model);
+    model = load("qwen3-8b", DTYPE_BF16, 1);
+    assert_false(kv_pools_divide(&model, 1e9, &pools));
+    model_release(&model);
+}
+
 static void compressed_layers_are_refused(void **state)
 {
     (void)state;
@@ -127,6 +160,8 @@ int main(void)
         cmocka_unit_test(the_last_group_is_padded),
         cmocka_unit_test(pages_have_the_same_bytes),
         cmocka_unit_test(layers_that_keep_all_are_one_group),
+        cmocka_unit_test(sglang_divides_full_and_sliding),
+        cmocka_unit_test(sglang_divides_full_and_states),
         cmocka_unit_test(compressed_layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
