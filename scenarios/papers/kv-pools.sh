@@ -45,21 +45,21 @@ rows() {
     while IFS='|' read -r model kinds engine tp kv pool length batched options figure published source; do
         predicted=$(predict "$model" "$engine" "$tp" "$kv" "$pool" "$length" "$batched" "$options" "$figure")
         if [ -z "$predicted" ]; then
-            echo "| $model | $kinds | $engine | $figure | $published |  |  | **not modelled** | $source |"
+            echo "| $model | $kinds | $engine | $figure | $published |  | **not modelled** | $source |"
             continue
         fi
         off=$(awk "BEGIN {printf \"%+.1f\", ($predicted / $(bytes "$published") - 1) * 100}")
-        verdict=$(awk "BEGIN {print ($off <= 3 && $off >= -3) ? \"met\" : \"**missed**\"}")
+        verdict=$(awk "BEGIN {print ($off <= 3 && $off >= -3) ? \"$off %\" : \"**$off %**\"}")
         echo "| $model | $kinds | $engine | $figure | $published | $(shown "$predicted" "$published") |" \
-            "$off % | $verdict | $source |"
+            "$verdict | $source |"
     done < <(grep -v '^#' "$here/kv-pools.tsv" | tr '\t' '|')
 }
 
 page() {
     sed '/^<!-- below: kv-pools.sh -->$/q' "$here/kv-pools.md"
     echo
-    echo "| model | layers | engine | figure | published | predicted | error | verdict | source |"
-    echo "|---|---|---|---|---|---|---|---|---|"
+    echo "| model | layers | engine | figure | published | predicted | error | source |"
+    echo "|---|---|---|---|---|---|---|---|"
     rows
 }
 

@@ -124,6 +124,9 @@ static void note_model(const struct setup *setup, struct result *result)
     if (!model->known) {
         result_note(result, note_architecture_unknown(model->name, model->architecture));
     }
+    if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
+        result_note(result, note_attention_type(dtype_name(model->kv)));
+    }
     note_layers(setup, result);
     if (model->kv_lora > 0 && model->index_topk > 0 && cohort.context > model->index_topk &&
         !uses) {

@@ -1,5 +1,6 @@
 /* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
  * sequence, and, if an engine is named, how that engine divides its pool. */
+#include "answer/table.h"
 #include "base/node.h"
 #include "base/units.h"
 #include "cli/list/lists.h"
@@ -171,7 +172,7 @@ static bool print_vllm(const struct model_page *page, FILE *out, struct error *w
     }
     if (page->pool > 0) {
         kv_groups_say(&groups, &limits, page->pool, page->length, text, sizeof text);
-        fprintf(out, "%s\n", text);
+        table_line("", text, out);
     }
     return true;
 }
@@ -192,7 +193,9 @@ static bool print_sglang(const struct model_page *page, FILE *out)
     struct kv_pools pools = page_pools(page);
     char text[320];
     kv_pools_say(&page->model, &pools, text, sizeof text);
-    return fprintf(out, "\n%s\n", text) > 0;
+    fputc('\n', out);
+    table_line("", text, out);
+    return true;
 }
 
 static bool print_page(const struct model_page *page, FILE *out, struct error *why)
