@@ -84,22 +84,31 @@ static uint64_t largest_token(const struct kv_groups *groups)
     return most;
 }
 
+static uint64_t largest_state(const struct kv_groups *groups)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        most = groups->kinds[i].state_bytes > most ? groups->kinds[i].state_bytes : most;
+    }
+    return most;
+}
+
 /* Tokens of a block whose page is no smaller than a state. */
 static uint64_t aligned_block(const struct kv_groups *groups, const struct kv_limits *limits)
 {
-    uint64_t state = 0, token = largest_token(groups), step = limits->block;
+    uint64_t state = largest_state(groups), token = largest_token(groups), step = limits->block;
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct kv_group *kind = &groups->kinds[i];
-        state = kind->state_bytes > state ? kind->state_bytes : state;
         step = kind->kind == ATTENTION_MLA && limits->alignment > step ? limits->alignment : step;
     }
-    return state == 0 ? limits->block : step * whole_share(state, step * token);
+    return state == 0 || token == 0 ? limits->block : step * whole_share(state, step * token);
 }
 
-/* Give every kind a page of the same bytes: that of the most bytes a token. */
+/* Give every kind a page of the same bytes: that of the most bytes a token, or a state. */
 static void unify_pages(struct kv_groups *groups, uint64_t block)
 {
-    uint64_t page = block * largest_token(groups);
+    uint64_t token = largest_token(groups),
+             page = token > 0 ? block * token : largest_state(groups);
     for (uint32_t i = 0; i < groups->count; i++) {
         struct kv_group *kind = &groups->kinds[i];
         uint64_t fits = kind->token_bytes > 0 ? page / kind->token_bytes : block;
@@ -117,7 +126,7 @@ static void single_group(struct kv_groups *groups, uint64_t block)
         struct kv_group *kind = &groups->kinds[i];
         kind->groups = i == 0;
         kind->block = block;
-        kind->page = block * kind->token_bytes;
+        kind->page = kind->token_bytes > 0 ? block * kind->token_bytes : kind->state_bytes;
         groups->layers += kind->layers;
         groups->block_bytes += kind->layers * kind->page;
     }
@@ -154,6 +163,9 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
             return error_expect(why, "a model without them, or no engine");
         }
         add_layer(model, i, limits, out);
+    }
+    if (out->count == 0) {
+        return error_set(why, NULL, 0, "no layer of %s keeps anything", model->name);
     }
     for (uint32_t i = 0; i < out->count; i++) {
         all = all && keeps_all(&out->kinds[i]);

@@ -30,10 +30,12 @@ struct kv_limits serving_kv_limits(const struct point *point)
                         point->setup.mechanisms.prefix != PREFIX_NONE);
 }
 
+/* At least 1: of layers that keep only states a token has none. */
 static uint64_t host_token_bytes(const struct setup *setup)
 {
     double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
-    return (uint64_t)((double)serving_token_bytes(setup) * copies);
+    uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
+    return bytes > 0 ? bytes : 1;
 }
 
 /* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
@@ -106,7 +108,7 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
 
 /* Tokens of sequences of the mean length that the pool holds, as the engine divides it if its
  * layers do not all keep the same. A sequence that decodes keeps no more of a window than that. */
-static uint64_t pool_tokens(const struct point *point, const struct plan *plan, double pool)
+static uint64_t engine_pool_tokens(const struct point *point, const struct plan *plan, double pool)
 {
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
@@ -142,7 +144,8 @@ static bool room_in_hbm(const struct point *point, const struct plan *plan,
         return false;
     }
     *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens = pool_tokens(point, plan, bytes) * point_passes(point),
+                                  .tokens =
+                                      engine_pool_tokens(point, plan, bytes) * point_passes(point),
                                   .weights = plan->memory.in[TIER_GPU].weights,
                                   .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);

@@ -146,7 +146,7 @@ static void say_title(const struct model_page *page, FILE *out)
     fputc('\n', out);
 }
 
-static bool print_table(struct frame *frame, FILE *out, struct error *why)
+static bool page_print_table(struct frame *frame, FILE *out, struct error *why)
 {
     fputc('\n', out);
     bool ok = frame != NULL && frame_ok(frame, why) && frame_print(frame, NULL, out, why);
@@ -167,7 +167,7 @@ static bool print_vllm(const struct model_page *page, FILE *out, struct error *w
     struct kv_groups groups;
     char text[320];
     if (!kv_groups_plan(&page->model, &limits, &groups, why) ||
-        !print_table(kv_groups_frame(&groups, &limits, page->length, why), out, why)) {
+        !page_print_table(kv_groups_frame(&groups, &limits, page->length, why), out, why)) {
         return false;
     }
     if (page->pool > 0) {
@@ -202,9 +202,9 @@ static bool print_page(const struct model_page *page, FILE *out, struct error *w
 {
     say_title(page, out);
     say_shared(page, out);
-    return print_table(model_page_layers(page, why), out, why) &&
-           print_table(model_page_weights(page, why), out, why) &&
-           print_table(model_page_kept(page, why), out, why) &&
+    return page_print_table(model_page_layers(page, why), out, why) &&
+           page_print_table(model_page_weights(page, why), out, why) &&
+           page_print_table(model_page_kept(page, why), out, why) &&
            (page->engine == SERVER_ENGINE_NONE        ? true
             : page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
                                                       : print_vllm(page, out, why));

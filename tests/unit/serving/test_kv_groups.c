@@ -139,6 +139,19 @@ static void sglang_divides_full_and_states(void **state)
     model_release(&model);
 }
 
+/* The first layer of Qwen3.5 alone: pages that are states, one or two to a sequence. */
+static void states_alone_are_pages(void **state)
+{
+    (void)state;
+    struct model model = load("qwen3.5-27b", DTYPE_BF16, 1);
+    model.layer_count = 1;
+    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
+    struct kv_groups groups = plan(&model, &limits);
+    assert_true(groups.block_bytes == model_state_bytes(&model, 0));
+    assert_int_equal(kv_groups_blocks(&groups, &limits, 100000), 2);
+    model_release(&model);
+}
+
 static void compressed_layers_are_refused(void **state)
 {
     (void)state;
@@ -162,6 +175,7 @@ int main(void)
         cmocka_unit_test(layers_that_keep_all_are_one_group),
         cmocka_unit_test(sglang_divides_full_and_sliding),
         cmocka_unit_test(sglang_divides_full_and_states),
+        cmocka_unit_test(states_alone_are_pages),
         cmocka_unit_test(compressed_layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
