@@ -124,12 +124,12 @@ bool error_rest(struct error *why, const char *command)
 {
     static const char dots[] = ", ...";
     size_t used = strlen(why->expected), end = sizeof dots - 1;
-    if (used >= end && strcmp(why->expected + used - end, dots) == 0) {
-        snprintf(why->expected + used - end, sizeof why->expected - used + end,
-                 " or another of '%.100s'", command);
-    } else if (why->nearest[0] == '\0' && used > LONG_LIST) {
+    if (why->nearest[0] == '\0' && used > LONG_LIST) {
         bool map = strncmp(why->expected, "a map of ", strlen("a map of ")) == 0;
         error_expect(why, map ? "a map of keys that '%.100s' prints" : "one of '%.100s'", command);
+    } else if (used >= end && strcmp(why->expected + used - end, dots) == 0) {
+        snprintf(why->expected + used - end, sizeof why->expected - used + end,
+                 " or another of '%.100s'", command);
     }
     return false;
 }

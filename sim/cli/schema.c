@@ -261,6 +261,8 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
     case SCENARIO_ENGINE:
         return schema_either(schema_words(key->words),
                              schema_pattern("^(vllm|sglang)-[0-9]+\\.[0-9]+$"));
+    case SCENARIO_CONFIG:
+        return json_pack("{s:s}", "type", "object");
     case SCENARIO_MACHINE:
         return machine_schema(why);
     case SCENARIO_TRACE:

@@ -1,6 +1,7 @@
 /* Sizes of one GPU's share. Weights are added up from the operators that read them, so that the
  * bytes held and the bytes read always agree. */
 #include "model/model.h"
+#include "model/layer_kind.h"
 #include "model/whole.h"
 
 /* OPT's position table starts with two rows that no token uses. */
@@ -27,16 +28,28 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
         return false;
     }
     const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
-    return a->attention == b->attention && a->window == b->window && a->unrotated == b->unrotated &&
-           a->routed == b->routed && a->ffn == b->ffn && a->experts == b->experts &&
-           a->experts_per_token == b->experts_per_token && a->shared_experts == b->shared_experts &&
-           a->shares_index == b->shares_index && a->exempt == b->exempt;
+    return a->attention == b->attention && a->window == b->window && a->ratio == b->ratio &&
+           a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
+           a->shares_kv == b->shares_kv && a->tied_value == b->tied_value &&
+           a->unrotated == b->unrotated && a->routed == b->routed && a->ffn == b->ffn &&
+           a->experts == b->experts && a->experts_per_token == b->experts_per_token &&
+           a->shared_experts == b->shared_experts && a->shares_index == b->shares_index &&
+           a->exempt == b->exempt;
+}
+
+static const struct layer_kind *geometry_kind_of(const struct model *model, uint32_t layer)
+{
+    return &layer_kinds[model->layers[layer].attention];
 }
 
 uint64_t model_kv_head_bytes(const struct model *model)
 {
-    uint64_t values = is_latent(model) ? (uint64_t)model->kv_lora + model->rope_dim
-                                       : 2 * (uint64_t)model->head_dim;
+    const struct model_layer full = {.attention = ATTENTION_FULL};
+    uint64_t values = 2 * (uint64_t)model->head_dim;
+    if (is_latent(model)) {
+        return layer_kinds[ATTENTION_MLA].entry(model, &full);
+    }
+    values = model->value_dim > 0 ? (uint64_t)model->head_dim + model->value_dim : values;
     return dtype_bytes(model->kv, values);
 }
 
@@ -45,36 +58,34 @@ uint64_t model_kept_token_bytes(const struct model *model)
     return model_kv_heads(model) * model_kv_head_bytes(model);
 }
 
+uint64_t model_kv_entry_bytes(const struct model *model, uint32_t layer)
+{
+    return geometry_kind_of(model, layer)->entry(model, &model->layers[layer]);
+}
+
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
 {
-    bool keeps = model->layers[layer].attention != ATTENTION_LINEAR;
-    return keeps ? model_kept_token_bytes(model) : 0;
+    const struct model_layer *at = &model->layers[layer];
+    if (at->attention == ATTENTION_COMPRESSED) {
+        uint64_t entry = model_kv_entry_bytes(model, layer) + layer_index_entry(model, at);
+        return at->ratio > 0 ? whole_share(entry, at->ratio) : 0;
+    }
+    return at->shares_kv ? 0 : model_kv_entry_bytes(model, layer);
 }
 
 bool model_layer_local(const struct model *model, uint32_t layer)
 {
-    enum attention_kind kind = model->layers[layer].attention;
-    return kind == ATTENTION_SLIDING || kind == ATTENTION_CHUNKED || kind == ATTENTION_LINEAR;
+    return geometry_kind_of(model, layer)->local || model->layers[layer].shares_kv;
 }
 
-/* The recurrent state, and what the convolution keeps of the last tokens' Q, K and V. */
 uint64_t model_state_bytes(const struct model *model, uint32_t layer)
 {
-    const struct model_linear *linear = &model->linear;
-    if (model->layers[layer].attention != ATTENTION_LINEAR) {
-        return 0;
-    }
-    uint64_t key = whole_share(linear->key_heads, model->tensor_parallel) * linear->key_dim;
-    uint64_t value = whole_share(linear->value_heads, model->tensor_parallel) * linear->value_dim;
-    uint64_t state = whole_product(whole_product(value, linear->key_dim), linear->state_bytes);
-    uint64_t seen = whole_product(2 * key + value, linear->kernel - 1);
-    return whole_sum(state, dtype_bytes(DTYPE_BF16, seen));
+    return geometry_kind_of(model, layer)->fixed(model, &model->layers[layer]);
 }
 
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context)
 {
-    uint64_t window = model->layers[layer].window;
-    return model_layer_local(model, layer) && window < context ? window : context;
+    return geometry_kind_of(model, layer)->entries(&model->layers[layer], context);
 }
 
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context)
@@ -84,13 +95,36 @@ uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_
     return mean ? ((uint64_t)at->window + 1) / 2 : model_layer_tokens(model, layer, context);
 }
 
+uint64_t model_layer_kv_bytes(const struct model *model, uint32_t layer, uint64_t context)
+{
+    const struct model_layer *at = &model->layers[layer];
+    if (at->shares_kv) {
+        return 0;
+    }
+    uint64_t entries = whole_product(model_layer_tokens(model, layer, context),
+                                     model_kv_entry_bytes(model, layer));
+    uint64_t keys = layer_selects(model, at)
+                        ? whole_product(context / at->ratio, layer_index_entry(model, at))
+                        : 0;
+    return whole_sum(whole_sum(entries, keys), model_state_bytes(model, layer));
+}
+
 uint64_t model_kv_bytes(const struct model *model, uint64_t context)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        bytes = whole_sum(bytes, whole_product(model_layer_tokens(model, i, context),
-                                               model_kv_token_bytes(model, i)));
-        bytes = whole_sum(bytes, model_state_bytes(model, i));
+        bytes = whole_sum(bytes, model_layer_kv_bytes(model, i, context));
+    }
+    return bytes;
+}
+
+uint64_t model_index_bytes(const struct model *model, uint64_t context)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        const struct model_layer *at = &model->layers[i];
+        uint64_t key = at->attention == ATTENTION_MLA ? layer_index_entry(model, at) : 0;
+        bytes = whole_sum(bytes, whole_product(context, key));
     }
     return bytes;
 }
@@ -119,7 +153,11 @@ static uint64_t geometry_table_bytes(const struct model *model)
     if (model->learned_positions) {
         rows += (uint64_t)model->trained_context + UNUSED_POSITIONS;
     }
-    return dtype_bytes(DTYPE_BF16, whole_product(rows, model->hidden));
+    const struct model_extras *extras = &model->extras;
+    uint64_t own = whole_product((uint64_t)extras->token_dim * model->layer_count,
+                                 whole_share(extras->token_vocabulary, model->tensor_parallel));
+    return dtype_bytes(DTYPE_BF16, whole_sum(whole_product(rows, model->hidden),
+                                             whole_sum(own, extras->encoders)));
 }
 
 /* Norm and head. A tied head is the embedding, so it takes nothing where that is held. */

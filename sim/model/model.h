@@ -1,7 +1,7 @@
 /* The geometry of a transformer: bytes and FLOPs of its weights, KV cache and operators.
  *
- * Read from a Hugging Face config.json; an unknown architecture is an error, never a guess. All
- * figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
+ * Read from a Hugging Face config.json. An unknown architecture is read by its keys: what they do
+ * not say (norms, biases) is left out, and `known` is false. All figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
  * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
  * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
  * DeepSeek's indexer and learned positions are replicated. The embedding and the output head are
@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 struct files;
+struct node;
 
 /* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4
  * 4.25 (one for 32), int4 4.125 (an fp16 scale for 128), int8 and fp8 8. Scales of whole tensors,
@@ -44,36 +45,58 @@ struct model_parallel {
 
 struct model_options {
     int weights, kv; /* enum dtype, or -1: as the model says (quantization_config), else bf16 */
-    uint32_t tensor_parallel; /* >= 1 */
+    uint32_t tensor_parallel;  /* >= 1 */
+    const struct node *config; /* keys in place of those of config.json, or NULL; borrowed */
 };
 
-/* Sliding: to the last `window` tokens. Chunked: to those since the last multiple of `window`.
- * Linear: a gated delta rule, which keeps a state instead of KV (arXiv:2412.06464). */
+/* Rows of layer_kind.h, which says what each keeps. */
 enum attention_kind {
     ATTENTION_FULL,
     ATTENTION_SLIDING,
     ATTENTION_CHUNKED,
     ATTENTION_LINEAR,
-    ATTENTION_MLA
+    ATTENTION_MLA,
+    ATTENTION_COMPRESSED,
+    ATTENTION_NONE,
+    ATTENTION_KINDS
 };
 
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
-    uint32_t window;   /* tokens, of a sliding or chunked layer */
-    bool unrotated;    /* Q and K carry no positions, and no norm */
-    bool shares_index; /* attends to what the layer before selected */
-    bool routed;       /* mixture of experts */
-    uint32_t ffn;      /* width of the dense FFN, or of one expert */
+    uint32_t window; /* tokens, of a sliding, chunked or compressed layer */
+    uint32_t ratio;  /* tokens of an entry of a compressed layer; 0: it has a window alone */
+    uint32_t kv_heads, head_dim; /* its own; 0: those of the model */
+    bool shares_kv;              /* reads the KV of an earlier layer, and keeps none */
+    bool tied_value;             /* V has no weights: it is K before norm and positions */
+    bool unrotated;              /* Q and K carry no positions, and no norm */
+    bool shares_index;           /* attends to what the layer before selected */
+    bool routed;                 /* mixture of experts */
+    uint32_t ffn;                /* width of the dense FFN, or of one expert; 0: there is no FFN */
     uint32_t experts, experts_per_token, shared_experts;
     uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
 };
 
-/* Heads of linear layers; all 0 if there are none. */
+/* Gated delta rule, Kimi's delta attention, Mamba-2 (linear.c). */
+enum linear_kind { LINEAR_DELTA, LINEAR_KIMI, LINEAR_MAMBA, LINEAR_KINDS };
+
+/* Heads of linear layers; all 0 if there are none. Of Mamba, K are its groups of B and C. */
 struct model_linear {
+    enum linear_kind kind;
     uint32_t key_heads, value_heads, key_dim, value_dim;
     uint32_t kernel;      /* tokens that the convolution sees */
     uint32_t state_bytes; /* of a value of the recurrent state */
+    bool full_gate;       /* Kimi's output gate is one matrix, not two of a low rank */
+};
+
+/* What some decoders have beside layers of attention and FFN; all 0 if they do not. */
+struct model_extras {
+    uint32_t token_dim, token_vocabulary; /* an embedding of each token for each layer (Gemma 3n) */
+    uint32_t residual_rank; /* a projection beside attention, of this rank (Gemma 3n's LAuReL) */
+    uint32_t streams;       /* of hidden states: AltUp's, or DeepSeek-V4's hyper-connections */
+    bool hyper_connections;
+    uint32_t output_groups, output_lora; /* DeepSeek-V4's output: a low rank for each group */
+    uint64_t encoders;                   /* weights of vision and audio, which cost memory only */
 };
 
 struct model {
@@ -83,18 +106,25 @@ struct model {
     uint32_t head_dim;        /* of MLA: the part of a query that carries no position */
     uint32_t trained_context; /* tokens; 0 unknown */
     bool learned_positions;   /* a context past the trained one cannot run (OPT) */
+    bool known;               /* the architecture is a row, not read by its keys alone */
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
     bool plain_query_key_norm; /* without weights */
+    bool wide_query_key_norm;  /* over all heads together */
     bool gated_attention;      /* Q comes with a gate of its size for the output */
     bool shared_gate;          /* the shared expert has a gate of its own */
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
-    uint32_t layer_norms; /* of a layer: 2, or 4 with norms after attention and FFN */
-    uint32_t kv_lora, rope_dim, query_lora, value_dim; /* MLA; 0 otherwise */
-    uint32_t index_heads, index_dim, index_topk;       /* DeepSeek's own indexer; 0 otherwise */
-    struct model_linear linear;                        /* of linear layers */
-    struct model_layer *layers;                        /* owned */
-    enum dtype weights, kv;
-    bool exempt_head; /* the quantisation leaves the output head in bf16 */
+    uint32_t layer_norms; /* of a layer: 2, 4 with norms after attention and FFN; 1: FFN has none */
+    uint32_t kv_lora, query_lora;                /* MLA; 0 otherwise */
+    uint32_t rope_dim;                           /* rotated part of a latent or compressed entry */
+    uint32_t value_dim;                          /* of V, if it differs from K; 0: it does not */
+    uint32_t index_heads, index_dim, index_topk; /* DeepSeek's own indexer; 0 otherwise */
+    uint32_t expert_dim;                         /* width that experts read and write; 0: hidden */
+    bool expert_latent_norm;                     /* with a norm of that width */
+    struct model_linear linear;                  /* of linear layers */
+    struct model_extras extras;
+    struct model_layer *layers;      /* owned */
+    enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
+    bool exempt_head;                /* the quantisation leaves the output head in bf16 */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
@@ -109,27 +139,35 @@ bool model_load(struct files *files, const char *name, const struct model_option
                 const char *file, int line, struct model *out, struct error *why);
 void model_release(struct model *model);
 
-/* KV heads of a layer on one GPU (the fullest: 8 heads on 3 GPUs are 3); query heads on one GPU.
- * MLA counts as one KV head. */
+/* KV heads of a layer with full attention on one GPU (the fullest: 8 heads on 3 GPUs are 3); query
+ * heads on one GPU. MLA counts as one KV head. */
 uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
-/* Bytes on one GPU. kv_head: K and V of one token of one KV head. kv_token: of one token in one
- * layer. kept_token: the same in any layer that keeps KV. kv: of a whole sequence of `context`
- * tokens (a local layer holds only its window or state). state: of one sequence in a linear layer,
- * 0 in others. activation: a checkpoint of one token's activations in a layer, which is not split.
- * The keys of DeepSeek's indexer count as metadata of the retrieval, not as KV. */
+/* Bytes on one GPU. kv_head: K and V of one token of one KV head of a layer with full attention.
+ * kept_token: of one token in all its heads. kv_entry: what attention in `layer` reads for an entry
+ * (layer_kind.h), its own or of the layer that it shares KV with. kv_token: what a token adds to
+ * what `layer` keeps while it keeps all. state: what one sequence takes in a layer whatever its
+ * length. layer_kv: what `layer` keeps of a sequence of `context` tokens; kv: what all layers keep.
+ * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
+ * DeepSeek's indexer count as metadata of the retrieval, not as KV, but in compressed layers;
+ * index: those of a whole sequence. */
 uint64_t model_kv_head_bytes(const struct model *model);
-uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_kept_token_bytes(const struct model *model);
-uint64_t model_kv_bytes(const struct model *model, uint64_t context);
+uint64_t model_kv_entry_bytes(const struct model *model, uint32_t layer);
+uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer);
 uint64_t model_state_bytes(const struct model *model, uint32_t layer);
+uint64_t model_layer_kv_bytes(const struct model *model, uint32_t layer, uint64_t context);
+uint64_t model_kv_bytes(const struct model *model, uint64_t context);
+uint64_t model_index_bytes(const struct model *model, uint64_t context);
 uint64_t model_activation_bytes(const struct model *model);
-/* Tokens that `layer` keeps at `context`: of chunks, the most that it ever keeps. */
+/* Entries that `layer` keeps at `context`, tokens in most kinds: of chunks, the most that it ever
+ * keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 /* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
-/* Does `layer` keep only a window, a chunk or a state? */
+/* Does `layer` keep less than every token: a window, a chunk, a state, compressed entries or the
+ * KV of another? */
 bool model_layer_local(const struct model *model, uint32_t layer);
 
 /* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
@@ -137,7 +175,7 @@ bool model_layer_local(const struct model *model, uint32_t layer);
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
 /* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of embedding, final
- * norm and head, if one stage has them all. */
+ * norm and head, if one stage has them all, with encoders. */
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
 uint64_t model_edge_weight_bytes(const struct model *model);
@@ -158,7 +196,7 @@ struct model_operator {
     bool grouped;          /* of experts: one product for each of those chosen */
     enum dtype weights;    /* the type of a product's weights */
 };
-#define MODEL_MOST_OPERATORS 24
+#define MODEL_MOST_OPERATORS 32
 
 /* The rows of a pass: one rank's own, and those of all ranks that share experts with it. */
 struct model_rows {

@@ -17,10 +17,12 @@ struct share {
     uint64_t batch, attended;        /* sequences; tokens that all of them attend to */
     uint64_t routed;                 /* sequences of all ranks, which share experts */
     uint64_t hidden, heads;
-    uint64_t query, kv;           /* of one token: Q; K, and as much again for V (except MLA) */
-    uint64_t ffn, shared;         /* dense; shared experts */
-    struct model_experts experts; /* of a routed layer */
-    uint64_t kv_bytes;            /* of one token */
+    uint64_t query, key, value;                      /* of one token: Q, K and V */
+    uint64_t result, kv_heads;                       /* what attention gives; KV heads */
+    uint64_t ffn, shared;                            /* dense; shared experts */
+    struct model_experts experts;                    /* of a routed layer */
+    uint64_t expert_dim;                             /* width that experts read and write */
+    uint64_t kv_bytes;                               /* of one entry */
     uint64_t linear_key, linear_value, linear_heads; /* K, V and value heads of a linear layer */
 };
 
@@ -32,9 +34,12 @@ struct operator_kind {
     bool (*present)(const struct share *share);
     void (*cost)(const struct share *share, struct model_operator *op);
 };
-extern const struct operator_kind attention_operators[], ffn_operators[];
+extern const struct operator_kind attention_operators[], linear_operators[], compressed_operators[],
+    ffn_operators[], extra_operators[];
 
+/* Always; in a layer that mixes tokens, by attention or a state; after attention and FFN. */
 bool operator_always(const struct share *share);
+bool operator_mixes(const struct share *share);
 bool operator_four_norms(const struct share *share);
 
 /* Add the activations, read or written, of every sequence: `values` for each. */

@@ -1,4 +1,6 @@
-/* From rows to operators: a layer's are those of its attention, then those of its FFN. */
+/* From rows to operators: a layer's are those of its attention, or of what it has instead, then
+ * those of its FFN. */
+#include "model/layer_kind.h"
 #include "model/operator.h"
 #include "model/whole.h"
 
@@ -27,7 +29,8 @@ void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t bat
 static enum dtype module_dtype(const struct share *share, enum model_module module)
 {
     bool exempt = (share->layer->exempt >> module & 1) != 0;
-    return exempt ? DTYPE_BF16 : share->model->weights;
+    bool expert = module >= MODULE_EXPERT_GATE && module <= MODULE_EXPERT_DOWN;
+    return exempt ? DTYPE_BF16 : expert ? share->model->experts : share->model->weights;
 }
 
 void operator_project(const struct share *share, struct model_operator *op,
@@ -45,6 +48,11 @@ bool operator_always(const struct share *share)
 {
     (void)share;
     return true;
+}
+
+bool operator_mixes(const struct share *share)
+{
+    return share->layer->attention != ATTENTION_NONE;
 }
 
 bool operator_four_norms(const struct share *share)
@@ -90,6 +98,19 @@ static const struct operator_kind edge_operators[] = {
 
 /* ---- layer and edge ---- */
 
+/* A query of MLA has a rotated part beside its heads' own; a compressed one within them. */
+static void operators_share_heads(const struct model *model, struct share *share)
+{
+    const struct model_layer *layer = share->layer;
+    bool latent = layer->attention == ATTENTION_MLA;
+    uint64_t key = layer_key_dim(model, layer), value = layer_value_dim(model, layer);
+    share->kv_heads = whole_share(layer_kv_heads(model, layer), model->tensor_parallel);
+    share->query = share->heads * (key + (latent ? model->rope_dim : 0));
+    share->key = share->kv_heads * key;
+    share->value = share->kv_heads * value;
+    share->result = share->heads * value;
+}
+
 static struct share operators_share_of(const struct model *model, uint32_t layer,
                                        struct model_rows rows, uint64_t attended)
 {
@@ -101,14 +122,14 @@ static struct share operators_share_of(const struct model *model, uint32_t layer
         .hidden = model->hidden,
         .heads = model_query_heads(model),
     };
-    share.query = share.heads * ((uint64_t)model->head_dim + model->rope_dim);
-    share.kv = (uint64_t)model_kv_heads(model) * model->head_dim;
     if (layer < model->layer_count) {
         share.layer = &model->layers[layer];
+        operators_share_heads(model, &share);
         share.ffn = whole_share(share.layer->ffn, model->tensor_parallel);
         share.shared = whole_share((uint64_t)share.layer->shared_experts * share.layer->ffn,
                                    model->tensor_parallel);
-        share.kv_bytes = model_kv_token_bytes(model, layer);
+        share.expert_dim = model->expert_dim > 0 ? model->expert_dim : model->hidden;
+        share.kv_bytes = model_kv_entry_bytes(model, layer);
         share.linear_heads = whole_share(model->linear.value_heads, model->tensor_parallel);
         share.linear_value = share.linear_heads * model->linear.value_dim;
         share.linear_key = whole_share(model->linear.key_heads, model->tensor_parallel) *
@@ -152,6 +173,12 @@ size_t model_row_operators(const struct model *model, uint32_t layer, struct mod
     if (share.layer == NULL) {
         return add_operators(edge_operators, &share, out);
     }
-    size_t count = add_operators(attention_operators, &share, out);
-    return count + add_operators(ffn_operators, &share, out + count);
+    const struct operator_kind *const tables[] = {attention_operators, linear_operators,
+                                                  compressed_operators, ffn_operators,
+                                                  extra_operators};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        count += add_operators(tables[i], &share, out + count);
+    }
+    return count;
 }

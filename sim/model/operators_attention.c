@@ -1,76 +1,85 @@
-/* Attention, with grouped heads, with MLA, or linear. MLA is the absorbed form that decode uses:
+/* Attention with grouped heads or with MLA. MLA is the absorbed form that decode uses:
  * queries move into the latent space, so that each latent is read once for all heads (DeepSeek-V2,
  * arXiv:2405.04434). */
+#include "model/layer_kind.h"
 #include "model/operator.h"
 #include "model/whole.h"
 
 static bool latent(const struct share *share)
 {
-    return share->model->kv_lora > 0;
-}
-
-static bool linear(const struct share *share)
-{
-    return share->layer->attention == ATTENTION_LINEAR;
-}
-
-static bool attends(const struct share *share)
-{
-    return !linear(share);
+    return share->layer->attention == ATTENTION_MLA;
 }
 
 static bool grouped(const struct share *share)
 {
-    return !latent(share) && !linear(share);
+    return share->layer->attention <= ATTENTION_CHUNKED;
+}
+
+static bool attends(const struct share *share)
+{
+    return grouped(share) || latent(share);
+}
+
+static bool keeps(const struct share *share)
+{
+    return attends(share) && !share->layer->shares_kv;
 }
 
 static bool gated(const struct share *share)
 {
-    return share->model->gated_attention && !linear(share);
+    return share->model->gated_attention && attends(share);
 }
 
 static bool latent_query(const struct share *share)
 {
-    return share->model->query_lora > 0;
+    return share->model->query_lora > 0 && latent(share);
 }
 
 static bool rotary(const struct share *share)
 {
-    return !share->model->learned_positions && !share->layer->unrotated && !linear(share);
+    return !share->model->learned_positions && !share->layer->unrotated && attends(share);
 }
 
 static bool query_key_norm(const struct share *share)
 {
-    return share->model->query_key_norm && !share->layer->unrotated && !linear(share);
+    return share->model->query_key_norm && !share->layer->unrotated && grouped(share);
 }
 
 static bool indexed(const struct share *share)
 {
-    return share->model->index_heads > 0 && !share->layer->shares_index;
+    return share->model->index_heads > 0 && !share->layer->shares_index && attends(share);
 }
 
+/* A layer that shares KV has a query alone; with a tied value V is K. */
 static void qkv(const struct share *share, struct model_operator *op)
 {
+    const struct model_layer *layer = share->layer;
     uint64_t query = share->query * (share->model->gated_attention ? 2 : 1);
-    uint64_t out = query + 2 * share->kv;
+    uint64_t key = layer->shares_kv ? 0 : share->key;
+    uint64_t value = layer->shares_kv || layer->tied_value ? 0 : share->value;
+    uint64_t out = query + key + value;
     operator_project(share, op, MODULE_QUERY, share->hidden, query);
-    operator_project(share, op, MODULE_KEY, share->hidden, share->kv);
-    operator_project(share, op, MODULE_VALUE, share->hidden, share->kv);
+    if (!layer->shares_kv) {
+        operator_project(share, op, MODULE_KEY, share->hidden, key);
+        operator_project(share, op, MODULE_VALUE, share->hidden, value);
+    }
     operator_read(op, share->model->query_bias ? out : 0);
     operator_move(share, op, share->hidden + out);
 }
 
 static void qk_norm(const struct share *share, struct model_operator *op)
 {
-    bool plain = share->model->plain_query_key_norm;
-    operator_read(op, plain ? 0 : 2 * (uint64_t)share->model->head_dim);
-    operator_move(share, op, 2 * (share->query + share->kv));
+    const struct model *model = share->model;
+    uint64_t each = (uint64_t)layer_key_dim(model, share->layer);
+    uint64_t weights = model->wide_query_key_norm ? share->query + share->key : 2 * each;
+    operator_read(op, model->plain_query_key_norm ? 0 : weights);
+    operator_move(share, op, 2 * (share->query + share->key));
 }
 
 static void operators_attention_rope(const struct share *share, struct model_operator *op)
 {
     uint64_t values =
-        latent(share) ? (share->heads + 1) * share->model->rope_dim : share->query + share->kv;
+        latent(share) ? (share->heads + 1) * share->model->rope_dim : share->query + share->key;
     operator_move(share, op, 2 * values);
 }
 
@@ -143,22 +152,22 @@ static void index_norm(const struct share *share, struct model_operator *op)
 static void kv_write(const struct share *share, struct model_operator *op)
 {
     uint64_t latents = (uint64_t)share->model->kv_lora + share->model->rope_dim;
-    operator_move(share, op, latent(share) ? latents : 2 * share->kv);
+    operator_move(share, op, latent(share) ? latents : share->key + share->value);
     op->data_bytes = whole_sum(op->data_bytes, whole_product(share->batch, share->kv_bytes));
 }
 
 static void operators_attention_set(const struct share *share, struct model_operator *op)
 {
     const struct model *model = share->model;
-    uint64_t in = share->query, out = share->query;
-    double per_token = 4.0 * (double)share->query;
+    uint64_t in = share->query, out = share->result;
+    double per_token = 2.0 * ((double)in + (double)out);
     if (latent(share)) {
         in = share->heads * ((uint64_t)model->kv_lora + model->rope_dim);
         out = share->heads * model->kv_lora;
         per_token = 2.0 * ((double)in + (double)out);
     }
     op->matrix = true;
-    op->rows = (double)share->heads / (double)model_kv_heads(model);
+    op->rows = (double)share->heads / (double)share->kv_heads;
     op->flops = (double)share->attended * per_token;
     operator_read(op, model->attention_sinks ? share->heads : 0);
     operator_move(share, op, in + out);
@@ -167,7 +176,7 @@ static void operators_attention_set(const struct share *share, struct model_oper
 
 static void output(const struct share *share, struct model_operator *op)
 {
-    uint64_t in = latent(share) ? share->heads * share->model->value_dim : share->query;
+    uint64_t in = share->result;
     operator_project(share, op, MODULE_OUTPUT, in, share->hidden);
     operator_read(op, share->model->output_bias ? share->hidden : 0);
     operator_move(share, op, in + share->hidden);
@@ -175,54 +184,11 @@ static void output(const struct share *share, struct model_operator *op)
 
 static void output_gate(const struct share *share, struct model_operator *op)
 {
-    operator_move(share, op, 3 * share->query);
-}
-
-/* ---- linear layers ---- */
-
-/* Q, K, V and the gate of the output; and two numbers of each head, which stay in bf16. */
-static void linear_in(const struct share *share, struct model_operator *op)
-{
-    uint64_t out = 2 * (share->linear_key + share->linear_value);
-    operator_project(share, op, MODULE_LINEAR_IN, share->hidden, out);
-    operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, 2 * share->linear_heads);
-    operator_move(share, op, share->hidden + out + 2 * share->linear_heads);
-}
-
-/* Over the last tokens' Q, K and V. What it keeps of them counts with the recurrent state. */
-static void convolution(const struct share *share, struct model_operator *op)
-{
-    uint64_t values = 2 * share->linear_key + share->linear_value;
-    operator_read(op, whole_product(values, share->model->linear.kernel));
-    operator_move(share, op, 2 * values);
-}
-
-/* Each sequence's state is read, decayed, corrected by one token and written: elementwise work. */
-static void delta_rule(const struct share *share, struct model_operator *op)
-{
-    uint32_t layer = (uint32_t)(share->layer - share->model->layers);
-    uint64_t moved = whole_product(2, model_state_bytes(share->model, layer));
-    operator_read(op, 2 * share->linear_heads);
-    operator_move(share, op, 2 * (share->linear_key + share->linear_value));
-    op->data_bytes = whole_sum(op->data_bytes, whole_product(share->batch, moved));
-}
-
-static void gated_norm(const struct share *share, struct model_operator *op)
-{
-    operator_read(op, share->model->linear.value_dim);
-    operator_move(share, op, 3 * share->linear_value);
-}
-
-static void linear_out(const struct share *share, struct model_operator *op)
-{
-    operator_project(share, op, MODULE_LINEAR_OUT, share->linear_value, share->hidden);
-    operator_move(share, op, share->linear_value + share->hidden);
+    operator_move(share, op, 3 * share->result);
 }
 
 const struct operator_kind attention_operators[] = {
-    {"norm", MODEL_PRE, operator_always, operator_norm},
-    {"linear_in", MODEL_PRE, linear, linear_in},
-    {"convolution", MODEL_PRE, linear, convolution},
+    {"norm", MODEL_PRE, operator_mixes, operator_norm},
     {"qkv", MODEL_PRE, grouped, qkv},
     {"qk_norm", MODEL_PRE, query_key_norm, qk_norm},
     {"qkv_down", MODEL_PRE, latent, qkv_down},
@@ -233,14 +199,11 @@ const struct operator_kind attention_operators[] = {
     {"index_query", MODEL_PRE, indexed, index_query},
     {"index_key", MODEL_PRE, indexed, index_key},
     {"index_norm", MODEL_PRE, indexed, index_norm},
-    {"kv_write", MODEL_PRE, attends, kv_write},
+    {"kv_write", MODEL_PRE, keeps, kv_write},
     {"attention", MODEL_ATTEND, attends, operators_attention_set},
-    {"delta_rule", MODEL_ATTEND, linear, delta_rule},
     {"absorb_value", MODEL_POST, latent, absorb_value},
     {"output_gate", MODEL_POST, gated, output_gate},
     {"o", MODEL_POST, attends, output},
-    {"gated_norm", MODEL_POST, linear, gated_norm},
-    {"linear_out", MODEL_POST, linear, linear_out},
     {"attention_norm", MODEL_POST, operator_four_norms, operator_post_norm},
     {0},
 };

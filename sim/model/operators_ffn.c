@@ -17,7 +17,22 @@ static bool shares_experts(const struct share *share)
 
 static bool dense(const struct share *share)
 {
-    return !share->layer->routed;
+    return !share->layer->routed && share->layer->ffn > 0;
+}
+
+static bool ffn_has_norm(const struct share *share)
+{
+    return (dense(share) || routed(share)) && share->model->layer_norms > 1;
+}
+
+static bool ffn_four_norms(const struct share *share)
+{
+    return ffn_has_norm(share) && operator_four_norms(share);
+}
+
+static bool narrows(const struct share *share)
+{
+    return routed(share) && share->expert_dim != share->hidden;
 }
 
 static bool dense_gated(const struct share *share)
@@ -72,11 +87,20 @@ static void operators_ffn_route(const struct share *share, struct model_operator
     operator_move(share, op, share->layer->experts + 2 * (uint64_t)share->layer->experts_per_token);
 }
 
+/* The gate, if FFNs have one, and the matrix beside it. */
+static void ffn_project_up(const struct share *share, struct model_operator *op,
+                           enum model_module gate, uint64_t in, uint64_t out)
+{
+    if (share->model->gated_ffn) {
+        operator_project(share, op, gate, in, out);
+    }
+    operator_project(share, op, gate + 1, in, out);
+    operator_move(share, op, in + (share->model->gated_ffn ? 2 : 1) * out);
+}
+
 static void shared_gate_up(const struct share *share, struct model_operator *op)
 {
-    operator_project(share, op, MODULE_SHARED_GATE, share->hidden, share->shared);
-    operator_project(share, op, MODULE_SHARED_UP, share->hidden, share->shared);
-    operator_move(share, op, share->hidden + 2 * share->shared);
+    ffn_project_up(share, op, MODULE_SHARED_GATE, share->hidden, share->shared);
 }
 
 static void shared_activation(const struct share *share, struct model_operator *op)
@@ -122,13 +146,25 @@ static void spread_over_experts(const struct share *share, struct model_operator
     op->grouped = true;
 }
 
+/* Experts that work in a narrower space: the tokens go there once, before they are sent. */
+static void experts_narrow(const struct share *share, struct model_operator *op)
+{
+    operator_multiply(op, share->model->weights, share->batch, share->hidden, share->expert_dim);
+    operator_read(op, share->model->expert_latent_norm ? share->expert_dim : 0);
+    operator_move(share, op, share->hidden + share->expert_dim);
+}
+
+static void experts_widen(const struct share *share, struct model_operator *op)
+{
+    operator_multiply(op, share->model->weights, share->batch, share->expert_dim, share->hidden);
+    operator_move(share, op, share->hidden + share->expert_dim);
+}
+
 static void experts_gate_up(const struct share *share, struct model_operator *op)
 {
     struct share one = of_experts(share);
-    operator_project(&one, op, MODULE_EXPERT_GATE, one.hidden, one.ffn);
-    operator_project(&one, op, MODULE_EXPERT_UP, one.hidden, one.ffn);
+    ffn_project_up(&one, op, MODULE_EXPERT_GATE, one.expert_dim, one.ffn);
     operator_read(op, one.model->ffn_bias ? 2 * one.ffn : 0);
-    operator_move(&one, op, one.hidden + 2 * one.ffn);
     spread_over_experts(share, op);
 }
 
@@ -142,7 +178,7 @@ static void experts_activation(const struct share *share, struct model_operator 
 static void experts_down(const struct share *share, struct model_operator *op)
 {
     struct share one = of_experts(share);
-    operator_project(&one, op, MODULE_EXPERT_DOWN, one.ffn, one.hidden);
+    operator_project(&one, op, MODULE_EXPERT_DOWN, one.ffn, one.expert_dim);
     operator_read(op, one.model->ffn_bias ? one.hidden : 0);
     operator_move(&one, op, one.ffn + one.hidden);
     spread_over_experts(share, op);
@@ -156,7 +192,7 @@ static void operators_ffn_combine(const struct share *share, struct model_operat
 }
 
 const struct operator_kind ffn_operators[] = {
-    {"norm", MODEL_POST, operator_always, operator_norm},
+    {"norm", MODEL_POST, ffn_has_norm, operator_norm},
     {"gate_up", MODEL_POST, dense_gated, gate_up},
     {"up", MODEL_POST, dense_plain, up},
     {"activation", MODEL_POST, dense, activation},
@@ -166,10 +202,12 @@ const struct operator_kind ffn_operators[] = {
     {"shared_gate_up", MODEL_POST, shares_experts, shared_gate_up},
     {"shared_activation", MODEL_POST, shares_experts, shared_activation},
     {"shared_down", MODEL_POST, shares_experts, shared_down},
+    {"experts_narrow", MODEL_POST, narrows, experts_narrow},
     {"experts_gate_up", MODEL_POST, routed, experts_gate_up},
     {"experts_activation", MODEL_POST, routed, experts_activation},
     {"experts_down", MODEL_POST, routed, experts_down},
+    {"experts_widen", MODEL_POST, narrows, experts_widen},
     {"combine", MODEL_POST, routed, operators_ffn_combine},
-    {"ffn_norm", MODEL_POST, operator_four_norms, operator_post_norm},
+    {"ffn_norm", MODEL_POST, ffn_four_norms, operator_post_norm},
     {0},
 };

@@ -2,7 +2,7 @@
  * attention over the pairs (query, earlier token) that each layer sees. MLA attends with expanded
  * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
  * expansion costs as much as the absorption. */
-#include "model/model.h"
+#include "model/layer_kind.h"
 #include "model/whole.h"
 
 /* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
@@ -32,7 +32,9 @@ static double model_prefill_product_flops(const struct model *model, uint32_t la
 
 double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens)
 {
-    return 2.0 * (double)model_state_bytes(model, layer) * (double)tokens / MODEL_LINEAR_CHUNK;
+    bool linear = model->layers[layer].attention == ATTENTION_LINEAR;
+    double state = linear ? (double)model_state_bytes(model, layer) : 0;
+    return 2.0 * state * (double)tokens / MODEL_LINEAR_CHUNK;
 }
 
 /* The delta rule in chunks: K Kᵀ, Q Kᵀ, and triangular products with K and V inside a chunk, and
@@ -45,23 +47,56 @@ static double delta_flops(const struct model *model, uint64_t tokens)
     return 2 * (double)tokens * heads * (inside + state);
 }
 
+/* Of compressed layers: the window, and the entries of several tokens, all or those selected. */
+static double compressed_flops(const struct model *model, const struct model_layer *at,
+                               double tokens)
+{
+    double ratio = at->ratio, dims = 4.0 * model_query_heads(model) * model->head_dim;
+    bool selects = layer_selects(model, at);
+    if (at->ratio == 0) {
+        return pairs(tokens, at->window) * dims;
+    }
+    double chosen = selects ? model->index_topk : tokens;
+    double beside = pairs(tokens / ratio, chosen) * ratio;
+    double scores =
+        selects ? tokens * tokens / 2 / ratio * 2 * model->index_heads * model->index_dim : 0;
+    return (pairs(tokens, at->window) + beside) * dims + scores;
+}
+
+/* Of heads of K and V: those that a layer's tokens see. */
+static double heads_flops(const struct model *model, const struct model_layer *at, uint64_t tokens,
+                          double window)
+{
+    bool chunked = at->attention == ATTENTION_CHUNKED;
+    double seen = chunked ? chunk_pairs(tokens, at->window) : pairs((double)tokens, window);
+    double dims = (double)layer_key_dim(model, at) + layer_value_dim(model, at);
+    return seen * 2 * model_query_heads(model) * dims;
+}
+
+static double latent_flops(const struct model *model, const struct model_layer *at, double tokens)
+{
+    double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
+    double selected = model->index_topk > 0 ? model->index_topk : tokens;
+    double index = at->shares_index ? 0 : 2.0 * model->index_heads * model->index_dim;
+    return pairs(tokens, selected) * 2 * model_query_heads(model) * dims +
+           pairs(tokens, tokens) * index;
+}
+
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens)
 {
-    if (model->layers[layer].attention == ATTENTION_LINEAR) {
-        return delta_flops(model, tokens);
-    }
-    double heads = model_query_heads(model), length = (double)tokens;
-    double window = (double)model_layer_tokens(model, layer, tokens);
     const struct model_layer *at = &model->layers[layer];
-    if (at->attention != ATTENTION_MLA) {
-        bool chunked = at->attention == ATTENTION_CHUNKED;
-        double seen = chunked ? chunk_pairs(tokens, at->window) : pairs(length, window);
-        return seen * 4 * heads * model->head_dim;
+    switch (at->attention) {
+    case ATTENTION_LINEAR:
+        return delta_flops(model, tokens);
+    case ATTENTION_MLA:
+        return latent_flops(model, at, (double)tokens);
+    case ATTENTION_COMPRESSED:
+        return compressed_flops(model, at, (double)tokens);
+    case ATTENTION_NONE:
+        return 0;
+    default:
+        return heads_flops(model, at, tokens, (double)model_layer_tokens(model, layer, tokens));
     }
-    double dims = (double)model->head_dim + model->rope_dim + model->value_dim;
-    double selected = model->index_topk > 0 ? model->index_topk : window;
-    double index = at->shares_index ? 0 : 2.0 * model->index_heads * model->index_dim;
-    return pairs(length, selected) * 2 * heads * dims + pairs(length, length) * index;
 }
 
 double model_prefill_flops(const struct model *model, uint64_t tokens)

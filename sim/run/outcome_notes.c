@@ -115,6 +115,21 @@ static void note_contexts(const struct plan *plan, struct result *result)
     }
 }
 
+/* Which layers a system that offloads can offload. */
+static void note_layers(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    uint32_t stay = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        stay += model_layer_local(model, i);
+    }
+    if (!mechanisms_offload(&setup->mechanisms) || stay == 0) {
+        return;
+    }
+    result_note(result, stay == model->layer_count ? note_nothing_to_offload(model->name)
+                                                   : note_layers_stay(stay, model->layer_count));
+}
+
 static void note_model(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
@@ -125,7 +140,15 @@ static void note_model(const struct setup *setup, struct result *result)
     if (model->trained_context > 0 && longest > model->trained_context) {
         result_note(result, note_trained_context(model->name, model->trained_context));
     }
-    if (model->index_topk > 0 && cohort.context > model->index_topk && !uses) {
+    if (!model->known) {
+        result_note(result, note_architecture_unknown(model->name, model->architecture));
+    }
+    if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
+        result_note(result, note_attention_type(dtype_name(model->kv)));
+    }
+    note_layers(setup, result);
+    if (model->kv_lora > 0 && model->index_topk > 0 && cohort.context > model->index_topk &&
+        !uses) {
         result_note(result, note_indexer_unused(model->name));
     }
     if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&

@@ -76,9 +76,14 @@ static bool resolve_read_model(const struct node *root, struct files *files, str
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
-    struct model_options options = {-1, -1, 1};
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model_parallel parallel;
     const char *name;
+    options.config = node_said(root, "config");
+    if (options.config != NULL && options.config->kind != NODE_MAP) {
+        return node_error(options.config, why, "'config' is no map") ||
+               error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
+    }
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
         !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !resolve_read_dtype(dtype, "weights", &options.weights, why) ||

@@ -32,6 +32,9 @@ const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b",
      "name or Hugging Face id of a shipped model, folder with a config.json, or its path",
      .shape = SCENARIO_NAME, .named = &named_model},
+    {"config", "{sliding_window: 4096}",
+     "keys in place of those of the model's config.json; also model.KEY=VALUE in an override",
+     .shape = SCENARIO_CONFIG},
     {"hardware", "a40", "machine, or {gpu: a40, link: pcie5-x16, host: epyc-9654}",
      .shape = SCENARIO_MACHINE},
     {"system", "retroinfer", "preset of scenarios/systems, or a path", .shape = SCENARIO_NAME,
@@ -327,6 +330,17 @@ static bool scenario_check_single(const char *path, const char *text, struct err
                         path, text);
 }
 
+/* "model.KEY" is a key of the model's config.json. */
+const char *scenario_config_prefix(const char *override, int *length)
+{
+    int model = (int)strlen("model.");
+    if (*length <= model || strncmp(override, "model.", (size_t)model) != 0) {
+        return "";
+    }
+    *length -= model;
+    return "config.";
+}
+
 static bool lay_override(struct node *root, const char *override, struct error *why)
 {
     const char *equals = strchr(override, '=');
@@ -335,7 +349,8 @@ static bool lay_override(struct node *root, const char *override, struct error *
     if ((size_t)length >= sizeof path) {
         return error_usage(why, "--set", 0, "the key of '%.100s' is too long", override);
     }
-    snprintf(path, sizeof path, "%.*s", length, override);
+    const char *prefix = scenario_config_prefix(override, &length);
+    snprintf(path, sizeof path, "%s%.*s", prefix, length, equals - length);
     bool swept = strncmp(path, "sweep.", strlen("sweep.")) == 0;
     return scenario_check_single(path, equals + 1, why) &&
            ((swept ? lay_swept(root, path + strlen("sweep."), equals + 1, why)

@@ -29,6 +29,7 @@ enum scenario_shape {
     SCENARIO_SWITCH, /* yes or no */
     SCENARIO_WORD,   /* one of `words` */
     SCENARIO_ENGINE, /* the same, or another version of one (serve/server_engine.h) */
+    SCENARIO_CONFIG,
     SCENARIO_MACHINE,
     SCENARIO_TRACE,
     SCENARIO_CONTEXTS,
@@ -55,6 +56,10 @@ extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 
 /* The key that equals the first `length` characters of `name`; NULL if there is none. */
 const struct scenario_key *scenario_key_find(const char *name, size_t length);
+
+/* Of an override's key with `*length` characters: "config." for "model.KEY", and `*length` without
+ * its first word; "" and the whole key for another. */
+const char *scenario_config_prefix(const char *override, int *length);
 
 struct scenario {
     struct node *root;   /* all files and overrides merged, without `sweep` */

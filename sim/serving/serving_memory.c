@@ -12,6 +12,7 @@
 #include "decode/time/prefill.h"
 #include "run/run.h"
 #include "serving/engine_memory.h"
+#include "serving/kv_pools.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -22,10 +23,19 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return bytes * setup->model.tensor_parallel;
 }
 
+struct kv_limits serving_kv_limits(const struct point *point)
+{
+    return kv_limits_of((enum server_engine_id)point->workload.engine,
+                        point->workload.batched_tokens,
+                        point->setup.mechanisms.prefix != PREFIX_NONE);
+}
+
+/* At least 1: of layers that keep only states a token has none. */
 static uint64_t host_token_bytes(const struct setup *setup)
 {
     double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
-    return (uint64_t)((double)serving_token_bytes(setup) * copies);
+    uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
+    return bytes > 0 ? bytes : 1;
 }
 
 /* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
@@ -96,18 +106,46 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     return true;
 }
 
+/* Tokens of sequences of the mean length that the pool holds, as the engine divides it if its
+ * layers do not all keep the same. A sequence that decodes keeps no more of a window than that. */
+static uint64_t engine_pool_tokens(const struct point *point, const struct plan *plan, double pool)
+{
+    const struct setup *setup = &point->setup;
+    const struct model *model = &setup->model;
+    enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
+    double held = (double)plan->memory.in[TIER_GPU].kv;
+    double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct kv_limits limits = serving_kv_limits(point);
+    struct error why;
+    limits.in_flight = 1;
+    if (engine == SERVER_ENGINE_NONE || setup->kv_pool_tokens > 0) {
+        return (uint64_t)tokens;
+    }
+    if (engine == SERVER_ENGINE_SGLANG_05) {
+        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
+        bool divided = kv_pools_divide(model, pool, &pools);
+        return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
+                                  : tokens);
+    }
+    if (!kv_groups_plan(model, &limits, &groups, &why) || groups.groups < 2) {
+        return (uint64_t)tokens;
+    }
+    double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
+    return (uint64_t)(pool / (blocks * (double)groups.block_bytes) * (double)setup->context);
+}
+
 static bool room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_room *room, struct error *why)
 {
-    const struct setup *setup = &point->setup;
-    double token =
-        (double)plan->memory.in[TIER_GPU].kv / ((double)plan->batch * (double)setup->context);
     double bytes = 0;
     if (!pool_bytes(point, plan, &bytes, why)) {
         return false;
     }
     *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens = (uint64_t)(bytes / token) * point_passes(point),
+                                  .tokens =
+                                      engine_pool_tokens(point, plan, bytes) * point_passes(point),
                                   .weights = plan->memory.in[TIER_GPU].weights,
                                   .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);

@@ -5,6 +5,7 @@
 #include "run/context.h"
 #include "scenario/point.h"
 #include "serve/prefix/prefix_cache.h"
+#include "serving/kv_groups.h"
 
 struct serving_memory {
     uint32_t sequences; /* most of a step */
@@ -16,6 +17,9 @@ struct serving_memory {
 /* The memory of one server of `point`, which has a workload. */
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why);
+
+/* How the engine of a server that has one divides its pool (kv_groups.h). */
+struct kv_limits serving_kv_limits(const struct point *point);
 
 /* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);

@@ -1,6 +1,6 @@
 /* Fuzzes config.json: a text is refused with a reason, or it is a model whose sizes and operators
  * agree with each other. */
-#include "model/config.h"
+#include "model/read/config.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct model_options options = {-1, -1, size % 3 == 0 ? 2 : 1};
+    const struct model_options options = {
+        .weights = -1, .kv = -1, .tensor_parallel = size % 3 == 0 ? 2 : 1};
     struct model model;
     struct error why = {.found = ""};
     if (model_parse((const char *)data, size, "fuzz", &options, NULL, 0, &model, &why)) {

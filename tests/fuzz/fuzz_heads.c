@@ -1,7 +1,7 @@
 /* Fuzzes tables of the importance of heads: bytes are refused with a reason, or give a number from 0
  * to 1 for each KV head of each layer. */
-#include "model/config.h"
-#include "model/importance.h"
+#include "model/read/config.h"
+#include "model/read/importance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     char path[64];
     struct model model;
     struct error why = {.found = ""};

@@ -9,6 +9,7 @@ order='
 sim/base
 sim/engine
 sim/model
+sim/model/read
 sim/hardware
 sim/place
 sim/trace/format

@@ -160,7 +160,8 @@ static void names_of_setting(const struct offer *offer)
 static void names_of_keys(const struct offer *offer, const char *ending)
 {
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        bool map = key->shape == SCENARIO_MECHANISMS || key->shape == SCENARIO_SWEEP;
+        bool map = key->shape == SCENARIO_MECHANISMS || key->shape == SCENARIO_SWEEP ||
+                   key->shape == SCENARIO_CONFIG;
         offer_name(offer, key->name, map ? "." : ending);
     }
 }

@@ -18,12 +18,45 @@ static bool list_print(const struct list *list, struct error *why)
     return ok;
 }
 
+/* A kind of its own: not a table of names, but the page of one model. */
+static const char page_kind[] = "model";
+
+enum { SET, JSON };
+static const struct command_option options[] = {
+    [SET] = {.name = "--set",
+             .argument = "KEY=VALUE",
+             .summary =
+                 "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
+                 "kv_pool; or model.KEY for a key of config.json",
+             .repeats = true},
+    [JSON] = {.name = "--json", .summary = "model: print a JSON object"},
+    {.name = NULL},
+};
+
+static bool run_page(const struct arguments *arguments, const char *name, struct error *why)
+{
+    uint32_t count;
+    const char *const *sets = arguments_all(arguments, SET, &count);
+    if (name == NULL) {
+        error_usage(why, NULL, 0, "'list model' needs a name");
+        return error_expect(why, "one of 'spillway list models', or the path of a config.json");
+    }
+    return list_model_page(name, sets, count, arguments_given(arguments, JSON), why);
+}
+
 static bool list_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
     const char *kind = operands[0];
     size_t index = 0;
+    if (strcmp(kind, page_kind) == 0) {
+        return run_page(arguments, count > 1 ? operands[1] : NULL, why);
+    }
+    if (arguments_given(arguments, SET) || arguments_given(arguments, JSON)) {
+        error_usage(why, NULL, 0, "'list %s' takes no options", kind);
+        return error_expect(why, "spillway list model NAME --set KEY=VALUE --json");
+    }
     bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
     if (count > 1 && !machine && !model) {
         error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
@@ -43,10 +76,9 @@ static bool list_run(const struct arguments *arguments, struct error *why)
 
 static const char *list_name(size_t index)
 {
-    return index < sizeof lists / sizeof lists[0] ? lists[index]->name : NULL;
+    size_t count = sizeof lists / sizeof lists[0];
+    return index < count ? lists[index]->name : index == count ? page_kind : NULL;
 }
-
-static const struct command_option options[] = {{.name = NULL}};
 
 const struct command command_list = {
     .name = "list",
@@ -55,7 +87,8 @@ const struct command command_list = {
     .most_operands = 2,
     .kind = list_name,
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
-    .example = "spillway list systems\nspillway list hardware h100-sxm",
+    .example = "spillway list hardware h100-sxm\n"
+               "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",
     .options = options,
     .run = list_run,
 };

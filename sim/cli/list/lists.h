@@ -23,4 +23,8 @@ bool list_machine(const char *name, struct error *why);
 /* Print the row of one model, by any of its names or its path. */
 bool list_model(const char *name, struct error *why);
 
+/* Print the page of one model, as text or as a JSON object. `sets`: "KEY=VALUE" overrides. */
+bool list_model_page(const char *name, const char *const *sets, uint32_t set_count, bool json,
+                     struct error *why);
+
 #endif

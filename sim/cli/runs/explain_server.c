@@ -5,6 +5,8 @@
 #include "base/units.h"
 #include "answer/frame.h"
 #include "serving/engine_memory.h"
+#include "serving/kv_groups_text.h"
+#include "serving/kv_pools.h"
 #include "serving/serving_memory.h"
 
 #include <inttypes.h>
@@ -33,6 +35,39 @@ static void explain_server_put_line(const struct engine_memory_line *line, doubl
     frame_text(frame, 4, line->what);
 }
 
+/* How the engine divides the pool among layers that keep different things. */
+static bool print_division(const struct point *point, double pool, FILE *out, struct error *why)
+{
+    struct kv_limits limits = serving_kv_limits(point);
+    const struct model *model = &point->setup.model;
+    uint64_t length = model->trained_context > 0 ? model->trained_context : point->setup.context;
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct error other;
+    char text[SENTENCES];
+    if (point->workload.engine == SERVER_ENGINE_SGLANG_05) {
+        if (kv_pools_divide(model, pool, &pools)) {
+            kv_pools_say(model, &pools, text, sizeof text);
+            table_line("", text, out);
+        }
+        return true;
+    }
+    if (!kv_groups_plan(model, &limits, &groups, &other)) {
+        snprintf(text, sizeof text, "%s: a sequence takes the bytes that it keeps.", other.found);
+        table_line("", text, out);
+        return true;
+    }
+    if (groups.groups < 2) {
+        return true;
+    }
+    struct frame *frame = kv_groups_frame(&groups, &limits, length, why);
+    bool good = frame != NULL && frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
+    kv_groups_say(&groups, &limits, pool, length, text, sizeof text);
+    table_line("", text, out);
+    return good;
+}
+
 static bool explain_server_print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
@@ -47,7 +82,7 @@ static bool explain_server_print_lines(const struct point *point, FILE *out, str
     }
     bool good = frame_print(frame, NULL, out, why);
     frame_destroy(frame);
-    return good;
+    return good && print_division(point, memory.pool, out, why);
 }
 
 /* Where the pool of a server comes from that keeps all KV in HBM. */

@@ -56,7 +56,7 @@ static bool trace_generate_read_model(const struct arguments *arguments,
                                       struct trace_geometry *geometry, struct model *model,
                                       struct error *why)
 {
-    const struct model_options plain = {-1, -1, 1};
+    const struct model_options plain = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     const char *name = arguments_text(arguments, MODEL);
     if (name == NULL) {
         return true;

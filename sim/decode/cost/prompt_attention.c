@@ -1,6 +1,7 @@
 #include "decode/cost/prompt_attention.h"
 
 #include "decode/cost/roofline.h"
+#include "model/layer_kind.h"
 
 #include <math.h>
 
@@ -9,13 +10,17 @@
 /* MLA attends with expanded heads, whose keys carry positions beside. */
 static double token_flops(const struct model *model, uint32_t layer)
 {
-    switch (model->layers[layer].attention) {
+    const struct model_layer *at = &model->layers[layer];
+    switch (at->attention) {
     case ATTENTION_LINEAR:
+    case ATTENTION_NONE:
         return 0;
     case ATTENTION_MLA:
         return 2.0 * (model->head_dim + model->rope_dim + model->value_dim);
-    default:
+    case ATTENTION_COMPRESSED:
         return 4.0 * model->head_dim;
+    default:
+        return 2.0 * ((double)layer_key_dim(model, at) + layer_value_dim(model, at));
     }
 }
 
@@ -23,7 +28,7 @@ static double token_flops(const struct model *model, uint32_t layer)
 static double bytes_of(const struct model *model, uint32_t layer, uint64_t end, uint64_t tokens)
 {
     double rows = (double)tokens * model_query_heads(model);
-    return (double)model_kv_token_bytes(model, layer) *
+    return (double)model_kv_entry_bytes(model, layer) *
                (double)model_layer_tokens(model, layer, end) +
            model_prefill_state_bytes(model, layer, tokens) + rows * 4 * model->head_dim;
 }
@@ -37,7 +42,7 @@ void prompt_attention_add(struct prompt_attention *work, const struct model *mod
     work->heads = model_query_heads(model);
     work->kv_heads = model_kv_heads(model);
     work->token_flops = token_flops(model, layer);
-    work->token_bytes = (double)model_kv_token_bytes(model, layer) / work->kv_heads;
+    work->token_bytes = (double)model_kv_entry_bytes(model, layer) / work->kv_heads;
     work->flops += flops;
     work->bytes += bytes_of(model, layer, start + tokens, tokens);
     work->prompts++;

@@ -21,12 +21,6 @@ bool memory_can_offload(const struct setup *setup, uint32_t layer)
     return mechanisms_offload(&setup->mechanisms) && !model_layer_local(&setup->model, layer);
 }
 
-uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer)
-{
-    return model_layer_tokens(&setup->model, layer, setup->context) *
-           model_kv_head_bytes(&setup->model);
-}
-
 static uint64_t least_common_multiple(uint64_t a, uint64_t b)
 {
     uint64_t x = a, y = b;
@@ -323,8 +317,7 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
     double all = 0; /* bytes of all KV and states */
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        all += model_kv_heads(&setup->model) * (double)memory_head_bytes(setup, l) * batch;
-        all += (double)model_state_bytes(&setup->model, l) * batch;
+        all += (double)model_layer_kv_bytes(&setup->model, l, setup->context) * batch;
     }
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);

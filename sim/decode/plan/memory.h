@@ -27,9 +27,6 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
  * each GPU that has other KV. */
 double memory_host_copies(const struct setup *setup);
 
-/* KV bytes of one head for the whole context, or for the window in a sliding layer. */
-uint64_t memory_head_bytes(const struct setup *setup, uint32_t layer);
-
 /* Can this layer's KV leave HBM? Not in a sliding layer. */
 bool memory_can_offload(const struct setup *setup, uint32_t layer);
 

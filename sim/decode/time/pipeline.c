@@ -56,7 +56,7 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
 /* K and V of the attended tokens, copied for each query head and read again. */
 static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
-    double token = (double)model_kv_token_bytes(&pipe->setup->model, layer);
+    double token = (double)model_kv_entry_bytes(&pipe->setup->model, layer);
     return kernel_read(&pipe->setup->profile, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
 }
 

@@ -255,7 +255,7 @@ static const struct {
      "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
      "  nearest: 'sync'   expected: sync...or another of 'spillway list mechanisms'"},
     {"", "{summary: mine}",
-     "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: policy, budget, ..."},
+     "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: one of 'spillway list mechanisms'"},
     {"\nsync: gqu\n", NULL,
      "x.yaml:2: unknown value 'gqu' of 'sync'\n  nearest: 'gpu'   expected: cpu, gpu"},
     {"", "{transfer: gather}",

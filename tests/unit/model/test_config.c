@@ -71,8 +71,8 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "quantization_config", "{'quant_method': 'compressed-tensors'}",
          "c.json 'quantization_config.config_groups'"},
         {llama, "quantization_config",
-         "{'quant_method': 'fp8', 'modules_to_not_convert': ['re:layers.(1|2).mlp']}",
-         "c.json 'quantization_config.modules_to_not_convert' 're:layers.(1|2).mlp'"},
+         "{'quant_method': 'fp8', 'modules_to_not_convert': ['re:layers.[12].mlp']}",
+         "c.json 'quantization_config.modules_to_not_convert' 're:layers.[12].mlp'"},
         {llama, "quantization_config",
          "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
          "c.json 'quantization_config.modules_to_not_convert' 'model.layers.1.mlp.experts.7'"},
@@ -112,15 +112,33 @@ static void impossible_values_are_refused_by_key(void **state)
     }
 }
 
-static void unknown_architectures_name_the_known_ones(void **state)
+static void unknown_architectures_are_read_by_their_keys(void **state)
+{
+    (void)state;
+    struct model model, known = parsed(llama, NULL, NULL);
+    struct error why;
+    assert_true(parse(llama, "architectures", "['LlammaForCausalLM']", &model, &why));
+    assert_false(model.known);
+    assert_true(known.known);
+    assert_string_equal(model.architecture, "LlammaForCausalLM");
+    assert_int_equal(model_weight_bytes(&model), model_weight_bytes(&known));
+    assert_int_equal(model_kv_bytes(&model, 100), model_kv_bytes(&known, 100));
+    model_release(&model);
+    model_release(&known);
+}
+
+static void unknown_architectures_name_every_missing_key(void **state)
 {
     (void)state;
     struct model model;
     struct error why;
-    assert_false(parse(llama, "architectures", "['LlammaForCausalLM']", &model, &why));
-    assert_string_equal(why.found, "unknown architecture 'LlammaForCausalLM'");
+    assert_false(parse("{'architectures': ['LlammaForCausalLM'], 'num_hidden_layers': 2,"
+                       " 'vocab_size': 100}",
+                       NULL, NULL, &model, &why));
+    assert_string_equal(why.found, "unknown architecture 'LlammaForCausalLM', which lacks "
+                                   "hidden_size, num_attention_heads, intermediate_size");
     assert_string_equal(why.nearest, "LlamaForCausalLM");
-    assert_memory_equal(why.expected, "LlamaForCausalLM, ", strlen("LlamaForCausalLM, "));
+    assert_string_equal(why.expected, "these keys, for instance by --set model.hidden_size=N");
 }
 
 static void texts_that_are_no_config_are_refused(void **state)
@@ -139,7 +157,7 @@ static void texts_that_are_no_config_are_refused(void **state)
         {"[1]", "c.json: this is not a config.json: the top level is not an object"},
         {"{}", "c.json: 'architectures' names no architecture"},
     };
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model;
         struct error why;
@@ -158,7 +176,7 @@ static void deep_nesting_is_refused(void **state)
     enum { DEPTH = 100000 };
     char *text = malloc(DEPTH);
     memset(text, '[', DEPTH);
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
     struct error why;
     assert_false(model_parse(text, DEPTH, "c.json", &options, NULL, 0, &model, &why));
@@ -436,7 +454,7 @@ static void write_llama(const char *name)
 
 static bool load(const char *name, struct model *model, struct error *why)
 {
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     return model_load(NULL, name, &options, "a.yaml", 7, model, why);
 }
 
@@ -473,7 +491,7 @@ static void a_quantisation_that_is_not_read_is_refused(void **state)
     assert_string_equal(why.found,
                         "no 'quantization_config', but 'hf_quant_config.json' lies beside it");
     assert_null(model.layers);
-    const struct model_options stated = {DTYPE_NVFP4, -1, 1};
+    const struct model_options stated = {.weights = DTYPE_NVFP4, .kv = -1, .tensor_parallel = 1};
     assert_true(model_load(NULL, file_in("quantised"), &stated, NULL, 0, &model, &why));
     assert_int_equal(model.weights, DTYPE_NVFP4);
     model_release(&model);
@@ -539,7 +557,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_values_are_refused_by_key),
-        cmocka_unit_test(unknown_architectures_name_the_known_ones),
+        cmocka_unit_test(unknown_architectures_are_read_by_their_keys),
+        cmocka_unit_test(unknown_architectures_name_every_missing_key),
         cmocka_unit_test(texts_that_are_no_config_are_refused),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(absurd_products_of_sizes_are_refused),

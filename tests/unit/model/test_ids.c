@@ -21,7 +21,7 @@
 
 static bool load(const char *id, struct model *model, struct error *why)
 {
-    const struct model_options options = {-1, -1, 1};
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     return model_load(NULL, id, &options, "a.yaml", 7, model, why);
 }
 
@@ -158,9 +158,45 @@ static void every_model_that_ships_lists_its_ids(void **state)
     free(names);
 }
 
+/* A model is the same by its name, by each of its ids and by its file. */
+static void name_id_and_file_are_the_same_model(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *id;
+    } cases[] = {
+        {"llama-3.1-8b", "meta-llama/Llama-3.1-8B"},
+        {"gpt-oss-120b", "openai/gpt-oss-120b"},
+        {"qwen3.5-27b", "Qwen/Qwen3.5-27B"},
+        {"gemma-4-e2b", "google/gemma-4-E2B"},
+        {"deepseek-v3.2", "deepseek-ai/DeepSeek-V3.2"},
+        {"deepseek-v4-flash", "deepseek-ai/DeepSeek-V4-Flash"},
+        {"kimi-linear-48b-a3b", "moonshotai/Kimi-Linear-48B-A3B-Instruct"},
+        {"nemotron-3-nano-30b-a3b", "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model by[3];
+        struct error why;
+        char path[PATH_MAX];
+        assert_true(find_path("models", cases[i].name, "json", path, sizeof path, &why));
+        const char *const names[] = {cases[i].name, cases[i].id, path};
+        print_message("# %s\n", cases[i].name);
+        for (int j = 0; j < 3; j++) {
+            assert_true(load(names[j], &by[j], &why));
+            assert_int_equal(model_weight_bytes(&by[j]), model_weight_bytes(&by[0]));
+            assert_int_equal(model_kv_bytes(&by[j], 100000), model_kv_bytes(&by[0], 100000));
+            assert_int_equal(model_index_bytes(&by[j], 100000), model_index_bytes(&by[0], 100000));
+        }
+        for (int j = 0; j < 3; j++) {
+            model_release(&by[j]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(name_id_and_file_are_the_same_model),
         cmocka_unit_test(only_two_names_and_a_slash_are_an_id),
         cmocka_unit_test(an_id_loads_the_model_that_lists_it),
         cmocka_unit_test(an_unknown_id_names_the_nearest),

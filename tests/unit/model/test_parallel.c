@@ -24,7 +24,7 @@ enum { EXPERTS = 128, CHOSEN = 8, EXPERT_BYTES = 9437184, HIDDEN = 2048 };
 
 static struct model load(const char *name, uint32_t tensor, struct model_parallel parallel)
 {
-    struct model_options options = {-1, -1, tensor};
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = tensor};
     struct model model;
     struct error why;
     if (!model_load(NULL, name, &options, NULL, 0, &model, &why) ||

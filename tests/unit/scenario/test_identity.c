@@ -495,7 +495,8 @@ static bool is_said_at_need(const char *key)
                                        "hash_tokens",
                                        "cache_threshold",
                                        "balance_abs_threshold",
-                                       "balance_rel_threshold"};
+                                       "balance_rel_threshold",
+                                       "config"};
     bool found = false;
     for (size_t i = 0; i < COUNT(keys); i++) {
         found = found || strcmp(keys[i], key) == 0;

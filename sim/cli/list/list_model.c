@@ -1,0 +1,320 @@
+/* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
+ * sequence, and, if an engine is named, how that engine divides its pool. */
+#include "answer/table.h"
+#include "base/node.h"
+#include "base/units.h"
+#include "cli/list/lists.h"
+#include "cli/list/model_page.h"
+#include "model/parallel.h"
+#include "scenario/resolve_parallel.h"
+#include "scenario/scenario.h"
+#include "serving/kv_groups_text.h"
+#include "serving/kv_pools.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is asked ---- */
+
+static const char *const page_keys[] = {"config",          "dtype",
+                                        "tensor_parallel", "data_parallel",
+                                        "expert_parallel", "pipeline_parallel",
+                                        "expert_exchange", "expert_skew",
+                                        "engine",          "context",
+                                        "batched_tokens",  "kv_pool",
+                                        "hybrid_kv",       "prefix_caching",
+                                        "swa_full_ratio",  "decode_context_parallel",
+                                        "state_slots",     NULL};
+
+static bool page_read_set(struct node *root, const char *set, struct error *why)
+{
+    const char *equals = strchr(set, '=');
+    char path[256];
+    if (equals == NULL || equals == set) {
+        error_usage(why, "--set", 0, "invalid override '%.200s'", set);
+        return error_expect(why, "KEY=VALUE, such as tensor_parallel=8 or model.head_dim=64");
+    }
+    int length = (int)(equals - set);
+    const char *prefix = scenario_config_prefix(set, &length);
+    snprintf(path, sizeof path, "%s%.*s", prefix, length, equals - length);
+    return node_set(root, path, equals + 1, why);
+}
+
+static struct node *read_sets(const char *const *sets, uint32_t count, struct error *why)
+{
+    struct node *root = node_parse("{}", 2, "--set", why);
+    for (uint32_t i = 0; root != NULL && i < count; i++) {
+        if (!page_read_set(root, sets[i], why)) {
+            node_destroy(root);
+            root = NULL;
+        }
+    }
+    if (root != NULL && !node_check_keys(root, page_keys, "list model", why)) {
+        node_destroy(root);
+        root = NULL;
+    }
+    return root;
+}
+
+static bool read_dtype(const struct node *root, const char *key, int *out, struct error *why)
+{
+    const char *name = NULL;
+    const struct node *map = node_get(root, "dtype");
+    enum dtype dtype = DTYPE_BF16;
+    if (!node_text(map, key, &name, why) ||
+        (name != NULL && !dtype_find(name, "--set", 0, &dtype, why))) {
+        return false;
+    }
+    *out = name != NULL ? (int)dtype : -1;
+    return true;
+}
+
+static bool read_model(const struct node *root, const char *name, struct model *out,
+                       struct error *why)
+{
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model_parallel parallel;
+    options.config = node_get(root, "config");
+    return read_dtype(root, "weights", &options.weights, why) &&
+           read_dtype(root, "kv", &options.kv, why) &&
+           resolve_parallel(root, &options.tensor_parallel, &parallel, why) &&
+           model_load(NULL, name, &options, "--set", 0, out, why) &&
+           model_share(out, &parallel, "--set", 0, why);
+}
+
+static bool page_read_engine(const struct node *root, struct model_page *out, struct error *why)
+{
+    struct server_engine_version engine = {.id = SERVER_ENGINE_NONE};
+    const char *name = NULL;
+    uint64_t parts = 1;
+    out->hybrid = out->caches = true;
+    out->length = out->model.trained_context > 0 ? out->model.trained_context : 131072;
+    out->batched = 8192;
+    out->windowed = 0.8; /* SGLang 0.5's swa_full_tokens_ratio */
+    if (!node_text(root, "engine", &name, why) ||
+        (name != NULL && !server_engine_find(name, "--set", 0, &engine, why)) ||
+        !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &out->length, why) ||
+        !node_whole(root, "batched_tokens", UNIT_TOKENS, UINT32_MAX, &out->batched, why) ||
+        !node_quantity(root, "kv_pool", UNIT_BYTES, &out->pool, why) ||
+        !node_bool(root, "hybrid_kv", &out->hybrid, why) ||
+        !node_bool(root, "prefix_caching", &out->caches, why) ||
+        !node_quantity(root, "swa_full_ratio", UNIT_COUNT, &out->windowed, why) ||
+        !node_quantity(root, "state_slots", UNIT_COUNT, &out->slots, why) ||
+        !node_whole(root, "decode_context_parallel", UNIT_COUNT, 1024, &parts, why)) {
+        return false;
+    }
+    out->engine = engine.id;
+    out->context_parallel = (uint32_t)parts;
+    if (parts == 0 || out->model.tensor_parallel % parts != 0) {
+        error_usage(why, "--set", 0, "decode_context_parallel is %u", out->context_parallel);
+        return error_expect(why, "a divisor of tensor_parallel, which is %u",
+                            out->model.tensor_parallel);
+    }
+    return true;
+}
+
+/* ---- the page ---- */
+
+static void say_shared(const struct model_page *page, FILE *out)
+{
+    const struct model *model = &page->model;
+    char bytes[32];
+    if (model_gpus(model) == 1) {
+        return;
+    }
+    fprintf(out, "on %u GPUs", model_gpus(model));
+    fprintf(out,
+            " (tensor %u, data %u, experts %u, pipeline %u, context %u): weights of %s on the "
+            "fullest\n",
+            model->tensor_parallel, model->parallel.data, model->parallel.experts,
+            model->parallel.pipeline, page->context_parallel,
+            units_format((double)model_weight_bytes(model), UNIT_BYTES, bytes, sizeof bytes));
+}
+
+static void say_title(const struct model_page *page, FILE *out)
+{
+    const struct model *model = &page->model;
+    fprintf(
+        out, "%s: %s%s, %u layers, weights in %s%s%s, KV in %s", model->name, model->architecture,
+        model->known ? "" : " (unknown: read by its keys)", model->layer_count,
+        dtype_name(model->weights), model->experts != model->weights ? ", experts in " : "",
+        model->experts != model->weights ? dtype_name(model->experts) : "", dtype_name(model->kv));
+    if (model->trained_context > 0) {
+        fprintf(out, ", trained to %u tokens", model->trained_context);
+    }
+    fputc('\n', out);
+}
+
+static bool page_print_table(struct frame *frame, FILE *out, struct error *why)
+{
+    fputc('\n', out);
+    bool ok = frame != NULL && frame_ok(frame, why) && frame_print(frame, NULL, out, why);
+    frame_destroy(frame);
+    return ok;
+}
+
+static struct kv_limits page_limits(const struct model_page *page)
+{
+    struct kv_limits limits = kv_limits_of(page->engine, page->batched, page->caches);
+    limits.hybrid = page->hybrid;
+    return limits;
+}
+
+static bool print_vllm(const struct model_page *page, FILE *out, struct error *why)
+{
+    struct kv_limits limits = page_limits(page);
+    struct kv_groups groups;
+    char text[320];
+    if (!kv_groups_plan(&page->model, &limits, &groups, why) ||
+        !page_print_table(kv_groups_frame(&groups, &limits, page->length, why), out, why)) {
+        return false;
+    }
+    if (page->pool > 0) {
+        kv_groups_say(&groups, &limits, page->pool, page->length, text, sizeof text);
+        table_line("", text, out);
+    }
+    return true;
+}
+
+/* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
+static struct kv_pools page_pools(const struct model_page *page)
+{
+    double tokens = (double)page->length;
+    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots};
+    if (page->pool > 0) {
+        (void)kv_pools_divide(&page->model, page->pool, &pools);
+    }
+    return pools;
+}
+
+static bool print_sglang(const struct model_page *page, FILE *out)
+{
+    struct kv_pools pools = page_pools(page);
+    char text[320];
+    kv_pools_say(&page->model, &pools, text, sizeof text);
+    fputc('\n', out);
+    table_line("", text, out);
+    return true;
+}
+
+static bool print_page(const struct model_page *page, FILE *out, struct error *why)
+{
+    say_title(page, out);
+    say_shared(page, out);
+    return page_print_table(model_page_layers(page, why), out, why) &&
+           page_print_table(model_page_weights(page, why), out, why) &&
+           page_print_table(model_page_kept(page, why), out, why) &&
+           (page->engine == SERVER_ENGINE_NONE        ? true
+            : page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
+                                                      : print_vllm(page, out, why));
+}
+
+/* ---- for programs ---- */
+
+enum {
+    NAME,
+    ARCHITECTURE,
+    KNOWN,
+    TRAINED,
+    GPUS,
+    HELD,
+    LAYERS,
+    WEIGHTS,
+    KV,
+    GROUPS,
+    BLOCK,
+    TAKEN,
+    TOKENS,
+    LONGEST,
+    FULL,
+    WINDOWS,
+    STATES,
+    FIELDS
+};
+static const struct frame_column fields[FIELDS] = {
+    [NAME] = {.key = "model"},
+    [ARCHITECTURE] = {.key = "architecture"},
+    [KNOWN] = {.key = "known_architecture", .unit = ANSWER_INTEGER},
+    [TRAINED] = {.key = "trained_context", .unit = ANSWER_INTEGER},
+    [GPUS] = {.key = "gpus", .unit = ANSWER_INTEGER},
+    [HELD] = {.key = "weight_bytes", .unit = ANSWER_INTEGER},
+    [LAYERS] = {.key = "layers", .unit = ANSWER_JSON},
+    [WEIGHTS] = {.key = "weights", .unit = ANSWER_JSON},
+    [KV] = {.key = "kv", .unit = ANSWER_JSON},
+    [GROUPS] = {.key = "groups", .unit = ANSWER_JSON, .sparse = true},
+    [BLOCK] = {.key = "block_bytes", .unit = ANSWER_INTEGER, .sparse = true},
+    [TAKEN] = {.key = "sequence_bytes", .unit = ANSWER_INTEGER, .sparse = true},
+    [TOKENS] = {.key = "pool_tokens", .unit = ANSWER_INTEGER, .sparse = true},
+    [LONGEST] = {.key = "longest_sequence", .unit = ANSWER_INTEGER, .sparse = true},
+    [FULL] = {.key = "full_pool_bytes", .unit = ANSWER_INTEGER, .sparse = true},
+    [WINDOWS] = {.key = "window_pool_bytes", .unit = ANSWER_INTEGER, .sparse = true},
+    [STATES] = {.key = "state_pool_bytes", .unit = ANSWER_INTEGER, .sparse = true},
+};
+
+static bool put_vllm(const struct model_page *page, struct frame *frame, struct error *why)
+{
+    struct kv_limits limits = page_limits(page);
+    struct kv_groups groups;
+    uint64_t pool = (uint64_t)page->pool;
+    if (!kv_groups_plan(&page->model, &limits, &groups, why)) {
+        return false;
+    }
+    uint64_t blocks = kv_groups_blocks(&groups, &limits, page->length);
+    frame_take(frame, GROUPS, kv_groups_frame(&groups, &limits, page->length, why));
+    frame_number(frame, BLOCK, (double)groups.block_bytes);
+    frame_number(frame, TAKEN, (double)(blocks * groups.block_bytes));
+    if (pool > 0) {
+        frame_number(frame, TOKENS, (double)kv_groups_tokens(&groups, &limits, pool, page->length));
+        frame_number(frame, LONGEST,
+                     (double)kv_groups_longest(&groups, &limits, pool, page->length));
+    }
+    return true;
+}
+
+static bool put_page(const struct model_page *page, struct frame *frame, struct error *why)
+{
+    const struct model *model = &page->model;
+    struct kv_pools pools = page_pools(page);
+    frame_row(frame);
+    frame_text(frame, NAME, model->name);
+    frame_text(frame, ARCHITECTURE, model->architecture);
+    frame_number(frame, KNOWN, model->known);
+    frame_number(frame, TRAINED, model->trained_context > 0 ? (double)model->trained_context : NAN);
+    frame_number(frame, GPUS, model_gpus(model));
+    frame_number(frame, HELD, (double)model_weight_bytes(model));
+    frame_take(frame, LAYERS, model_page_layers(page, why));
+    frame_take(frame, WEIGHTS, model_page_weights(page, why));
+    frame_take(frame, KV, model_page_kept(page, why));
+    if (page->engine == SERVER_ENGINE_SGLANG_05) {
+        frame_number(frame, FULL, kv_pools_full(model, pools.tokens));
+        frame_number(frame, WINDOWS, kv_pools_window(model, pools.windowed));
+        frame_number(frame, STATES, kv_pools_states(model, pools.slots));
+    }
+    return page->engine == SERVER_ENGINE_NONE || page->engine == SERVER_ENGINE_SGLANG_05 ||
+           put_vllm(page, frame, why);
+}
+
+static bool print_json(const struct model_page *page, FILE *out, struct error *why)
+{
+    struct frame *frame = frame_create(fields, FIELDS, why);
+    bool ok = frame != NULL && put_page(page, frame, why) && frame_ok(frame, why) &&
+              frame_print_json(frame, out, why);
+    frame_destroy(frame);
+    return ok;
+}
+
+bool list_model_page(const char *name, const char *const *sets, uint32_t set_count, bool json,
+                     struct error *why)
+{
+    struct model_page page = {.engine = SERVER_ENGINE_NONE};
+    struct node *root = read_sets(sets, set_count, why);
+    bool ok = root != NULL && read_model(root, name, &page.model, why);
+    if (ok) {
+        ok = page_read_engine(root, &page, why) &&
+             (json ? print_json : print_page)(&page, stdout, why);
+        model_release(&page.model);
+    }
+    node_destroy(root);
+    return ok;
+}

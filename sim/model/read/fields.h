@@ -1,0 +1,48 @@
+/* Typed values from one JSON object, each checked against its range. A message names the file and
+ * the key, with the objects around it ("text_config.hidden_size"). */
+#ifndef MODEL_FIELDS_H
+#define MODEL_FIELDS_H
+
+#include "base/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fields {
+    const json_t *object; /* borrowed */
+    const char *file;
+    const char *inside; /* the object's own key, "text_config"; "" at the top */
+};
+
+/* A fallback for field_whole(): the key must be there. */
+#define FIELD_REQUIRED (-1)
+
+/* A whole number in [least, most]; `fallback` when the key is absent or null. */
+bool field_whole(const struct fields *fields, const char *key, uint32_t least, uint32_t most,
+                 int64_t fallback, uint32_t *out, struct error *why);
+
+/* The first of `keys` (NULL ends them) that the object has, other than null; else the first one.
+ * Families name the same fact differently. */
+const char *field_first(const struct fields *fields, const char *const *keys);
+
+/* The numbers of a list, or one number for all `count` of them, each in [0, most]; `fallback` when
+ * the key is absent or null. */
+bool field_each(const struct fields *fields, const char *key, uint32_t count, uint32_t most,
+                uint32_t fallback, uint32_t *out, struct error *why);
+
+/* When the key is absent or null, `*out` stays as it was. Text belongs to the object. */
+bool field_bool(const struct fields *fields, const char *key, bool *out, struct error *why);
+bool field_text(const struct fields *fields, const char *key, const char **out, struct error *why);
+
+/* A list or an object; NULL when absent or null. */
+bool field_list(const struct fields *fields, const char *key, const json_t **out,
+                struct error *why);
+bool field_object(const struct fields *fields, const char *key, const json_t **out,
+                  struct error *why);
+
+/* Set `why` to a complaint about `key`: "'KEY' " and the rest. Returns false. */
+bool field_error(const struct fields *fields, const char *key, struct error *why,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,146 @@
+/* Finding a model: a name in the data folder, a file, a folder in the layout of Hugging Face, or
+ * the id of one there. */
+#include "model/model.h"
+
+#include "base/files.h"
+#include "base/named.h"
+#include "base/node.h"
+#include "model/read/config.h"
+#include "model/read/importance.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Real files, even with every module of a large model listed, have some hundred KiB. */
+enum { MOST_CONFIG_BYTES = 4 << 20 };
+
+/* Where a name is that of a shipped model and of a quantisation that does not ship, say how to write
+ * both. Returns false. */
+static bool expect_quantised(const char *name, struct error *why)
+{
+    static const struct {
+        const char *ending, *dtype;
+    } endings[] = {
+        {"-awq", "int4"},       {"-awq-int4", "int4"},   {"-gptq", "int4"},
+        {"-gptq-int4", "int4"}, {"-gptq-int8", "int8"},  {"-int4", "int4"},
+        {"-w4a16", "int4"},     {"-int8", "int8"},       {"-w8a8", "int8"},
+        {"-fp8", "fp8"},        {"-fp8-dynamic", "fp8"}, {"-fp8-block", "fp8"},
+        {"-nvfp4", "nvfp4"},    {"-fp4", "nvfp4"},       {"-mxfp4", "mxfp4"},
+    };
+    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
+    size_t length = strlen(base);
+    char stem[NAMED_SIZE], model[NAMED_SIZE];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t cut = strlen(endings[i].ending);
+        if (length <= cut || length >= sizeof stem ||
+            strcasecmp(base + length - cut, endings[i].ending) != 0) {
+            continue;
+        }
+        snprintf(stem, sizeof stem, "%.*s", (int)(length - cut), base);
+        if (named_canonical(&named_model, stem, model)) {
+            error_nearest(why, model);
+            return error_expect(why, "model: %s, with dtype: {weights: %s}", model,
+                                endings[i].dtype);
+        }
+    }
+    return false;
+}
+
+/* Find the config.json that `name` stands for. An id that is also a path here is the path. */
+static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
+                        struct error *why)
+{
+    struct stat status;
+    if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
+        return expect_quantised(name, why);
+    }
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        return true;
+    }
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        path[--length] = '\0';
+    }
+    int written = snprintf(path + length, PATH_MAX - length, "/config.json");
+    return (size_t)written < PATH_MAX - length ||
+           error_set(why, name, 0, "the path of this model is too long");
+}
+
+/* "models/opt-30b.json" is opt-30b, "qwen3/config.json" is qwen3. */
+static void name_model(const char *path, struct model *model)
+{
+    const char *end = strrchr(path, '/');
+    if (end == NULL || strcmp(end, "/config.json") != 0) {
+        const char *dot = strrchr(path, '.');
+        end = dot != NULL && strcmp(dot, ".json") == 0 ? dot : path + strlen(path);
+    }
+    const char *start = end;
+    while (start > path && start[-1] != '/') {
+        start--;
+    }
+    bool here = end - start == 1 && *start == '.'; /* "./config.json" */
+    snprintf(model->name, sizeof model->name, "%.*s", here ? 6 : (int)(end - start),
+             here ? "config" : start);
+}
+
+static bool read_importance(struct files *files, const char *path, struct model *model,
+                            struct error *why)
+{
+    char table[PATH_MAX];
+    const char *dot = strrchr(path, '.');
+    size_t stem = dot != NULL && strcmp(dot, ".json") == 0 ? (size_t)(dot - path) : strlen(path);
+    int written = snprintf(table, sizeof table, "%.*s.heads.tsv", (int)stem, path);
+    return (size_t)written >= sizeof table || importance_read(files, table, model, why);
+}
+
+/* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
+ * bf16 the model would be wrong in silence. */
+static bool check_described(const char *path, const struct model_options *options,
+                            const struct model *model, struct error *why)
+{
+    static const char beside[] = "hf_quant_config.json";
+    char other[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int written = snprintf(other, sizeof other, "%.*s%s", (int)folder, path, beside);
+    bool named = strcmp(path + folder, "config.json") == 0 && (size_t)written < sizeof other;
+    if (!named || access(other, F_OK) != 0 || options->weights >= 0 ||
+        model->weights != DTYPE_BF16) {
+        return true;
+    }
+    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", beside);
+    return error_expect(why, "its 'quantization' as 'quantization_config', or 'dtype.weights'");
+}
+
+bool model_load(struct files *files, const char *name, const struct model_options *options,
+                const char *file, int line, struct model *out, struct error *why)
+{
+    char path[PATH_MAX];
+    size_t size;
+    *out = (struct model){0};
+    if (!find_config(name, file, line, path, why)) {
+        return false;
+    }
+    char *text = files_text(files, path, &size, why);
+    if (text == NULL) {
+        return false;
+    }
+    bool fine = size <= MOST_CONFIG_BYTES
+                    ? model_parse(text, size, path, options, file, line, out, why)
+                    : error_input(why, path, 0, "larger than 4 MiB: not a config.json");
+    free(text);
+    if (!fine) {
+        return false;
+    }
+    name_model(path, out);
+    if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
+        model_release(out);
+        return false;
+    }
+    return true;
+}
