@@ -12,10 +12,21 @@ struct report {
     const char *path;     /* of the page */
     size_t heading;       /* which of the page's */
     bool pictures;
+    bool steps;               /* time lines of the best runs */
     char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     FILE *out;
 };
+
+/* Copy plots/report/NAME.KIND into the page. */
+bool report_copy_file(const char *name, const char *kind, FILE *out, struct error *why);
+
+/* Write the runs for the page's script to move through, and time lines of steps; nothing for a
+ * single run. */
+bool report_write_explore(const struct report *report, struct error *why);
+
+/* Write the script (page.js and what follows it in plots/report). plots/report/policy.txt has its hash. */
+bool report_write_script(FILE *out, struct error *why);
 
 /* Write every picture whose rows the database has; for a picture that would be too full, how to
  * draw less. */
