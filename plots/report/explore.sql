@@ -2,6 +2,7 @@
 -- and a row for each run. A run without a key has no position on that axis.
 --   axes       name, whether its values are numbers, and each value as text and, for a number, in the axis' base unit
 --   measures   column, title, unit, what one shown unit is in the column's own; 1: more is better, -1: less is
+--   targets    of a plan, if all plans have the same
 --   runs       run, system, status, why there is no result, positions by axis, values by measure, the step's parts in us
 , axis(path, seat, name, numbers) AS (SELECT path, place - 1, name, numbers FROM walkable),
 position(path, value, text, x, seat) AS MATERIALIZED (
@@ -27,6 +28,7 @@ SELECT json_object(
              SELECT json_group_array(json_array(text, x)) FROM (SELECT * FROM position WHERE position.path = axis.path ORDER BY seat)))))
            FROM (SELECT * FROM axis ORDER BY seat) AS axis),
   'measures', (SELECT json_group_array(json_array(key, title, unit, scale, better)) FROM measure),
+  'targets', (SELECT MIN(targets) FROM plans HAVING COUNT(DISTINCT targets) = 1),
   'runs', (SELECT json_group_array(json_array(run, system, status, CASE WHEN status <> 'ok' THEN message END, json(positions),
              json_array(decode_tokens_per_s, tokens_per_s_per_user, step_us, tpot_ms, tpot_p99_ms, ttft_p50_ms, ttft_p99_ms, e2e_p50_ms,
                         goodput, requests_out_per_s, hit_ratio, mass_recall, hbm_bytes, dram_bytes, cost_per_million_tokens),

@@ -14,13 +14,20 @@ const named = (measure) => measure.unit && !measure.title.includes(measure.unit)
     `${measure.title} (${measure.unit})` : measure.title;
 const shown = (run, measure) => run.values[measure.place] / measure.scale;
 const has = (run, measure) => run.values[measure.place] !== null;
-const goals = measures.filter(({ key }) => ["decode_tokens_per_s", "step_us", "tpot_p99_ms",
-    "ttft_p99_ms", "goodput", "mass_recall",
-    "cost_per_million_tokens"].includes(key));
+
+/* Targets of a plan, such as "tpot_p99_ms<=50ms", are limits until the reader changes them. */
+const sizes = { us: .001, ms: 1, s: 1000 };
+const targets = Object.fromEntries([...data.targets?.matchAll(/(\w+)[<>]=([\d.]+)(us|ms|s)?/g) ?? []]
+    .map(([, key, value, unit]) => [key, String(value * (sizes[unit] ?? 1))]));
+const goals = measures.filter(({ key }) => key in targets || ["decode_tokens_per_s", "step_us", "tpot_p99_ms",
+    "ttft_p99_ms", "goodput", "mass_recall", "cost_per_million_tokens"].includes(key));
 
 /* Where the sliders stand. A run without a key stands at every value of it. */
-const here = axes.map((axis) => Math.max(0, axis.values.findIndex(([text]) => text === state.get(
-    axis.name))));
+const first = runs.find(({ run }) => run === source?.dataset.run) ?? runs[0];
+const here = axes.map((axis, i) => {
+    const kept = axis.values.findIndex(([text]) => text === state.get(axis.name));
+    return kept >= 0 ? kept : first?.at[i] ?? 0;
+});
 const stands = (run, at, except = -1) => run.at.every((place, i) => i === except || place ===
     null || place === at[i]);
 const distance = (run, at) => run.at.reduce((sum, place, i) => sum + (place === null || place ===
@@ -38,7 +45,10 @@ const place = (run) => axes.map((axis, i) => run.at[i] === null ? "" :
 
 /* ---- limits ---- */
 
-const limitOf = (measure) => parseFloat(state.get(`limit.${measure.key}`) ?? "");
+const limitText = ({ key }) => state.get(`limit.${key}`) ?? targets[key] ?? "";
+const limitOf = (measure) => parseFloat(limitText(measure));
+/* A target that is taken away stays away: "none" is no number. */
+const keepLimit = ({ key }, text) => keep(`limit.${key}`, text === "" && key in targets ? "none" : text);
 const misses = (run) => run.status !== "ok" ? [run.status] : goals.filter((goal) => {
     const limit = limitOf(goal);
     return !Number.isNaN(limit) && !(has(run, goal) && goal.better * shown(run, goal) >=
@@ -89,12 +99,12 @@ const showRuns = () => {
         1]), sort[2] === "-");
     const measure = chosen(),
         passing = some.filter((run) => misses(run).length === 0),
-        first = measure && best(passing, measure);
+        leader = measure && best(passing, measure);
     const count = anyLimit() ? `${passing.length} of ${some.length} ${some.length === 1 ? "run passes" :
         "runs pass"}. ` : "";
     const which = some.length === 1 ? "Here" : anyLimit() ? "Best of them" : "Best here";
     const what = (of) => of.title === of.unit ? of.unit : `${of.unit} ${of.title}`;
-    $("verdict").textContent = count + (first ?
-        `${which}: ${first.system}, ${short(shown(first, measure))} ${what(measure)}.` :
+    $("verdict").textContent = count + (leader ?
+        `${which}: ${leader.system}, ${short(shown(leader, measure))} ${what(measure)}.` :
         count ? "" : "No run here has that figure.");
 };

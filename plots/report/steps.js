@@ -134,8 +134,8 @@ const startAxes = () => axes.forEach((axis, i) => {
 const startLimits = () => goals.forEach((goal) => {
     const input = el("input", { type: "number", min: 0, step: "any", "data-limit": goal
             .key });
-    input.value = state.get(`limit.${goal.key}`) ?? "";
-    input.addEventListener("input", () => { keep(`limit.${goal.key}`, input.value); if ($(
+    input.value = limitText(goal);
+    input.addEventListener("input", () => { keepLimit(goal, input.value); if ($(
                 "all").open) showAll();
         show(); });
     $("limits").append(el("label", {},

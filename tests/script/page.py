@@ -176,6 +176,6 @@ check(browser.complaints == [], "nothing was complained about", *browser.complai
 browser.close()
 
 size = os.path.getsize(page)
-data = open(page, encoding="utf-8").read().split('id="data">')[1].split("</script>")[0]
+data = open(page, encoding="utf-8").read().split('id="data"')[1].split("</script>")[0]
 check(size + 1000 * len(data) / len(runs) < 3e6, f"a thousand points would fit in 3 MB ({len(data) / len(runs):.0f} bytes each, and {size})")
 sys.exit(failed > 0)

@@ -8,6 +8,7 @@
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
 #include "cli/frame/question.h"
+#include "cli/report/report_answer.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/prices.h"
 
@@ -70,6 +71,10 @@ const struct command_option advise_options[] = {
     [ADVISE_DB] = {.name = "--db",
                    .argument = "FILE",
                    .summary = "store the runs in this SQLite file; runs already in it are reused"},
+    [ADVISE_HTML] = {.name = "--html",
+                     .argument = "FILE",
+                     .summary =
+                         "also write a page of the answer and of all runs, as 'report' does"},
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
@@ -230,6 +235,36 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     return prices_check(prices, &machine, 1, why) && prices_lay(prices, machine, scenario, why);
 }
 
+/* A page is written from a store, which is kept if --db says so. */
+static bool advise_open_store(const struct arguments *arguments, struct store **out,
+                              struct error *why)
+{
+    if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
+        return (*out = store_open_memory(why)) != NULL;
+    }
+    return database_open(arguments, ADVISE_DB, out, why);
+}
+
+/* Of a database that is kept, only what this program computed. */
+bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
+                 const struct frame *verdict, struct error *why)
+{
+    const char *path = arguments_text(arguments, ADVISE_HTML);
+    const char *database = arguments_text(arguments, ADVISE_DB);
+    char note[DATABASE_NOTE];
+    if (path == NULL) {
+        return true;
+    }
+    struct store *shown = database != NULL ? database_show(database, note, why) : store;
+    const struct report_answer answer = {
+        shown, verdict, best != NULL ? best->cells[COLUMN_RUN].text : NULL, database};
+    bool good = shown != NULL && report_answer(&answer, path, why);
+    if (shown != store) {
+        store_close(shown);
+    }
+    return good;
+}
+
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
@@ -250,7 +285,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
         advise_read_limits(arguments, requests, &with, why) &&
         lay_price(arguments, &scenario, why) && advice_lay_context(&scenario, why) &&
         (!requests || advice_lay_requests(&scenario, why)) &&
-        database_open(arguments, ADVISE_DB, &with.store, why) &&
+        advise_open_store(arguments, &with.store, why) &&
         question_begin(&runs, &scenario, with.jobs, false, why) &&
         question_cache(&runs, arguments, ADVISE_NO_CACHE) &&
         (is_hire(arguments) ? advise_at_rate : advise_machine)(arguments, &scenario, &with, why);

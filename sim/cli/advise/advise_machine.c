@@ -25,19 +25,23 @@ static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *co
 }
 
 static bool advise_machine_print_answer(const struct arguments *arguments,
-                                        const struct advice *advice, const struct run_context *runs,
-                                        struct error *why)
+                                        const struct advice *advice,
+                                        const struct advice_options *with, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
     const struct table_view view = {.wide = arguments_given(arguments, ADVISE_WIDE),
                                     .why = arguments_given(arguments, ADVISE_WHY)};
-    struct frame *verdict = advise_verdict(advice, model, runs, why);
+    const struct result *best = advice->best != PLANNING_NONE
+                                    ? advice_result(&advice->systems.searches[advice->best])
+                                    : NULL;
+    struct frame *verdict = advise_verdict(advice, model, with->runs, why);
     bool good = verdict != NULL &&
                 (arguments_given(arguments, ADVISE_JSON)
                      ? advise_json(advice, verdict, stdout, why)
                      : advise_report(advice, model, verdict, &view, stdout, why)) &&
-                output_flush(stdout, "standard output", why);
+                output_flush(stdout, "standard output", why) &&
+                advise_page(arguments, with->store, best, verdict, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
@@ -96,7 +100,7 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
-           advise_machine_print_answer(arguments, &advice, with->runs, why);
+           advise_machine_print_answer(arguments, &advice, with, why);
     advice_release(&advice);
     return good;
 }

@@ -50,7 +50,7 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
 
 /* What was found before an interruption is shown, and the command fails all the same. */
 static bool print_hire(const struct arguments *arguments, const struct hire *hire,
-                       struct error *why)
+                       struct store *store, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
@@ -59,6 +59,13 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
                      : advise_hire_print(hire, model, arguments_given(arguments, ADVISE_WHY),
                                          stdout, why)) &&
                 output_flush(stdout, "standard output", why);
+    if (good && arguments_given(arguments, ADVISE_HTML)) {
+        struct frame *verdict = hire_verdict(hire, model, why);
+        const struct result *best =
+            hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
+        good = verdict != NULL && advise_page(arguments, store, best, verdict, why);
+        frame_destroy(verdict);
+    }
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));
 }
@@ -84,7 +91,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     }
     bool good = hire_run(scenario, &options, &hire, &interrupted, why);
     progress_clear();
-    good = good && print_hire(arguments, &hire, why);
+    good = good && print_hire(arguments, &hire, with->store, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     hire_release(&hire);
     return good;

@@ -159,6 +159,9 @@ static bool write_question(const struct report *report, struct error *why)
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
                title, report_table_text(&table, 0, "question"));
+    if (report->answer != NULL) {
+        report_write_verdict(report);
+    }
     if (*missing != '\0') {
         html_print(report->out, "<p>%s</p>\n", missing);
     }
@@ -205,6 +208,9 @@ static bool write_answer(const struct report *report, struct error *why)
 {
     bool titled = report->best.count > 0;
     struct report_table walks;
+    if (report->answer != NULL) {
+        return true;
+    }
     if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
         return false;
     }
@@ -257,7 +263,7 @@ static bool find_heading(struct report *report, struct error *why)
                               "holds no runs, miss curves or validations to report");
 }
 
-static bool write_report(struct report *report, struct error *why)
+bool report_write(struct report *report, struct error *why)
 {
     struct output output;
     if (!find_heading(report, why) ||
@@ -286,7 +292,7 @@ static bool report_run(const struct arguments *arguments, struct error *why)
                             .pictures = !arguments_given(arguments, NO_PICTURES),
                             .steps = arguments_given(arguments, STEPS)};
     report.store = database_show(report.database, report.note, why);
-    bool ok = report.store != NULL && write_report(&report, why);
+    bool ok = report.store != NULL && report_write(&report, why);
     store_close(report.store);
     return ok;
 }
@@ -300,8 +306,9 @@ static const struct command_option options[] = {
     [NO_PICTURES] = {.name = "--no-pictures",
                      .summary = "leave out pictures; gnuplot is then not needed"},
     [STEPS] = {.name = "--steps",
-               .summary = "compute the best runs again, for time lines of a step; for a database "
-                          "that you trust, because that reads the files which it names"},
+               .summary =
+                   "time lines of the best runs, which are computed again from the files that "
+                   "the database names: for one that you trust"},
     {.name = NULL},
 };
 

@@ -92,33 +92,57 @@ static bool trace_run(const char *run, const char *scenario_text, FILE *out, str
     return good;
 }
 
-/* The step of the best run of a setting. Of a run that cannot be
- * computed again, the reason. */
-static bool write_step(const struct report *report, size_t row, struct error *why)
+/* The time line of a step of a run. Of one that cannot be computed again, the reason; a server has
+ * none. */
+static bool write_step(const struct report *report, const char *run, const char *name,
+                       struct error *why)
 {
-    char *text = NULL, name[STEP_NAME];
+    char *text = NULL;
     size_t size = 0;
+    struct error unmade;
     struct result result;
-    const char *run = report_table_text(&report->best, row, "best");
-    const char *setting = report_table_text(&report->best, row, "setting");
-    snprintf(name, sizeof name, "%s%s%s", report_table_text(&report->best, row, "best_name"),
-             *setting != '\0' ? ", " : "", setting);
     result_init(&result);
     FILE *trace = open_memstream(&text, &size);
     bool ok = (trace != NULL || error_set(why, NULL, 0, "out of memory: no room for a step")) &&
               store_get(report->store, run, &result, why);
-    struct error unmade;
-    bool made = ok && trace_run(run, result.scenario, trace, &unmade);
+    bool asked = ok && result.cells[COLUMN_STEP].set && !result.cells[COLUMN_REQUESTS].set;
+    bool made = asked && trace_run(run, result.scenario, trace, &unmade);
     bool whole = trace != NULL && fclose(trace) == 0;
     if (made && whole) {
         html_print(report->out, "<script type=\"application/json\" data-step=\"%s\">", name);
         write_json(text, report->out);
-    } else if (ok) {
+    } else if (asked) {
         html_print(report->out, "<p>No time line of %s: %s.</p>\n", name, unmade.found);
     }
     free(text);
     result_release(&result);
     return ok;
+}
+
+/* Of the answer, or of the best runs of the first settings. */
+static bool write_time_lines(const struct report *report, struct error *why)
+{
+    bool ok = true;
+    if (report->answer != NULL) {
+        return report->answer->run == NULL ||
+               write_step(report, report->answer->run, "the answer", why);
+    }
+    for (size_t row = 0; ok && row < report->best.count && row < MOST_TIMELINES; row++) {
+        char name[STEP_NAME];
+        const char *setting = report_table_text(&report->best, row, "setting");
+        snprintf(name, sizeof name, "%s%s%s", report_table_text(&report->best, row, "best_name"),
+                 *setting != '\0' ? ", " : "", setting);
+        ok = write_step(report, report_table_text(&report->best, row, "best"), name, why);
+    }
+    return ok;
+}
+
+/* The run at which the sliders begin. */
+static const char *first_run(const struct report *report)
+{
+    const char *best = report_table_text(&report->best, 0, "best");
+    const char *run = report->answer != NULL ? report->answer->run : NULL;
+    return run != NULL ? run : best;
 }
 
 /* ---- the runs ---- */
@@ -133,12 +157,10 @@ bool report_write_explore(const struct report *report, struct error *why)
     bool ok = true;
     if (table.count > 0) {
         ok = report_copy_file("explore", "html", report->out, why);
-        fputs("<script type=\"application/json\" id=\"data\">", report->out);
+        html_print(report->out, "<script type=\"application/json\" id=\"data\" data-run=\"%s\">",
+                   first_run(report));
         write_json(report_table_text(&table, 0, "data"), report->out);
-    }
-    size_t steps = !report->steps || table.count == 0 ? 0 : report->best.count;
-    for (size_t row = 0; ok && row < steps && row < MOST_TIMELINES; row++) {
-        ok = write_step(report, row, why);
+        ok = ok && (!report->steps || write_time_lines(report, why));
     }
     report_table_release(&table);
     return ok;
