@@ -75,6 +75,10 @@ const struct command_option advise_options[] = {
                      .argument = "FILE",
                      .summary =
                          "also write a page of the answer and of all runs, as 'report' does"},
+    [ADVISE_DEPLOY] = {.name = "--deploy",
+                       .argument = "DIR",
+                       .summary = "also write files that start the advised servers, and the "
+                                  "benchmark that checks the prediction, into this folder"},
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},

@@ -4,6 +4,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "answer/table.h"
+#include "cli/plan/deployment.h"
 #include "cli/plan/plan_report.h"
 
 #include <stdio.h>
@@ -24,6 +25,24 @@ static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *co
     }
 }
 
+/* The files that start what is advised. */
+static bool deploy(const struct arguments *arguments, const struct advice *advice,
+                   const char *model, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    struct scenario scenario;
+    if (folder == NULL || advice->best == PLANNING_NONE) {
+        return true;
+    }
+    const struct search *best = &advice->systems.searches[advice->best];
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                deployment_write(&(struct deployment){&scenario, advice_result(best), model,
+                                                      advice->form.servers},
+                                 folder, why);
+    scenario_release(&scenario);
+    return good;
+}
+
 static bool advise_machine_print_answer(const struct arguments *arguments,
                                         const struct advice *advice,
                                         const struct advice_options *with, struct error *why)
@@ -41,7 +60,8 @@ static bool advise_machine_print_answer(const struct arguments *arguments,
                      ? advise_json(advice, verdict, stdout, why)
                      : advise_report(advice, model, verdict, &view, stdout, why)) &&
                 output_flush(stdout, "standard output", why) &&
-                advise_page(arguments, with->store, best, verdict, why);
+                advise_page(arguments, with->store, best, verdict, why) &&
+                deploy(arguments, advice, model, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));

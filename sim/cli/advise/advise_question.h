@@ -21,6 +21,7 @@ enum advise_option {
     ADVISE_SET,
     ADVISE_DB,
     ADVISE_HTML,
+    ADVISE_DEPLOY,
     ADVISE_NO_CACHE,
     ADVISE_JOBS,
     ADVISE_WIDE,

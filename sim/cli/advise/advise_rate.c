@@ -3,6 +3,7 @@
 #include "cli/advise/advise_question.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
+#include "cli/plan/deployment.h"
 #include "study/advise/advice_search.h"
 
 #include <stdio.h>
@@ -48,6 +49,23 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
     return true;
 }
 
+static bool deploy_hire(const struct arguments *arguments, const struct hire *hire,
+                        const char *model, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    struct scenario scenario;
+    if (folder == NULL || hire->best == HIRE_NONE) {
+        return true;
+    }
+    const struct hire_form *best = &hire->forms[hire->best];
+    bool good =
+        hire_scenario(hire, best, best->servers, &scenario, why) &&
+        deployment_write(&(struct deployment){&scenario, hire_holds(best), model, best->servers},
+                         folder, why);
+    scenario_release(&scenario);
+    return good;
+}
+
 /* What was found before an interruption is shown, and the command fails all the same. */
 static bool print_hire(const struct arguments *arguments, const struct hire *hire,
                        struct store *store, struct error *why)
@@ -66,6 +84,7 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
         good = verdict != NULL && advise_page(arguments, store, best, verdict, why);
         frame_destroy(verdict);
     }
+    good = good && deploy_hire(arguments, hire, model, why);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));
 }
