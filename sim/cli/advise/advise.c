@@ -45,10 +45,12 @@ const struct command_option advise_options[] = {
     [ADVISE_PRICE] =
         {.name = "--price",
          .argument = "M=P,...",
+         .list = true,
          .summary = "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9"},
     [ADVISE_WEIGHTS] =
         {.name = "--weights",
          .argument = "TYPE,...",
+         .list = true,
          .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: a "
                     "shipped variant of the model, or rounded (default: the model's own)"},
     [ADVISE_GPUS] = {.name = "--gpus",
