@@ -1,4 +1,5 @@
 """A headless Chromium that opens files, over the pipe of its DevTools: what a page says, shows and asks for."""
+
 import base64
 import json
 import os
@@ -23,11 +24,24 @@ class Browser:
         said, self.into = os.pipe()
         self.out, answer = os.pipe()
         # The browser reads from descriptor 3 and writes to descriptor 4.
-        command = ["sh", "-c", f'exec "$0" "$@" 3<&{said} 4>&{answer}', program(), "--headless=new", "--no-sandbox",
-                   "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--no-first-run",
-                   "--disable-background-networking", f"--user-data-dir={self.profile.name}", "about:blank"]
-        self.process = subprocess.Popen(command, pass_fds=(said, answer), stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        command = [
+            "sh",
+            "-c",
+            f'exec "$0" "$@" 3<&{said} 4>&{answer}',
+            program(),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--remote-debugging-pipe",
+            "--no-first-run",
+            "--disable-background-networking",
+            f"--user-data-dir={self.profile.name}",
+            "about:blank",
+        ]
+        self.process = subprocess.Popen(
+            command, pass_fds=(said, answer), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         os.close(said)
         os.close(answer)
         self.count, self.rest, self.complaints, self.requests, self.loaded = 0, b"", [], [], False
@@ -56,7 +70,9 @@ class Browser:
         if method == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
             self.complaints.append(str(given["args"]))
         elif method == "Runtime.exceptionThrown":
-            self.complaints.append(given["exceptionDetails"].get("exception", {}).get("description", str(given)))
+            self.complaints.append(
+                given["exceptionDetails"].get("exception", {}).get("description", str(given))
+            )
         elif method == "Log.entryAdded" and given["entry"]["level"] in ("error", "warning"):
             self.complaints.append(given["entry"]["text"])
         elif method == "Network.requestWillBeSent":
@@ -72,7 +88,7 @@ class Browser:
             message["sessionId"] = self.session
         data = json.dumps(message).encode() + b"\0"
         while data:
-            data = data[os.write(self.into, data):]
+            data = data[os.write(self.into, data) :]
         number = self.count
         while True:
             answer = self.read()
@@ -111,6 +127,10 @@ class Browser:
             file.write(base64.b64decode(taken["data"]))
 
     def size(self, width, height, dark=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme",
-                                                           "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tables fit the terminal, as wide as it says or as $COLUMNS does; where the output is no terminal they do not look at either.
+# Tables fit the terminal, as wide as it says or as $COLUMNS does; where the output is no terminal they look at neither.
 set -u
 cd "$(dirname "$0")/../.."
 source tests/script/tap.bash
