@@ -17,10 +17,20 @@ const has = (run, measure) => run.values[measure.place] !== null;
 
 /* Targets of a plan, such as "tpot_p99_ms<=50ms", are limits until the reader changes them. */
 const sizes = { us: .001, ms: 1, s: 1000 };
-const targets = Object.fromEntries([...data.targets?.matchAll(/(\w+)[<>]=([\d.]+)(us|ms|s)?/g) ?? []]
+const targets = Object.fromEntries([...(data.targets ?? source?.dataset.targets ?? "")
+    .matchAll(/(\w+)[<>]=([\d.]+)(us|ms|s)?/g)]
     .map(([, key, value, unit]) => [key, String(value * (sizes[unit] ?? 1))]));
 const goals = measures.filter(({ key }) => key in targets || ["decode_tokens_per_s", "step_us", "tpot_p99_ms",
     "ttft_p99_ms", "goodput", "mass_recall", "cost_per_million_tokens"].includes(key));
+
+/* An axis that another one decides, as a machine decides its price, needs no slider of its own. Of two that decide each
+   other, the one with names stays. */
+const follows = (axis, other) => {
+    const seen = new Map(runs.map(({ at }) => [at[other], at[axis]]));
+    return runs.every(({ at }) => seen.get(at[other]) === at[axis]);
+};
+const decided = axes.map((axis, i) => axes.some((other, j) => j !== i && follows(i, j) &&
+    (!follows(j, i) || other.numbers < axis.numbers || (other.numbers === axis.numbers && j < i))));
 
 /* Where the sliders stand. A run without a key stands at every value of it. */
 const first = runs.find(({ run }) => run === source?.dataset.run) ?? runs[0];

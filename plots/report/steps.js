@@ -125,8 +125,8 @@ const startAxes = () => axes.forEach((axis, i) => {
         step: 1, "aria-label": axis.name }) :
         el("select", { "aria-label": axis.name }, ...axis.values.map(([text], at) => el(
             "option", { value: at }, text)));
-    $("axes").append(el("label", {}, el("span", {}, axis.name), input, ...slides ? [
-        output] : []));
+    const label = el("label", {}, el("span", {}, axis.name), input, ...slides ? [output] : []);
+    if (!decided[i]) $("axes").append(label);
     knobs.push({ input, output });
     input.addEventListener("input", () => { here[i] = Number(input.value);
         standAt(i); });
@@ -162,13 +162,15 @@ const start = () => {
     startLimits();
     $("measure").append(...measures.map((measure) => el("option", { value: measure.key }, named(
         measure))));
-    $("over").append(...axes.map((axis, i) => el("option", { value: i }, axis.name)));
+    $("over").append(...axes.map((axis, i) => el("option", { value: i }, axis.name))
+        .filter((option, i) => !decided[i]));
     if (measures.some(({ key }) => key === state.get("show"))) $("measure").value = state.get(
         "show");
     const walked = axes.findIndex(({ name }) => name === state.get("over")),
-        most = Math.max(...axes.map(({ values }) => values.length));
-    $("over").value = String(walked >= 0 ? walked : axes.findIndex(({ values }) => values
-        .length === most));
+        free = axes.filter((axis, i) => !decided[i]),
+        most = Math.max(...free.map(({ values }) => values.length));
+    $("over").value = String(walked >= 0 ? walked :
+        axes.indexOf(free.find(({ values }) => values.length === most)));
     $("measure").addEventListener("change", () => { keep("show", $("measure").value);
         show(); });
     $("over").addEventListener("change", () => { keep("over", axes[$("over").value].name);
@@ -186,7 +188,7 @@ const start = () => {
     });
     $("all").addEventListener("toggle", () => $("all").open && showAll());
     startSteps();
-    standAt(-1);
+    standAt(axes.findIndex(({ name }) => state.has(name)));
     let width = innerWidth;
     if (steps.length > 0) showStep();
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth;

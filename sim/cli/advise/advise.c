@@ -253,17 +253,18 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
 
 /* Of a database that is kept, only what this program computed. */
 bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
-                 const struct frame *verdict, struct error *why)
+                 const struct targets *targets, const struct frame *verdict, struct error *why)
 {
     const char *path = arguments_text(arguments, ADVISE_HTML);
     const char *database = arguments_text(arguments, ADVISE_DB);
-    char note[DATABASE_NOTE];
+    char note[DATABASE_NOTE], limits[TARGETS_TEXT] = "";
     if (path == NULL) {
         return true;
     }
     struct store *shown = database != NULL ? database_show(database, note, why) : store;
     const struct report_answer answer = {
-        shown, verdict, best != NULL ? best->cells[COLUMN_RUN].text : NULL, database};
+        shown, verdict, best != NULL ? best->cells[COLUMN_RUN].text : NULL,
+        targets->count > 0 ? targets_text(targets, limits) : "", database};
     bool good = shown != NULL && report_answer(&answer, path, why);
     if (shown != store) {
         store_close(shown);

@@ -60,7 +60,7 @@ static bool advise_machine_print_answer(const struct arguments *arguments,
                      ? advise_json(advice, verdict, stdout, why)
                      : advise_report(advice, model, verdict, &view, stdout, why)) &&
                 output_flush(stdout, "standard output", why) &&
-                advise_page(arguments, with->store, best, verdict, why) &&
+                advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
                 deploy(arguments, advice, model, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||

@@ -38,7 +38,7 @@ bool advise_read_limits(const struct arguments *arguments, bool serves, struct a
 
 /* Write the page that --html asks for, if it does. `best` is the advised run; NULL: none. */
 bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
-                 const struct frame *verdict, struct error *why);
+                 const struct targets *targets, const struct frame *verdict, struct error *why);
 
 /* What one machine holds, and how. */
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,

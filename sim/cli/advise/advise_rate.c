@@ -81,7 +81,7 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
         struct frame *verdict = hire_verdict(hire, model, why);
         const struct result *best =
             hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
-        good = verdict != NULL && advise_page(arguments, store, best, verdict, why);
+        good = verdict != NULL && advise_page(arguments, store, best, &hire->targets, verdict, why);
         frame_destroy(verdict);
     }
     good = good && deploy_hire(arguments, hire, model, why);

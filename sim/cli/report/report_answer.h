@@ -9,6 +9,7 @@ struct report_answer {
     struct store *store;         /* with the question's runs, and others perhaps */
     const struct frame *verdict; /* answer/verdict.h */
     const char *run;             /* the advised one; NULL: nothing is advised */
+    const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
     const char *database;        /* its file; NULL: none */
 };
 

@@ -157,8 +157,10 @@ bool report_write_explore(const struct report *report, struct error *why)
     bool ok = true;
     if (table.count > 0) {
         ok = report_copy_file("explore", "html", report->out, why);
-        html_print(report->out, "<script type=\"application/json\" id=\"data\" data-run=\"%s\">",
-                   first_run(report));
+        html_print(report->out,
+                   "<script type=\"application/json\" id=\"data\" data-run=\"%s\" "
+                   "data-targets=\"%s\">",
+                   first_run(report), report->answer != NULL ? report->answer->targets : "");
         write_json(report_table_text(&table, 0, "data"), report->out);
         ok = ok && (!report->steps || write_time_lines(report, why));
     }
