@@ -8,7 +8,6 @@
 #include "cli/frame/database.h"
 #include "cli/frame/jobs.h"
 #include "cli/frame/question.h"
-#include "cli/report/report_answer.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/prices.h"
 
@@ -249,27 +248,6 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
         return (*out = store_open_memory(why)) != NULL;
     }
     return database_open(arguments, ADVISE_DB, out, why);
-}
-
-/* Of a database that is kept, only what this program computed. */
-bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
-                 const struct targets *targets, const struct frame *verdict, struct error *why)
-{
-    const char *path = arguments_text(arguments, ADVISE_HTML);
-    const char *database = arguments_text(arguments, ADVISE_DB);
-    char note[DATABASE_NOTE], limits[TARGETS_TEXT] = "";
-    if (path == NULL) {
-        return true;
-    }
-    struct store *shown = database != NULL ? database_show(database, note, why) : store;
-    const struct report_answer answer = {
-        shown, verdict, best != NULL ? best->cells[COLUMN_RUN].text : NULL,
-        targets->count > 0 ? targets_text(targets, limits) : "", database};
-    bool good = shown != NULL && report_answer(&answer, path, why);
-    if (shown != store) {
-        store_close(shown);
-    }
-    return good;
 }
 
 static bool advise_run(const struct arguments *arguments, struct error *why)

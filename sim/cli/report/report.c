@@ -153,7 +153,8 @@ static bool write_question(const struct report *report, struct error *why)
     if (!read_heading(report, report->heading, &table, why)) {
         return false;
     }
-    const char *title = report_table_text(&table, 0, "title");
+    const char *title =
+        report->answer != NULL ? report->answer->title : report_table_text(&table, 0, "title");
     const char *missing = report_table_text(&table, 0, "missing");
     bool ok = report_write_head(title, report->out, why);
     html_print(report->out,

@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 struct report_answer {
+    const char *title;           /* of the page */
     struct store *store;         /* with the question's runs, and others perhaps */
     const struct frame *verdict; /* answer/verdict.h */
     const char *run;             /* the advised one; NULL: nothing is advised */
