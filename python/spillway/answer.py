@@ -82,7 +82,7 @@ class Advice(Rows):
         return f"<table>{said}</table>"
 
 
-_SENTENCES = ("run", "fits", "offload", "instead", "limit", "sure", "start")
+_SENTENCES = ("run", "fits", "meets", "offload", "instead", "limit", "sure", "start")
 
 
 def _text(value):

@@ -29,7 +29,7 @@
 #include <stdio.h>
 
 /* A column of data has a key, one of tables for people a title; both have both. One with neither is
- * for who fills the frame. */
+ * for who fills the frame, and for sentences. */
 struct frame_column {
     enum figure figure; /* gives title, name, what and unit where these are not set, and the cells
                          * that frame_result() fills */
@@ -39,6 +39,7 @@ struct frame_column {
     const char *title; /* for people; NULL, without a figure: only data */
     const char *name;  /* by which a reader chooses it; NULL: always shown */
     const char *what;  /* its meaning */
+    const char *words; /* a sentence from the row's other values (sentence.h); NULL: none */
     int drop;          /* left out of a table that is too wide, highest first; 0: never */
     bool optional;     /* left out of a table if no row has it */
     bool sparse;       /* left out of the JSON of a row that does not have it, in place of null */
@@ -53,6 +54,7 @@ struct frame_cell {
     bool is_mean;            /* of draws; low and high are the interval of the mean */
     double value, low, high; /* low and high NaN: without a range */
     char *text;              /* in place of the value; owned */
+    struct frame *rows;      /* of which `text` is the JSON, for sentences; owned; NULL: none */
 };
 
 struct frame {
@@ -101,7 +103,10 @@ void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 /* Fill a column of ANSWER_JSON with a list of the rows of another frame. */
 bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
 
-/* The same, and destroy these rows. That memory ran out shows as when filling. */
+/* Own rows, of which sentences can speak (sentence.h). NULL counts as memory that ran out. */
+void frame_keep(struct frame *frame, uint32_t column, struct frame *rows);
+
+/* Both: a list that sentences can speak of. That memory ran out shows as when filling. */
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
 
 /* Fill it with the first row of another frame, as an object. */
@@ -112,6 +117,9 @@ void frame_result(struct frame *frame, const struct result *result);
 
 /* For people, `text` fills the line from a column on: why there are no figures. Copied. */
 void frame_reason(struct frame *frame, uint32_t column, const char *text);
+
+/* The same with the text of another cell, if it has one. */
+void frame_reason_of(struct frame *frame, uint32_t column, uint32_t text);
 
 /* The same of a run that has no figures: its status and message. */
 void frame_failed(struct frame *frame, uint32_t column, const struct result *result);

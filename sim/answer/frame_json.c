@@ -123,7 +123,7 @@ void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
     if (frame != NULL && !frame_list(frame, column, rows, &unused)) {
         frame->is_short = true;
     }
-    frame_destroy(rows);
+    frame_keep(frame, column, rows);
 }
 
 static bool print_object(const struct frame *row, FILE *out, struct error *why)

@@ -48,9 +48,9 @@ static void write_dollars(double value, char text[ANSWER_SIZE])
 
 static void write_rough(double value, char text[ANSWER_SIZE])
 {
-    double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    double unit = value != 0 ? pow(10, floor(log10(fabs(value))) - 1) : 1;
     double rounded = nearbyint(value / unit) * unit;
-    int decimals = rounded > 0 ? 1 - (int)floor(log10(rounded * 1.005)) : 0;
+    int decimals = rounded != 0 ? 1 - (int)floor(log10(fabs(rounded) * 1.005)) : 0;
     snprintf(text, ANSWER_SIZE, "%.*f", decimals > 0 ? decimals : 0, rounded);
 }
 

@@ -5,6 +5,10 @@ enum { INDENT = 9 };
 bool verdict_print(const struct frame *verdict, FILE *out, struct error *why)
 {
     bool good = frame_ok(verdict, why);
+    if (good && verdict->columns[0].title == NULL && verdict->cells[0].set) {
+        table_line("", verdict->cells[0].text, out);
+        fputc('\n', out);
+    }
     for (uint32_t i = 0; good && i < verdict->column_count; i++) {
         if (verdict->columns[i].title != NULL && verdict->cells[i].set) {
             fprintf(out, "%-*s", INDENT, verdict->columns[i].title);
@@ -12,6 +16,7 @@ bool verdict_print(const struct frame *verdict, FILE *out, struct error *why)
             fputc('\n', out);
         }
     }
+    fputc('\n', out);
     return good;
 }
 

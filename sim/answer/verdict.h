@@ -8,7 +8,8 @@
 
 #include "answer/frame.h"
 
-/* Print the sentences that are set, each behind its name. */
+/* Print the sentences that are set, each behind its name, and an empty line. The first column, if
+ * it has no title, is a line above them. */
 bool verdict_print(const struct frame *verdict, FILE *out, struct error *why);
 
 /* Print {"verdict":{...}} on a line. */

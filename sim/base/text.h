@@ -30,6 +30,9 @@ enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the final 0 */
  * left. */
 void text_escape(const char **at, char out[TEXT_ESCAPED]);
 
+/* Append the first part of `choice`, "one|other}", or the other. */
+void text_append_choice(char *text, size_t size, bool one, const char *choice);
+
 /* "s" unless there is one, for the end of a noun. */
 const char *text_plural(uint64_t count);
 

@@ -61,13 +61,6 @@ static void note_write_value(enum note_type type, const union note_value *value,
     }
 }
 
-/* `choice`: "one|other}". */
-static void write_choice(bool one, const char *choice, char *text, size_t size)
-{
-    const char *from = one ? choice : choice + strcspn(choice, "|") + 1;
-    text_append(text, size, "%.*s", (int)strcspn(from, "|}"), from);
-}
-
 /* Write a place of the words, whose name begins at `place`. Returns what follows it. */
 static const char *write_place(const struct note *note, const char *place, char *text, size_t size)
 {
@@ -79,7 +72,7 @@ static const char *write_place(const struct note *note, const char *place, char 
     }
     const union note_value *value = &note->values[i];
     if (place[length] == '?') {
-        write_choice(value->most == 1, place + length + 1, text, size);
+        text_append_choice(text, size, value->most == 1, place + length + 1);
     } else {
         note_write_value(kind->values[i].type, value, place + length, text, size);
     }

@@ -1,16 +1,17 @@
 /* Several servers that share one time, and the clients in front of them.
  *
  * Requests are sent in order, at their arrival times or when a client has its last answer. Nothing
- * is sent before every server has begun all iterations that begin earlier, so that a router sees the
- * load of that moment (server_load()). Its step ends later than it begins; what ends with it
- * is known early, but counts only from then on.
+ * is sent before every server has begun all iterations that begin earlier, so that a router sees
+ * the load of that moment (server_load()). Its step ends later than it begins; what ends with it is
+ * known early, but counts only from then on.
  *
  *   server 0   |--step--|-----step-----|
  *   server 1      |------step------|--step--|
  *   sent              ^ both steps have begun: the next iterations wait
  *
- * At the same time requests are sent before iterations begin, and these begin in the order in which they
- * became due. A server alone has the same iterations as it would if it knew all requests beforehand.
+ * At the same time requests are sent before iterations begin, and these begin in the order in which
+ * they became due. A server alone has the same iterations as it would if it knew all requests
+ * beforehand.
  *
  * A later turn of a session is sent when the turn before it has ended and its user has thought. A
  * client has one session after the other.

@@ -1,7 +1,6 @@
-/* Each iteration is an event: time passes until something changes, requests arrive, the scheduler runs,
- * then a step runs. The conservation laws are checked in the middle of each event and after the
- * last (conservation.h).
- */
+/* Each iteration is an event: time passes until something changes, requests arrive, the scheduler
+ * runs, then a step runs. The conservation laws are checked in the middle of each event and after
+ * the last (conservation.h). */
 #include "serve/server_state.h"
 
 #include "base/array.h"

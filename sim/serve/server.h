@@ -123,9 +123,9 @@ struct server_totals {
     uint64_t swapped_blocks; /* swapped out; all of them come back in */
 };
 
-/* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins when the
- * last step has ended, or when the time without one is over: requests that have come meanwhile
- * join the queue, the scheduler runs, and a step runs if there is work. */
+/* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins
+ * when the last step has ended, or when the time without one is over: requests that have come
+ * meanwhile join the queue, the scheduler runs, and a step runs if there is work. */
 struct server;
 
 /* A server that serves requests of `requests` through `cache`, which is empty. `served`
@@ -144,8 +144,8 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
 /* When its next iteration begins; INT64_MAX if nothing is left to do. */
 int64_t server_due(const struct server *server);
 
-/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of its
- * step. */
+/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of
+ * its step. */
 struct server_ends {
     uint32_t refused, answered;
     int64_t refused_ns, answered_ns;

@@ -1,110 +1,153 @@
-#include "base/units.h"
-#include "cli/advise/advise_question.h"
-#include "cli/frame/jobs.h"
+/* How a run stands to its limits. */
+#include "cli/advise/advise_answer.h"
 
+#include "base/text.h"
+#include "study/plan/target.h"
+
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GPUS = 1024 };
+enum { FAR = 10 /* times the median */, NUMBER = ANSWER_SIZE };
 
-/* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
-static bool add_target(const char *bound, const char *value, int option, struct targets *targets,
-                       struct error *why)
+enum { KEY, VALUE, AT_MOST, BOUND, MET, HAVE, MISS, COLUMNS };
+
+static const struct frame_column columns[COLUMNS] = {
+    [KEY] = {.key = "key"},
+    [VALUE] = {.key = "value", .unit = ANSWER_REAL},
+    [AT_MOST] = {.key = "at_most", .unit = ANSWER_FLAG},
+    [BOUND] = {.key = "bound", .unit = ANSWER_REAL},
+    [MET] = {.key = "met", .unit = ANSWER_FLAG},
+    [HAVE] = {.name = "have"},
+    [MISS] = {.name = "miss"},
+};
+
+/* ---- names and numbers ---- */
+
+const char *advise_title(enum column column)
 {
-    struct targets more;
-    char text[TARGET_TEXT];
-    if (snprintf(text, sizeof text, "%s%s", bound, value) >= (int)sizeof text) {
-        error_usage(why, advise_options[option].name, 0, "'%.80s' is too long", value);
-        return error_expect(why, "a number with fewer digits");
-    }
-    if (!targets_parse(text, &more, why)) {
-        return false;
-    }
-    targets->all[targets->count++] = more.all[0];
-    return true;
-}
-
-/* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th
- * percentile. */
-static const struct {
-    const char *name, *column;
-} percentiles[] = {{"p50", "_p50_ms"}, {"p90", "_p90_ms"}, {"p99", "_p99_ms"}, {"mean", "_ms"}};
-
-/* Read what stands before a ':' and skip it. */
-static bool read_percentile(const char **text, const char *option, const char **column,
-                            struct error *why)
-{
-    const char *colon = strchr(*text, ':');
-    *column = "_p99_ms";
-    if (colon == NULL) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        size_t length = strlen(percentiles[i].name);
-        if ((size_t)(colon - *text) == length && strncmp(*text, percentiles[i].name, length) == 0) {
-            *column = percentiles[i].column;
-            *text = colon + 1;
-            return true;
+    static const struct {
+        enum column column;
+        const char *title;
+    } titles[] = {
+        {COLUMN_TTFT, "TTFT ms"},         {COLUMN_TTFT_P50, "TTFT p50 ms"},
+        {COLUMN_TTFT_P90, "TTFT p90 ms"}, {COLUMN_TTFT_P99, "TTFT p99 ms"},
+        {COLUMN_TPOT, "TPOT ms"},         {COLUMN_TPOT_P50, "TPOT p50 ms"},
+        {COLUMN_TPOT_P90, "TPOT p90 ms"}, {COLUMN_TPOT_P99, "TPOT p99 ms"},
+    };
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        if (titles[i].column == column) {
+            return titles[i].title;
         }
     }
-    error_usage(why, option, 0, "unknown percentile in '%.80s'", *text);
-    return error_expect(why, "a time such as 2s, or with p50:, p90:, p99: or mean: before it");
+    return column_kinds[column].name;
 }
 
-static bool add_time(const struct arguments *arguments, int option, bool serves,
-                     struct targets *targets, struct error *why)
+/* The title without its unit, which stands behind a value. */
+static int name_length(const char *title)
 {
-    const char *text = arguments_text(arguments, option), *column = "_ms";
-    char bound[TARGET_TEXT];
-    double ns;
-    if (text == NULL) {
-        return true;
-    }
-    if (serves && !read_percentile(&text, advise_options[option].name, &column, why)) {
-        return false;
-    }
-    if (!units_parse(text, UNIT_NS, NULL, 0, advise_options[option].name, &ns, why)) {
-        return error_expect(why, "a time with its unit, such as %s",
-                            option == ADVISE_TTFT ? "2s" : "50ms");
-    }
-    snprintf(bound, sizeof bound, "%s%s<=", option == ADVISE_TTFT ? "ttft" : "tpot", column);
-    return add_target(bound, text, option, targets, why);
+    const char *unit = strstr(title, " ms");
+    return (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
 }
 
-static bool advise_limits_add_mass(const struct arguments *arguments, struct advice_options *out,
-                                   struct error *why)
+/* A bound in the unit of its column's name. */
+static double bound_of(const struct target *target)
 {
-    const char *text = arguments_text(arguments, ADVISE_MASS);
-    double share;
-    out->candidates.allow_lossy = text != NULL;
-    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
-        return false;
-    }
-    if (text != NULL && share > 1) {
-        error_usage(why, NULL, 0, "'--mass' is '%.80s', which is more than 100 %%", text);
-        return error_expect(why, "a share such as 95%%");
-    }
-    return text == NULL || add_target("mass_recall>=", text, ADVISE_MASS, &out->targets, why);
+    enum column_type type = column_kinds[target->column].type;
+    return target->bound / (type == COLUMN_TYPE_MS ? 1e6 : type == COLUMN_TYPE_US ? 1e3 : 1);
 }
 
-static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t *out,
-                                    struct error *why)
+static const char *write_figure(const struct target *target, const struct result *result,
+                                char text[NUMBER])
 {
-    const char *text = arguments_text(arguments, ADVISE_GPUS);
-    uint64_t gpus = 0;
-    bool good = text == NULL ||
-                units_parse_whole(text, UNIT_COUNT, MOST_GPUS, NULL, 0, "--gpus", &gpus, why);
-    *out = (uint32_t)gpus;
-    return good && (text == NULL || gpus > 0 ||
-                    (error_usage(why, NULL, 0, "'--gpus' is 0"), error_expect(why, "1 or more")));
+    double value = result_number(result, target->column);
+    if (column_kinds[target->column].type != COLUMN_TYPE_MS || isnan(value)) {
+        return target_format(target, result, text);
+    }
+    return answer_format(ANSWER_DURATION, 0, 1e3 * value, NAN, NAN, text);
 }
 
-bool advise_read_limits(const struct arguments *arguments, bool serves, struct advice_options *out,
-                        struct error *why)
+/* ---- sentences ---- */
+
+/* A limit that is met, or missed, by less than a tenth. */
+static void say_margin(const struct target *target, const struct result *result,
+                       char text[ADVISE_WORDS])
 {
-    return add_time(arguments, ADVISE_TPOT, serves, &out->targets, why) &&
-           add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
-           advise_limits_add_mass(arguments, out, why) &&
-           advise_limits_read_gpus(arguments, &out->gpus, why) &&
-           jobs_read(arguments, ADVISE_JOBS, &out->jobs, why);
+    double margin = fabs(target_margin(target, result));
+    if (margin < TARGET_AMPLE) {
+        text_append(text, ADVISE_WORDS, " (by %.2g %%%s)", 100 * margin,
+                    target_band(target, result) == NULL ? ""
+                    : target_is_near(target, result)    ? ", within the error"
+                                                        : ", more than the error");
+    }
+}
+
+/* A median that is met says nothing of requests that take ten times as long. */
+static void say_tail(enum column column, const struct result *result, char text[ADVISE_WORDS])
+{
+    double median = result_number(result, column), tail = NAN;
+    char number[NUMBER];
+    if (column == COLUMN_TTFT_P50 || column == COLUMN_TPOT_P50) {
+        tail = result_number(result, column == COLUMN_TTFT_P50 ? COLUMN_TTFT_P99 : COLUMN_TPOT_P99);
+    }
+    if (tail >= FAR * median) {
+        text_append(text, ADVISE_WORDS, " (but p99 %s)",
+                    answer_format(ANSWER_DURATION, 0, 1e3 * tail, NAN, NAN, number));
+    }
+}
+
+/* What every server has to meet has words of its own. */
+static bool say_service(const struct target *target, const struct result *result,
+                        char miss[ADVISE_WORDS])
+{
+    if (target->column == COLUMN_LEFT_OUT) {
+        snprintf(miss, ADVISE_WORDS, "%.0f of %.0f requests are too long for its memory",
+                 result_number(result, COLUMN_LEFT_OUT), result_number(result, COLUMN_REQUESTS));
+    } else if (target->column == COLUMN_QUEUE_GROWS) {
+        double came = result_number(result, COLUMN_RATE_IN);
+        snprintf(miss, ADVISE_WORDS, "it falls behind: %.*g of %.*g requests a second answered",
+                 came < 1000 ? 3 : 7, result_number(result, COLUMN_RATE_OUT), came < 1000 ? 3 : 7,
+                 came);
+    }
+    return miss[0] != '\0';
+}
+
+static void say_target(struct frame *rows, const struct target *target, const struct result *result)
+{
+    char words[ADVISE_WORDS] = "", number[NUMBER];
+    const char *title = advise_title(target->column);
+    bool missed = target_violation(target, result) > 0;
+    bool service = say_service(target, result, words);
+    if (!service) {
+        snprintf(words, sizeof words, "%.*s %s %s %s", name_length(title), title,
+                 write_figure(target, result, number), missed ? "instead of" : "of", target->typed);
+        say_margin(target, result, words);
+        say_tail(target->column, result, words);
+    }
+    frame_text(rows, HAVE, service ? NULL : words);
+    frame_text(rows, MISS, missed ? words : NULL);
+}
+
+void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
+                       const struct result *result)
+{
+    char reason[ADVISE_WORDS];
+    struct error unused; /* memory that ran out shows when the frame is printed */
+    struct frame *rows = frame_create(columns, COLUMNS, &unused);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        frame_row(rows);
+        frame_text(rows, KEY, column_kinds[target->column].name);
+        frame_number(rows, VALUE, result_number(result, target->column));
+        frame_number(rows, AT_MOST, target->at_most);
+        frame_number(rows, BOUND, bound_of(target));
+        frame_number(rows, MET, target_violation(target, result) == 0);
+        if (result_ok(result)) {
+            say_target(rows, target, result);
+        } else if (i == 0) {
+            frame_text(rows, MISS, result_reason(result, reason, sizeof reason));
+        }
+    }
+    frame_take(frame, column, rows);
 }

@@ -1,12 +1,15 @@
+/* `advise` about one machine: what it holds, and how. */
+#include "answer/verdict.h"
+#include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
-#include "cli/advise/advise_verdict.h"
-#include "cli/advise/advise_words.h"
+#include "cli/frame/left_out.h"
+#include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
-#include "answer/table.h"
-#include "cli/plan/deployment.h"
 #include "cli/plan/plan_report.h"
+#include "cli/runs/runs_notes.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static void advise_machine_show_progress(const char *system, const char *machine, uint32_t runs,
@@ -23,6 +26,83 @@ static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *co
     if (all > 1) {
         progress_show("%u of %u systems", decided, all);
     }
+}
+
+/* Each search is a plan of its own, so that a report shows all questions and answers. */
+static bool store_all(const struct advice *advice, struct store *store, struct error *why)
+{
+    bool good = plan_store(&advice->systems, &advice->targets, store, why);
+    for (uint32_t i = 0; good && i < advice->trial_count; i++) {
+        good = i == advice->plain ||
+               plan_store(&advice->trials[i].planning, &advice->targets, store, why);
+    }
+    return good;
+}
+
+/* ---- the answer ---- */
+
+/* Plain vLLM is searched in its form and among the systems: the same runs. */
+static void advise_machine_print_tried(const struct advice *advice)
+{
+    struct planning_tried tried = {0, 0};
+    planning_count_tried(&advice->systems, &tried);
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        if (i != advice->plain) {
+            planning_count_tried(&advice->trials[i].planning, &tried);
+        }
+    }
+    printf("%" PRIu64 " of %" PRIu64 " %s were tried\n", tried.runs, tried.values,
+           advice->serves ? "rates" : "batches");
+}
+
+/* Systems without an answer count as well for what the figures rest on: their misses are shown. */
+static void take_notes(const struct advice *advice, struct runs_notes *notes,
+                       struct runs_notes *sources)
+{
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        const struct result *result = advice_result(search);
+        const struct result *nearest =
+            search->nearest != PLANNING_NONE ? &search->results[search->nearest] : result;
+        if (result != NULL) {
+            runs_notes_add(notes, result);
+        }
+        if (nearest != NULL) {
+            runs_notes_add(sources, nearest);
+        }
+    }
+}
+
+static bool print_table(const struct advice *advice, const struct frame *rows, bool wide,
+                        struct error *why)
+{
+    bool good = frame_print(rows, NULL, stdout, why);
+    if (good) {
+        advise_print_alike(advice, stdout);
+        (wide ? left_out_print : left_out_print_counts)(advice->systems.candidates,
+                                                        advice->systems.count, stdout);
+        advise_machine_print_tried(advice);
+    }
+    return good;
+}
+
+static bool print_people(const struct arguments *arguments, const struct advice *advice,
+                         const struct frame *verdict, const struct frame *rows, struct error *why)
+{
+    struct runs_notes *notes = runs_notes_create(why);
+    struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
+    bool good = sources != NULL && verdict_print(verdict, stdout, why);
+    if (good) {
+        take_notes(advice, notes, sources);
+        runs_notes_print_sources(sources, stdout);
+        good = print_table(advice, rows, arguments_given(arguments, ADVISE_WIDE), why);
+    }
+    if (good) {
+        runs_notes_print_remarks(notes, arguments_given(arguments, ADVISE_WHY), stdout);
+    }
+    runs_notes_destroy(sources);
+    runs_notes_destroy(notes);
+    return good;
 }
 
 /* The files that start what is advised. */
@@ -43,67 +123,46 @@ static bool deploy(const struct arguments *arguments, const struct advice *advic
     return good;
 }
 
-static bool advise_machine_print_answer(const struct arguments *arguments,
-                                        const struct advice *advice,
-                                        const struct advice_options *with, struct error *why)
+static bool advise_machine_print(const struct arguments *arguments, const struct advice *advice,
+                                 const struct advice_options *with, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    const struct table_view view = {.wide = arguments_given(arguments, ADVISE_WIDE),
-                                    .why = arguments_given(arguments, ADVISE_WHY)};
+    bool json = arguments_given(arguments, ADVISE_JSON);
     const struct result *best = advice->best != PLANNING_NONE
                                     ? advice_result(&advice->systems.searches[advice->best])
                                     : NULL;
-    struct frame *verdict = advise_verdict(advice, model, with->runs, why);
-    bool good = verdict != NULL &&
-                (arguments_given(arguments, ADVISE_JSON)
-                     ? advise_json(advice, verdict, stdout, why)
-                     : advise_report(advice, model, verdict, &view, stdout, why)) &&
-                output_flush(stdout, "standard output", why) &&
-                advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
-                deploy(arguments, advice, model, why);
+    struct frame *rows = advise_rows(advice, !json, why);
+    struct frame *verdict =
+        rows != NULL ? advise_verdict(advice, model, rows, with->runs, why) : NULL;
+    bool good =
+        verdict != NULL &&
+        (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
+              : print_people(arguments, advice, verdict, rows, why)) &&
+        output_flush(stdout, "standard output", why) &&
+        advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
+        deploy(arguments, advice, model, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
 }
 
-/* Each search is a plan of its own, so that a report shows all questions and answers. */
-static bool store_all(const struct advice *advice, struct store *store, struct error *why)
-{
-    bool good = plan_store(&advice->systems, &advice->targets, store, why);
-    for (uint32_t i = 0; good && i < advice->form_count; i++) {
-        good = i == advice->plain ||
-               plan_store(&advice->forms[i].planning, &advice->targets, store, why);
-    }
-    for (int i = 0; good && i < ADVICE_CHANGES; i++) {
-        const struct advice_trial *trial = &advice->changes[i];
-        good = !trial->tried || plan_store(&trial->planning, &advice->targets, store, why);
-    }
-    return good;
-}
-
 /* The search was interrupted: what was found before. */
 static void print_so_far(const struct advice *advice)
 {
-    struct error unused;
-    struct frame *verdict = verdict_create(&unused);
-    const struct search *plain = NULL;
-    for (uint32_t i = 0; i < advice->form_count; i++) {
-        const struct planning *planning = &advice->forms[i].planning;
+    char line[ADVISE_WORDS];
+    const struct search *best = NULL;
+    for (uint32_t i = 0; best == NULL && i < advice->trial_count; i++) {
+        const struct planning *planning = &advice->trials[i].planning;
         bool found = planning->count > 0 && advice_result(&planning->searches[0]) != NULL;
-        plain = plain == NULL && found ? &planning->searches[0] : plain;
+        best = found ? &planning->searches[0] : NULL;
     }
-    if (advice->best != PLANNING_NONE) {
-        advise_say_run(advice, verdict);
-    } else if (plain != NULL) {
-        frame_textf(verdict, VERDICT_run, "%s with a %s of %s; nothing else was weighed",
-                    ADVICE_PLAIN, axis_title(&plain->axis),
-                    search_text(plain, advice->serves, plain->found));
+    best = advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : best;
+    if (best != NULL) {
+        snprintf(line, sizeof line, "best so far: %.100s with a %s of %s", best->candidate->system,
+                 axis_title(&best->axis), search_text(best, advice->serves, best->found));
+        table_line("", line, stdout);
     }
-    if (frame_ok(verdict, &unused) && verdict->cells[VERDICT_run].set) {
-        table_line("best so far: ", verdict->cells[VERDICT_run].text, stdout);
-    }
-    frame_destroy(verdict);
 }
 
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
@@ -120,7 +179,7 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
-           advise_machine_print_answer(arguments, &advice, with, why);
+           advise_machine_print(arguments, &advice, with, why);
     advice_release(&advice);
     return good;
 }

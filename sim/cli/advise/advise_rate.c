@@ -1,9 +1,12 @@
+/* `advise --rate`: how many GPUs of which machine hold a rate of requests. */
+#include "answer/verdict.h"
 #include "base/units.h"
-#include "cli/advise/advise_hire.h"
+#include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
+#include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
-#include "cli/plan/deployment.h"
+#include "cli/runs/runs_notes.h"
 #include "study/advise/advice_search.h"
 
 #include <stdio.h>
@@ -49,6 +52,39 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
     return true;
 }
 
+/* What the figures of the shown forms rest on, as below every table. */
+static bool print_notes(const struct hire *hire, bool reasons, struct error *why)
+{
+    struct runs_notes *notes = runs_notes_create(why);
+    for (uint32_t i = 0; notes != NULL && i < hire->count; i++) {
+        if (hire->forms[i].servers > 0) {
+            runs_notes_add(notes, hire_holds(&hire->forms[i]));
+        }
+    }
+    bool good = notes != NULL;
+    if (good && hire->best != HIRE_NONE) {
+        runs_notes_print_below(notes, reasons, stdout);
+    }
+    runs_notes_destroy(notes);
+    return good;
+}
+
+static bool print_hire(const struct arguments *arguments, const struct hire *hire,
+                       const struct frame *verdict, const struct frame *rows, struct error *why)
+{
+    if (!verdict_print(verdict, stdout, why) || !frame_print(rows, NULL, stdout, why)) {
+        return false;
+    }
+    hire_print_rest(hire, stdout);
+    bool good = print_notes(hire, arguments_given(arguments, ADVISE_WHY), why);
+    if (good && hire->interrupted) {
+        table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",
+                   stdout);
+    }
+    return good;
+}
+
+/* The files that start what is advised. */
 static bool deploy_hire(const struct arguments *arguments, const struct hire *hire,
                         const char *model, struct error *why)
 {
@@ -66,25 +102,29 @@ static bool deploy_hire(const struct arguments *arguments, const struct hire *hi
     return good;
 }
 
-/* What was found before an interruption is shown, and the command fails all the same. */
-static bool print_hire(const struct arguments *arguments, const struct hire *hire,
-                       struct store *store, struct error *why)
+/* What was found before an interruption is shown, if that is anything, and the command fails all
+ * the same. */
+static bool answer_hire(const struct arguments *arguments, const struct hire *hire,
+                        struct store *store, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool good = (arguments_given(arguments, ADVISE_JSON)
-                     ? advise_hire_json(hire, model, stdout, why)
-                     : advise_hire_print(hire, model, arguments_given(arguments, ADVISE_WHY),
-                                         stdout, why)) &&
-                output_flush(stdout, "standard output", why);
-    if (good && arguments_given(arguments, ADVISE_HTML)) {
-        struct frame *verdict = hire_verdict(hire, model, why);
-        const struct result *best =
-            hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
-        good = verdict != NULL && advise_page(arguments, store, best, &hire->targets, verdict, why);
-        frame_destroy(verdict);
+    bool json = arguments_given(arguments, ADVISE_JSON);
+    if (!json && hire->interrupted && hire->best == HIRE_NONE) {
+        return true;
     }
-    good = good && deploy_hire(arguments, hire, model, why);
+    const struct result *best =
+        hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
+    struct frame *rows = hire_rows(hire, !json, why);
+    struct frame *verdict = rows != NULL ? hire_verdict(hire, model, rows, why) : NULL;
+    bool good =
+        verdict != NULL &&
+        (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
+              : print_hire(arguments, hire, verdict, rows, why)) &&
+        output_flush(stdout, "standard output", why) &&
+        advise_page(arguments, store, best, &hire->targets, verdict, why) &&
+        deploy_hire(arguments, hire, model, why);
+    frame_destroy(verdict);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));
 }
@@ -110,7 +150,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     }
     bool good = hire_run(scenario, &options, &hire, &interrupted, why);
     progress_clear();
-    good = good && print_hire(arguments, &hire, with->store, why);
+    good = good && answer_hire(arguments, &hire, with->store, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     hire_release(&hire);
     return good;

@@ -1,66 +1,72 @@
-/* What holds the advised run up, and how sure its figures are. */
-#include "cli/advise/advise_verdict.h"
+/* What holds a run up, and how sure its figures are. */
+#include "cli/advise/advise_answer.h"
 
+#include "base/node.h"
 #include "cli/runs/explain_words.h"
+#include "serve/requests/synthetic.h"
 #include "serving/answer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { CAUSES_NAMED = 2 };
+/* Requests that explain a server. */
+#define EXPLAINED "100"
 
-/* A cause below this share, and a figure below this effect, is not mentioned. */
-static const double told = 0.005;
+/* How many causes are told; and how much of a time a cause, a basis, and what a figure saves have to
+ * be for that. */
+enum { CAUSES_TOLD = 2 };
+static const double told_part = 0.05, told_effect = 0.005;
+
+enum { FIRST, SECOND, SHARE, TOLD, MORE, COLUMNS };
+
+/* A list of shares: of what, and of which part. `told` is the share if it is worth a sentence, `more`
+ * what the sentence also needs. Memory that ran out shows when the verdict is printed. */
+static struct frame *make_shares(const char *first, const char *second, const char *more)
+{
+    const struct frame_column columns[COLUMNS] = {
+        [FIRST] = {.key = first},
+        [SECOND] = {.key = second},
+        [SHARE] = {.key = "share", .unit = ANSWER_SHARE},
+        [TOLD] = {.name = "told", .unit = ANSWER_PERCENT},
+        [MORE] = {.name = more},
+    };
+    struct error unused;
+    return frame_create(columns, COLUMNS, &unused);
+}
+
+static void put_share(struct frame *rows, const char *first, const char *second, double share,
+                      double least, const char *more)
+{
+    frame_row(rows);
+    frame_text(rows, FIRST, first);
+    frame_text(rows, SECOND, second);
+    frame_number(rows, SHARE, share);
+    if (share >= least) {
+        frame_number(rows, TOLD, share);
+        frame_text(rows, MORE, more);
+    }
+}
 
 /* ---- what limits ---- */
 
-/* A list of shares: of what, and of which part. Memory that ran out shows when the verdict is
- * printed. */
-static struct frame *make_shares(const char *first, const char *second)
+static const char *words_of(const struct explain_time *time)
 {
-    const struct frame_column columns[] = {
-        {.key = first}, {.key = second}, {.key = "share", .unit = ANSWER_SHARE}};
-    struct error unused;
-    return frame_create(columns, 3, &unused);
+    return time->column == COLUMN_TTFT ? "to the first token" : "of a token";
 }
 
-static void put_share(const char *first, const char *second, double share, struct frame *rows)
-{
-    frame_row(rows);
-    frame_text(rows, 0, first);
-    frame_text(rows, 1, second);
-    frame_number(rows, 2, share);
-}
-
-static const char *advise_sure_name_of(const struct explain_time *time)
-{
-    return column_kinds[time->column].name;
-}
-
+/* The largest share first. */
 static void put_causes(const struct explain_time *time, struct frame *rows)
 {
     double shares[EXPLAIN_CAUSES];
     explain_shares(time, shares);
-    for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
-        put_share(advise_sure_name_of(time), explain_causes[cause], shares[cause], rows);
-    }
-}
-
-static void say_causes(const struct explain_time *time, char text[VERDICT_TEXT])
-{
-    double shares[EXPLAIN_CAUSES];
-    explain_shares(time, shares);
-    for (int said = 0; said < CAUSES_NAMED; said++) {
+    for (int place = 0; place < EXPLAIN_CAUSES; place++) {
         int most = 0;
         for (int cause = 1; cause < EXPLAIN_CAUSES; cause++) {
             most = shares[cause] > shares[most] ? cause : most;
         }
-        if (shares[most] >= 0.05) {
-            SAY(text, "%s%s %.0f %%", said > 0 ? ", " : "", explain_causes[most],
-                100 * shares[most]);
-        }
-        shares[most] = 0;
+        put_share(rows, column_kinds[time->column].name, explain_causes[most], shares[most],
+                  place < CAUSES_TOLD ? told_part : INFINITY, place == 0 ? words_of(time) : NULL);
+        shares[most] = -1;
     }
 }
 
@@ -77,7 +83,8 @@ static double effect_of(const struct explain_time *time, const char *begins)
     return most;
 }
 
-static void say_helps(const struct explain_time *time, struct frame *rows, char text[VERDICT_TEXT])
+/* `of`: the time, as a sentence names it; NULL: there is one only. */
+static void put_helps(const struct explain_time *time, const char *of, struct frame *rows)
 {
     static const struct {
         const char *begins, *what;
@@ -86,135 +93,94 @@ static void say_helps(const struct explain_time *time, struct frame *rows, char 
                  {"link.", "link speed"},
                  {"host.", "CPU speed"},
                  {"fabric.", "speed between GPUs"}};
-    bool any = false;
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
-        put_share(advise_sure_name_of(time), helps[i].what, effect, rows);
-        if (effect >= told) {
-            SAY(text, any ? ", %s %.0f %%" : ". 10 %% more %s takes off %.0f %%", helps[i].what,
-                100 * effect);
-            any = true;
-        }
-    }
-    if (effect_of(time, "link.") < told && effect_of(time, "host.") < told) {
-        SAY(text, "; link and CPU nothing");
+        put_share(rows, column_kinds[time->column].name, helps[i].what, effect, told_effect, of);
     }
 }
 
-void advise_say_limit(const struct advice *advice, const struct explanation *explanation,
-                      struct frame *verdict)
+static void put_limited(const struct explanation *explanation, bool serves, struct frame *verdict)
 {
     const struct result *result = &explanation->result;
-    const struct cell *batch = &result->cells[COLUMN_BATCH],
-                      *most = &result->cells[COLUMN_MAX_BATCH];
     const struct cell *by = &result->cells[COLUMN_LIMITED_BY];
-    struct frame *causes = make_shares("time", "cause");
-    struct frame *helps = make_shares("time", "figure");
-    char text[VERDICT_TEXT] = "";
-    for (uint32_t i = 0; i < (advice->serves ? explanation->count : 1); i++) {
-        const struct explain_time *time = &explanation->times[i];
-        SAY(text, "%sof the time %s: ", i > 0 ? "; " : "",
-            time->column == COLUMN_TTFT ? "to the first token" : "of a token");
-        put_causes(time, causes);
-        say_causes(time, text);
-        say_helps(time, helps, text);
+    double batch = result_number(result, COLUMN_BATCH);
+    struct frame *causes = make_shares("time", "cause", "begins");
+    struct frame *helps = make_shares("time", "figure", "of");
+    for (uint32_t i = 0; i < (serves ? explanation->count : 1); i++) {
+        put_causes(&explanation->times[i], causes);
+        put_helps(&explanation->times[i], serves ? words_of(&explanation->times[i]) : NULL, helps);
     }
-    if (!advice->serves && batch->set && most->set && by->set && batch->integer == most->integer) {
-        SAY(text, ". %s holds no more sequences",
-            strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
+    if (!serves && by->set && batch == result_number(result, COLUMN_MAX_BATCH)) {
+        frame_text(verdict, VERDICT_full, strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
     }
-    SAY(text, ".");
-    frame_text(verdict, VERDICT_limit, text);
     frame_take(verdict, VERDICT_causes, causes);
     frame_take(verdict, VERDICT_helps, helps);
 }
 
 /* ---- how sure ---- */
 
-static void say_band(const struct result *result, struct frame *verdict, char text[VERDICT_TEXT])
+static void put_error_band(const struct result *result, struct frame *verdict)
 {
-    const struct cell *band = &result->cells[COLUMN_ERROR_BAND];
-    const double *ends = result->band[0];
-    if (band->set) {
-        frame_number(verdict, VERDICT_error_band_low, ends[0]);
-        frame_number(verdict, VERDICT_error_band_high, ends[1]);
-        SAY(text,
-            "published rates of such systems lie %.0f %% below to %.0f %% above predicted ones",
-            -100 * ends[0], 100 * ends[1]);
-    } else {
-        SAY(text, "the error is unknown");
+    if (result->cells[COLUMN_ERROR_BAND].set) {
+        frame_number(verdict, VERDICT_error_band_low, result->band[0][0]);
+        frame_number(verdict, VERDICT_error_band_high, result->band[0][1]);
     }
 }
 
-static void say_basis(const struct result *result, struct frame *verdict, char text[VERDICT_TEXT])
+static void put_basis(const struct result *result, struct frame *verdict)
 {
-    struct frame *rows = make_shares("of", "basis");
-    const char *between = ". Of the time, ";
+    struct frame *rows = make_shares("of", "basis", "words");
     for (uint32_t i = 0; i < result->basis_count; i++) {
-        double share = result->basis[i].share;
-        put_share("time", result->basis[i].name, share, rows);
-        if (share >= 0.05) {
-            SAY(text, "%s%.0f %% is %s", between, 100 * share,
-                strcmp(result->basis[i].name, "datasheet") == 0 ? "from datasheets"
-                                                                : result->basis[i].name);
-            between = ", ";
-        }
+        const char *name = result->basis[i].name;
+        put_share(rows, "time", name, result->basis[i].share, told_part,
+                  strcmp(name, "datasheet") == 0 ? "from datasheets" : name);
     }
     frame_take(verdict, VERDICT_basis, rows);
 }
 
-/* How well attention uses the bandwidth rules the time of long contexts: what its figure rests
- * on. */
-static void say_attention(const struct explanation *explanation, const struct point *point,
-                          char text[VERDICT_TEXT])
-{
-    const struct curve *share = &point->setup.profile.curves[CURVE_GPU_ATTENTION_SHARE];
-    double effect = 0;
-    for (uint32_t t = 0; t < explanation->count; t++) {
-        effect = fmax(effect, effect_of(&explanation->times[t], "gpu.attention_share"));
-    }
-    if (effect >= 0.05 && share->count > 0) {
-        bool guessed = share->basis == BASIS_ASSUMED && share->source != NULL;
-        SAY(text, guessed ? " gpu.attention_share: %s (%s)." : " gpu.attention_share: %s.",
-            basis_name(share->basis), share->source);
-    }
-}
-
-static void say_first(const struct explanation *explanation, struct frame *verdict,
-                      char text[VERDICT_TEXT])
+static void put_guesses(const struct explanation *explanation, struct frame *verdict)
 {
     struct explain_guess guesses[CURVE_COUNT];
     uint32_t count = explain_guesses(explanation, guesses);
-    struct frame *rows = make_shares("figure", "basis");
+    struct frame *rows = make_shares("figure", "basis", "more");
     for (uint32_t i = 0; i < count; i++) {
-        put_share(curve_kinds[guesses[i].curve].name, basis_name(guesses[i].basis),
-                  guesses[i].effect, rows);
+        put_share(rows, curve_kinds[guesses[i].curve].name, basis_name(guesses[i].basis),
+                  guesses[i].effect, i == 0 ? 0 : INFINITY, NULL);
     }
     frame_take(verdict, VERDICT_measure_first, rows);
-    char *first = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&first, &size);
-    if (out != NULL) {
-        explain_measure_first(explanation, "the time", 1, out);
-        fclose(out);
-        SAY(text, "%s", first);
-        free(first);
-    }
 }
 
-void advise_say_sure(const struct explanation *explanation, const struct point *point,
-                     struct frame *verdict)
+/* ---- all of it ---- */
+
+/* A server is explained by its first requests: each figure of the machine serves them twice more. */
+static bool shorten(struct scenario *scenario, struct error *why)
 {
-    char text[VERDICT_TEXT] = "";
-    say_band(&explanation->result, verdict, text);
-    if (point->missed.rows > 0) {
-        char words[NOTE_WORDS];
-        struct note missed = answer_missed_note(&point->missed);
-        SAY(text, "; %s", note_write(&missed, words, sizeof words));
+    const struct node *workload = node_said(scenario->root, "workload");
+    bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text);
+    return !made || node_said(scenario->root, "limit") != NULL ||
+           node_set(scenario->root, "limit", EXPLAINED, why);
+}
+
+bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,
+                           const struct run_context *runs, struct error *why)
+{
+    struct scenario shorter;
+    struct point point;
+    struct explanation explanation;
+    bool good = scenario_copy(scenario, &shorter, why) && shorten(&shorter, why) &&
+                scenario_point(&shorter, 0, &point, why);
+    scenario_release(&shorter);
+    if (!good) {
+        return false;
     }
-    say_basis(&explanation->result, verdict, text);
-    SAY(text, ".");
-    say_first(explanation, verdict, text);
-    say_attention(explanation, point, text);
-    frame_text(verdict, VERDICT_sure, text);
+    good = explain_run(&point, runs, &explanation, why);
+    if (good) {
+        put_limited(&explanation, serves, verdict);
+        put_error_band(&explanation.result, verdict);
+        put_basis(&explanation.result, verdict);
+        put_guesses(&explanation, verdict);
+        explanation_release(&explanation);
+    }
+    point_release(&point);
+    return good;
 }

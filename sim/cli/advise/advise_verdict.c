@@ -1,167 +1,223 @@
-#include "cli/advise/advise_verdict.h"
+/* The verdict about a machine: the values that its sentences say. */
+#include "cli/advise/advise_answer.h"
 
-#include "base/named.h"
-#include "base/node.h"
-#include "cli/advise/advise_words.h"
-#include "serve/requests/requests.h"
-#include "serve/requests/synthetic.h"
-#include "study/plan/server_command.h"
+#include "answer/sentence.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <math.h>
 
-/* Requests that explain a server. */
-#define EXPLAINED "100"
+/* ---- what to run ---- */
 
-static const struct frame_column columns[VERDICT_COLUMNS] = {
-#define COLUMN(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type},
-#define SHOWN(id, type, meaning, ...)                                                              \
-    [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
-#include "answer/verdicts.def"
-};
-
-/* Why no command can start the advised run: "" if one can. Engines keep KV in the model's own type
- * or in fp8. */
-static bool say_no_start(const struct point *point, char text[VERDICT_TEXT])
+static void put_times(struct frame *frame, uint32_t column, const struct advise_ratio *ratio)
 {
-    enum dtype kv = point->setup.model.kv;
-    if (kv == DTYPE_BF16 || kv == DTYPE_FP8) {
-        return false;
-    }
-    SAY(text, "no command: %s keeps KV in bf16 or fp8, not in %s.", point->setup.system.available,
-        dtype_name(kv));
-    return true;
+    frame_range(frame, column, ratio->times, ratio->low, ratio->high);
 }
 
-/* Engines refuse a length that the model was not trained to. */
-static void say_too_long(const struct point *point, char text[VERDICT_TEXT])
+/* The rate that was found, and the next one that was tried. A rate is written as it was simulated:
+ * whoever rounds it up may miss a limit. */
+static void put_rates(const struct advice *advice, const struct search *best, struct frame *verdict)
 {
-    const struct setup *setup = &point->setup;
-    uint64_t trained = setup->model.trained_context;
-    uint64_t longest = !point_serves(point)                 ? setup->context
-                       : point->workload.request_tokens > 0 ? point->workload.request_tokens
-                                                            : requests_longest(point->requests);
-    char asked[ADVISE_NUMBER], known[ADVISE_NUMBER];
-    if (trained > 0 && longest > trained) {
-        SAY(text,
-            " (the model was trained to %s tokens: the engine refuses %s without an override)",
-            advise_tokens(trained, known), advise_tokens(longest, asked));
+    uint32_t next = advise_next_miss(best);
+    frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
+    frame_text(verdict, VERDICT_rate_text, search_text(best, true, best->found));
+    if (next != PLANNING_NONE) {
+        frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
+        frame_text(verdict, VERDICT_misses_at_text, search_text(best, true, next));
+        advise_put_limits(verdict, VERDICT_limits_there, &advice->targets, &best->results[next]);
     }
 }
 
-/* The model as a server finds it stands where the preset says MODEL: the id that was typed, or the
- * first that the shipped model has. Several servers are started alike. */
-static void write_start(uint32_t servers, const char *model, const char *command,
-                        char text[VERDICT_TEXT])
-{
-    char id[NAMED_SIZE];
-    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
-    const char *at = strstr(command, "MODEL");
-    if (servers > 1) {
-        SAY(text, "%u times, each on its own GPUs: ", servers);
-    }
-    if (at == NULL) {
-        SAY(text, "%s", command);
-    } else {
-        SAY(text, "%.*s%s%s", (int)(at - command), command, has ? id : model, at + strlen("MODEL"));
-    }
-}
-
-bool advise_say_start(const struct scenario *scenario, const struct result *result,
-                      const char *model, uint32_t servers, char text[VERDICT_TEXT],
-                      struct error *why)
-{
-    struct point point;
-    char command[SERVER_COMMAND];
-    uint64_t pool;
-    if (!server_command(scenario, result, command, &pool, why) ||
-        !scenario_point(scenario, 0, &point, why)) {
-        return false;
-    }
-    if (command[0] != '\0' && !say_no_start(&point, text)) {
-        write_start(servers, model, command, text);
-        say_too_long(&point, text);
-    }
-    point_release(&point);
-    return true;
-}
-
-/* A server is explained by its first requests: each figure of the machine serves them twice more. */
-static bool shorten(struct scenario *scenario, struct error *why)
-{
-    const struct node *workload = node_said(scenario->root, "workload");
-    bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text);
-    return !made || node_said(scenario->root, "limit") != NULL ||
-           node_set(scenario->root, "limit", EXPLAINED, why);
-}
-
-/* Parts that the advised run itself explains. */
-static bool explain(const struct advice *advice, const struct scenario *scenario,
-                    const struct run_context *runs, struct frame *verdict, struct error *why)
-{
-    struct scenario shorter;
-    struct point point;
-    struct explanation explanation;
-    bool good = scenario_copy(scenario, &shorter, why) && shorten(&shorter, why) &&
-                scenario_point(&shorter, 0, &point, why);
-    scenario_release(&shorter);
-    if (!good) {
-        return false;
-    }
-    good = explain_run(&point, runs, &explanation, why);
-    if (good) {
-        advise_say_limit(advice, &explanation, verdict);
-        advise_say_sure(&explanation, &point, verdict);
-        explanation_release(&explanation);
-    }
-    point_release(&point);
-    return good;
-}
-
-static bool advise_verdict_say_best(const struct advice *advice, const char *model,
-                                    const struct run_context *runs, struct frame *verdict,
-                                    struct error *why)
+static void advise_put_best(const struct advice *advice, struct frame *verdict)
 {
     const struct search *best = &advice->systems.searches[advice->best];
-    char start[VERDICT_TEXT] = "";
+    const struct result *result = advice_result(best);
+    char form[ADVISE_WORDS];
+    bool several = advice->form.servers * advice->form.gpus > 1;
+    frame_text(verdict, VERDICT_system, best->candidate->system);
+    frame_text(verdict, VERDICT_hardware, best->candidate->machine);
+    frame_number(verdict, VERDICT_servers, advice->form.servers);
+    frame_number(verdict, VERDICT_gpus, advice->form.gpus);
+    frame_text(verdict, VERDICT_form, several ? advise_form(&advice->form, form) : NULL);
+    frame_number(verdict, VERDICT_offloads, best->candidate->traits.offloads);
+    advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
+    frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
+    frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
+    advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
+    if (advice->serves) {
+        put_rates(advice, best, verdict);
+    } else {
+        frame_number(verdict, VERDICT_batch, result_number(result, COLUMN_BATCH));
+    }
+}
+
+/* What plain vLLM comes nearest with; a target that a request alone misses is met at no rate. */
+static void put_none(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *plain = advice_plain(advice);
+    char form[ADVISE_WORDS];
+    if (plain->nearest == PLANNING_NONE) {
+        frame_text(verdict, VERDICT_nothing, "no server of vLLM or SGLang fits");
+        return;
+    }
+    bool alone = advice->serves && advice_is_idle(plain);
+    frame_textf(verdict, VERDICT_nothing, "no server of vLLM or SGLang meets the limits%s",
+                alone ? " at any rate" : "");
+    frame_textf(verdict, VERDICT_nearest, "%s as %s%s%s%s", ADVICE_PLAIN,
+                advise_form(&advice->form, form),
+                alone            ? ", a request alone"
+                : advice->serves ? " at "
+                                 : "",
+                advice->serves && !alone ? search_text(plain, true, plain->nearest) : "",
+                advice->serves && !alone ? " requests a second" : "");
+    advise_put_limits(verdict, VERDICT_limits, &advice->targets, &plain->results[plain->nearest]);
+}
+
+/* ---- what fits ---- */
+
+static double or_nan(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+/* A run without a workload has no engine that takes memory for itself. */
+static void put_room(const struct advice *advice, const struct result *result,
+                     const struct setup *setup, struct frame *verdict)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
+    double kv = result_number(result, COLUMN_HBM_KV) / result_number(result, COLUMN_BATCH);
+    double blocks = result_number(result, COLUMN_KV_BLOCKS);
+    bool engine = setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0;
+    frame_number(verdict, VERDICT_several, advice->form.gpus > 1);
+    frame_number(verdict, VERDICT_hbm_usable_bytes, or_nan(hbm * setup->hbm_usable));
+    frame_number(verdict, VERDICT_hbm_bytes, or_nan(hbm));
+    frame_number(verdict, VERDICT_weights_bytes, or_nan(result_number(result, COLUMN_HBM_WEIGHTS)));
+    frame_number(verdict, VERDICT_kv_bytes_a_sequence, or_nan(kv));
+    frame_number(verdict, VERDICT_kv_tokens,
+                 advice->serves ? blocks * (double)setup->mechanisms.prefix_block : NAN);
+    frame_number(verdict, VERDICT_max_batch, result_number(result, COLUMN_MAX_BATCH));
+    frame_number(verdict, VERDICT_bare, !advice->serves && engine);
+}
+
+static void put_lack(const struct search *plain, struct frame *verdict)
+{
+    const struct result *first =
+        plain->cannot || plain->grid.count == 0 ? NULL : &plain->results[0];
+    char reason[ADVISE_WORDS];
+    frame_text(verdict, VERDICT_plain_lacks,
+               plain->cannot   ? plain->why.found
+               : first == NULL ? plain->candidate->left_out
+                               : result_reason(first, reason, sizeof reason));
+}
+
+static bool put_fits(const struct advice *advice, struct frame *verdict, struct error *why)
+{
+    const struct search *plain = advice_plain(advice);
+    uint32_t shown = plain->found != PLANNING_NONE ? plain->found : plain->nearest;
+    struct point point;
+    if (shown == PLANNING_NONE || plain->grid.count == 0) {
+        put_lack(plain, verdict);
+        return true;
+    }
+    if (!scenario_point(&plain->candidate->scenario, 0, &point, why)) {
+        return false;
+    }
+    put_room(advice, &plain->results[shown], &point.setup, verdict);
+    point_release(&point);
+    return true;
+}
+
+/* ---- should KV leave the GPU ---- */
+
+/* It brings KV or weights from outside HBM in each step, in code that runs. */
+static bool has_link(const struct search *search)
+{
+    return search->candidate->traits.offloads && !advice_on_paper(search);
+}
+
+/* A server that keeps KV of ended requests in host memory. */
+static bool has_tiers(const struct search *search)
+{
+    return search->candidate->traits.tiers && advice_starts(search);
+}
+
+static void put_offload(const struct advice *advice, const struct search *search,
+                        struct frame *verdict)
+{
+    bool starts = advice_starts(search);
+    frame_text(verdict, VERDICT_offload_system, search->candidate->system);
+    frame_text(verdict, VERDICT_offload_available,
+               starts ? search->candidate->traits.available : "research code");
+    advise_put_rate(advice, search, &advice->form, verdict, VERDICT_offload_tokens_per_s);
+    if (!advice->serves) {
+        frame_number(verdict, VERDICT_offload_batch,
+                     result_number(advice_result(search), COLUMN_BATCH));
+    }
+    if (advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
+        put_times(verdict, VERDICT_offload_times_plain, &ratio);
+        frame_text(verdict, VERDICT_offload_pays,
+                   ratio.tie          ? "no gain"
+                   : ratio.times <= 1 ? "no"
+                   : starts           ? "yes"
+                                      : "only in research code");
+    }
+}
+
+/* Host memory for prompts that begin alike. */
+static void put_tiers(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *tiers = advice_best(advice, has_tiers);
+    frame_number(verdict, VERDICT_unweighed, tiers != NULL && !advice->serves);
+    if (tiers != NULL && advice->serves && advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, tiers, &advice->form);
+        frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
+        put_times(verdict, VERDICT_tiers_times_plain, &ratio);
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool put_advised(const struct advice *advice, const char *model,
+                        const struct run_context *runs, struct frame *verdict, struct error *why)
+{
+    const struct search *best = &advice->systems.searches[advice->best];
     struct scenario scenario;
-    bool good =
-        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-        explain(advice, &scenario, runs, verdict, why) &&
-        advise_say_start(&scenario, advice_result(best), model, advice->form.servers, start, why);
-    frame_text(verdict, VERDICT_start, start[0] != '\0' ? start : NULL);
+    advise_put_best(advice, verdict);
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
+                verdict_put_start(verdict, &scenario, advice_result(best), model,
+                                  advice->form.servers, why);
     scenario_release(&scenario);
     return good;
 }
 
-struct frame *verdict_create(struct error *why)
-{
-    struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
-    frame_row(verdict);
-    return verdict;
-}
-
-struct frame *advise_verdict(const struct advice *advice, const char *model,
+struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
                              const struct run_context *runs, struct error *why)
 {
-    struct frame *verdict = verdict_create(why);
-    advise_say_run(advice, verdict);
-    advise_say_offload(advice, verdict);
-    advise_say_instead(advice, verdict);
-    if (verdict == NULL || !advise_say_fits(advice, verdict, why) ||
-        (advice->best != PLANNING_NONE &&
-         !advise_verdict_say_best(advice, model, runs, verdict, why))) {
+    const struct candidate *plain = advice_plain(advice)->candidate;
+    const struct search *link = advice_best(advice, has_link);
+    struct frame *verdict = verdict_create(model, &plain->scenario, &advice->targets, why);
+    uint64_t context = advice->trials[advice->plain].context;
+    char tokens[ADVISE_WORDS];
+    bool good = verdict != NULL;
+    frame_keep(verdict, VERDICT_rows, rows);
+    frame_text(verdict, VERDICT_machine, plain->machine);
+    frame_text(verdict, VERDICT_context, context > 0 ? advise_tokens(context, tokens) : NULL);
+    frame_number(verdict, VERDICT_serves, advice->serves);
+    if (link != NULL) {
+        put_offload(advice, link, verdict);
+    }
+    put_tiers(advice, verdict);
+    if (advice->best == PLANNING_NONE) {
+        put_none(advice, verdict);
+    } else if (good) {
+        good = put_advised(advice, model, runs, verdict, why);
+    }
+    if (!good || !put_fits(advice, verdict, why)) {
         frame_destroy(verdict);
         return NULL;
     }
+    frame_say(verdict);
     return verdict;
-}
-
-bool advise_put_scenario(const struct scenario *scenario, struct frame *frame, uint32_t column,
-                         struct error *why)
-{
-    char *text = node_canonical(scenario->root, why);
-    frame_text(frame, column, text);
-    free(text);
-    return text != NULL;
 }

@@ -10,10 +10,9 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
-#include "cli/plan/plan_winner.h"
 #include "cli/runs/scenario_options.h"
 #include "study/plan/best.h"
-#include "study/plan/planning_long.h"
+#include "study/plan/planning.h"
 
 #include <string.h>
 
@@ -69,8 +68,8 @@ static const struct command_option options[] = {
     [ALLOW] = {.name = "--allow",
                .argument = "WHAT,...",
                .list = true,
-               .summary = "also admit these systems: lossy, paper (those that exist on paper "
-                          "only)"},
+               .summary = "also admit these systems: lossy (--target 'mass_recall>=90%' bounds the "
+                          "loss), paper (those that exist on paper only)"},
     [PARETO] = {.name = "--pareto",
                 .summary = "list all budgets and batches on the Pareto front of throughput, step "
                            "time, HBM and attention mass, instead of one value; with a workload "
@@ -134,64 +133,6 @@ static void plan_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of --pareto for servers:", columns, count, out);
 }
 
-/* Serving metrics need a workload. */
-static bool check_workload(const struct scenario *scenario, const struct targets *targets,
-                           bool pareto, struct error *why)
-{
-    for (uint32_t i = 0; !scenario_serves(scenario) && i < targets->count; i++) {
-        if (target_serves(&targets->all[i])) {
-            error_usage(why, "--target", 0, "'%s' is a serving metric; it needs a 'workload'",
-                        column_kinds[targets->all[i].column].name);
-            return error_expect(why, pareto ? "a metric of a decode step, such as tpot_ms"
-                                            : "--set workload=NAME, such as conversations; or a "
-                                              "metric of a decode step, such as tpot_ms");
-        }
-    }
-    return true;
-}
-
-/* Goodput needs objectives: stated in `slo`, or as the axis. */
-static bool check_objectives(const struct scenario *scenario,
-                             const struct planning_options *options, struct error *why)
-{
-    const struct node *slo = node_said(scenario->root, "slo");
-    bool said = slo != NULL && (slo->kind != NODE_MAP || slo->count > 0);
-    bool walked = options->axis != NULL && strncmp(options->axis, "slo", 3) == 0;
-    if (said || walked || !targets_judge(&options->targets, COLUMN_GOODPUT)) {
-        return true;
-    }
-    error_usage(why, "--target", 0,
-                "'goodput' counts requests that meet objectives, and 'slo' sets none");
-    return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
-}
-
-/* The default axis is the smallest budget, or for a server the largest rate. */
-static void choose_axis(const struct scenario *scenario, struct planning_options *out)
-{
-    bool serves = scenario_serves(scenario) && !out->by_figure;
-    out->axis = out->axis == NULL && out->by_figure ? "batch" : out->axis;
-    out->maximise = out->maximise || (out->axis == NULL && serves);
-    out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
-}
-
-/* A server also has to answer every request, and to keep its queue bounded: while more arrive than
- * are answered, a few requests can meet every other target, and a full batch has the most tokens a
- * second. Without a clock there is no queue. */
-static bool judge_service(const struct scenario *scenario, const char *axis, struct targets *out,
-                          struct error *why)
-{
-    bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
-    bool timed = true;
-    if (!node_bool(scenario->root, "timed", &timed, why)) {
-        return false;
-    }
-    if (!rate && !scenario_serves(scenario)) {
-        return true;
-    }
-    return (!timed || targets_add_unjudged("queue_grows<=0", out, why)) &&
-           targets_add_unjudged("requests_left_out<=0", out, why);
-}
-
 /* How many candidates are decided. */
 struct seen {
     uint32_t decided, all;
@@ -216,26 +157,31 @@ static void plan_command_show_decided(uint32_t decided, uint32_t all, void *cont
 
 /* ---- options ---- */
 
+static const char *allowed_name(size_t index)
+{
+    static const char *const names[] = {"lossy", "paper"};
+    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
 static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
 {
-    static const char *const names[] = {"lossy", "paper", NULL};
+    bool *const allowed[] = {&out->allow_lossy, &out->allow_paper};
     const char *item;
     size_t length;
     while (text_item(&text, &item, &length)) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)length, item);
-        out->allow_lossy = out->allow_lossy || strcmp(name, names[0]) == 0;
-        out->allow_paper = out->allow_paper || strcmp(name, names[1]) == 0;
-        if (strcmp(name, names[0]) != 0 && strcmp(name, names[1]) != 0) {
-            error_usage(why, "--allow", 0, "unknown kind of system '%s'", name);
-            return name_expect(name, names, why);
+        int kind = name_find(name, allowed_name, "kind of system", "--allow", 0, why);
+        if (kind < 0) {
+            return false;
         }
+        *allowed[kind] = true;
     }
     return true;
 }
 
-/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the best
- * figure is the goal. */
+/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the
+ * best figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
     static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT, DEPLOY};
@@ -399,14 +345,9 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     bool good = database_open(arguments, DB, &with.store, why);
     bool pareto = arguments_given(arguments, PARETO);
     struct table_view view;
-    if (!pareto) {
-        choose_axis(&scenario, &with);
-    }
     good = good && question_begin(&runs, &scenario, with.jobs, false, why) &&
            question_cache(&runs, arguments, NO_CACHE) &&
-           check_workload(&scenario, &with.targets, pareto, why) &&
-           check_objectives(&scenario, &with, why) &&
-           (pareto || judge_service(&scenario, with.axis, &with.targets, why)) &&
+           plan_question_read(&scenario, pareto, &with, why) &&
            plan_command_read_columns(arguments, &scenario, &with, &view, why) &&
            (pareto ? plan_command_weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);

@@ -2,12 +2,10 @@
  * nearest comes. */
 #include "cli/plan/plan_report.h"
 
-#include "cli/plan/plan_answer.h"
-#include "cli/plan/plan_notes.h"
+#include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"
 #include "cli/runs/runs_text.h"
 #include "study/plan/server_command.h"
-#include "study/plan/verdict.h"
 #include "study/plan/winner.h"
 
 #include <jansson.h>
@@ -187,18 +185,18 @@ static void put_violations(const struct plan_frame_report *report, uint32_t colu
     plan_frame_put_json(report->frame, column, object);
 }
 
-/* The targets whose verdict is closer than the run's error band; none if it has no band. */
+/* The targets that the error band leaves open; none if the run has no band. */
 static void put_near(const struct plan_frame_report *report, const struct result *result)
 {
+    struct targets open;
     json_t *list = json_array();
     bool any = false;
     for (int i = 0; i < RESULT_BANDS; i++) {
         any = any || result->cells[COLUMN_ERROR_BAND + i].set;
     }
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        if (verdict_is_near(&report->targets->all[i], result)) {
-            json_array_append_new(list, json_string(report->targets->all[i].text));
-        }
+    targets_open(report->targets, result, &open);
+    for (uint32_t i = 0; i < open.count; i++) {
+        json_array_append_new(list, json_string(open.all[i].text));
     }
     if (any) {
         plan_frame_put_json(report->frame, NEAR, list);
@@ -264,13 +262,11 @@ static bool plan_frame_put_data(const struct plan_frame_report *report, const st
     const struct planning *planning = report->planning;
     struct frame *frame = report->frame;
     const char *left_out = search->candidate->left_out;
-    uint32_t value = search->found != PLANNING_NONE ? search->found : search->nearest;
-    bool winner =
-        planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
+    uint32_t value = search_shown(search);
     frame_text(frame, LEFT_OUT, left_out[0] != '\0' ? left_out : NULL);
     put_error(report, search, value);
     frame_number(frame, MET, search->found != PLANNING_NONE);
-    frame_number(frame, WINNER, winner);
+    frame_number(frame, WINNER, winner_is(planning, search));
     frame_text(frame, AXIS, search->axis.key[0] != '\0' ? search->axis.key : NULL);
     frame_number(frame, TRIED, search->grid.tried);
     frame_number(frame, OF, search->grid.count);
@@ -306,7 +302,6 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     const struct result *result = &search->results[search->found];
     struct frame *frame = report->frame;
     char text[TARGET_TEXT];
-    bool wins = search == &planning->searches[planning->winner];
     frame_text(frame, AT,
                search_label(search, planning->maximise, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
@@ -319,7 +314,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
         frame_text(frame, FIXED_COLUMNS + i, target_format(report->judged[i], result, text));
     }
     frame_text(frame, report->column_count - 1,
-               wins                                                   ? "wins"
+               winner_is(planning, search)                            ? "wins"
                : planning->by_figure && winner_ties(planning, search) ? "ties"
                                                                       : "");
 }

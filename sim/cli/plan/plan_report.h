@@ -1,17 +1,27 @@
-/* Output of a plan or a Pareto front: as tables, as JSON, into the database. */
+/* A plan or a Pareto front: its question, and its output as tables, as JSON, into the database. */
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
 #include "answer/frame.h"
+#include "cli/runs/runs_notes.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"
 
 #include <stdio.h>
 
+/* Choose the axis of a plan if no option did, add what any server has to meet, and refuse targets
+ * that the scenario cannot judge. With `pareto` there is no axis. */
+bool plan_question_read(const struct scenario *scenario, bool pareto, struct planning_options *out,
+                        struct error *why);
+
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
  */
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
+
+/* Add what a person should know about the runs that answer a plan. */
+void plan_notes_add(const struct planning *planning, const struct targets *targets,
+                    struct runs_notes *notes);
 
 /* The columns that a reader can choose in any plan, and in a Pareto front of decode steps or of
  * servers. */
@@ -48,8 +58,8 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          bool for_people, struct error *why);
 
-/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that has no
- * runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
+/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that
+ * has no runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
 bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
 
 /* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the
@@ -58,5 +68,19 @@ bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct erro
  * first. */
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why);
+
+/* ---- below the table: how to run the winner, or what keeps the nearest from the targets ---- */
+
+/* Write the winner's scenario to the file `path` (NULL: print it), and print the command that
+ * starts its server, if it has one. With `json` nothing is printed. The plan must have a winner. */
+bool plan_winner_print(const struct planning *planning, const char *path, bool json,
+                       struct error *why);
+
+/* Print what limits the step of the run that comes nearest, and what would help. Prints nothing if
+ * no run has figures. */
+bool plan_nearest_explain(const struct planning *planning, struct error *why);
+
+/* Write the files that start the winner's servers into `folder` (deployment.h). */
+bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why);
 
 #endif

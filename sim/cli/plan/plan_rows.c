@@ -1,11 +1,12 @@
+/* A plan as rows of the database: its candidates, and the values that were tried. */
 #include "cli/plan/plan_report.h"
 
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/plan/plan_answer.h"
-#include "cli/plan/plan_notes.h"
-#include "cli/plan/plan_stored.h"
+#include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"
+#include "store/store_frame.h"
+#include "study/plan/winner.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,28 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { VALUE = 64, NOTE = TARGETS_MOST * PLAN_NOTE };
+enum { VALUE = 64 };
+
+#define COLUMN(name, type, what) PLAN_##name,
+enum {
+#include "answer/plans.def"
+    PLAN_COLUMNS
+};
+#undef COLUMN
+#define COLUMN(name, type, what) POINT_##name,
+enum {
+#include "answer/plan_points.def"
+    POINT_COLUMNS
+};
+#undef COLUMN
+#define COLUMN(name, type, meaning) {.key = #name, .unit = ANSWER_##type},
+static const struct frame_column stored_columns[PLAN_COLUMNS] = {
+#include "answer/plans.def"
+};
+static const struct frame_column point_columns[POINT_COLUMNS] = {
+#include "answer/plan_points.def"
+};
+#undef COLUMN
 
 /* The columns that are the same in all rows. */
 struct plan_rows_said {
@@ -33,29 +55,20 @@ static const char *run_name(const struct search *search, uint32_t value)
     return run->set ? run->text : NULL;
 }
 
-/* Add the runs that were tried, which depend on the files that the scenario names. */
-static uint64_t add_runs(const struct search *search, uint64_t hash)
-{
-    for (uint32_t value = 0; value < search->grid.count; value++) {
-        const char *run = run_name(search, value);
-        hash = run != NULL ? plan_rows_add_text(run, hash) : hash;
-    }
-    return hash;
-}
-
-/* Add a candidate: its scenario, the values it may have, and its runs. */
+/* Add a candidate: its scenario, and the runs that were tried, which depend on the files that it
+ * names. */
 static bool add_candidate(const struct search *search, uint64_t *hash, struct error *why)
 {
     char *text = node_canonical(search->candidate->scenario.root, why);
     if (text == NULL) {
         return false;
     }
-    *hash = plan_rows_add_text(search->candidate->left_out, plan_rows_add_text(text, *hash));
-    for (uint32_t i = 0; i < search->axis.count; i++) {
-        *hash = plan_rows_add_text(search->axis.values[i].text, *hash);
-    }
-    *hash = add_runs(search, *hash);
+    *hash = plan_rows_add_text(text, *hash);
     free(text);
+    for (uint32_t value = 0; value < search->grid.count; value++) {
+        const char *run = run_name(search, value);
+        *hash = run != NULL ? plan_rows_add_text(run, *hash) : *hash;
+    }
     return true;
 }
 
@@ -77,29 +90,17 @@ static bool plan_rows_say(const struct planning *planning, const struct targets 
 
 /* ---- candidates ---- */
 
-static const char *note_near(const struct planning *planning, const struct targets *targets,
-                             const struct search *search, uint32_t value, char all[NOTE])
-{
-    char name[PLAN_NAME], note[PLAN_NOTE];
-    plan_name_search(planning, search, name);
-    all[0] = '\0';
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (plan_note_near(&targets->all[i], &search->results[value], name, note)) {
-            text_append(all, NOTE, "%s%s", all[0] != '\0' ? "; " : "", note);
-        }
-    }
-    return all[0] != '\0' ? all : NULL;
-}
-
 static void put_tried(const struct planning *planning, const struct targets *targets,
                       const struct search *search, struct frame *frame)
 {
     bool met = search->found != PLANNING_NONE;
-    uint32_t value = met ? search->found : search->nearest;
-    bool wins =
-        planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
-    char label[VALUE], message[VIOLATION_TEXT], note[NOTE];
-    frame_text(frame, PLAN_verdict, wins ? "wins" : met ? "meets" : "misses");
+    uint32_t value = search_shown(search);
+    char label[VALUE], message[VIOLATION_TEXT], text[TARGETS_TEXT];
+    struct targets open;
+    frame_text(frame, PLAN_verdict,
+               winner_is(planning, search) ? "wins"
+               : met                       ? "meets"
+                                           : "misses");
     if (!met) {
         violation_describe(targets, planning->best,
                            &search->results[value == PLANNING_NONE ? 0 : value], message);
@@ -109,7 +110,8 @@ static void put_tried(const struct planning *planning, const struct targets *tar
         frame_text(frame, PLAN_run, run_name(search, value));
         frame_text(frame, PLAN_value,
                    search_label(search, planning->maximise, value, label, sizeof label));
-        frame_text(frame, PLAN_note, note_near(planning, targets, search, value, note));
+        targets_open(targets, &search->results[value], &open);
+        frame_text(frame, PLAN_note, open.count > 0 ? targets_text(&open, text) : NULL);
     }
 }
 
@@ -172,13 +174,19 @@ bool plan_store(const struct planning *planning, const struct targets *targets, 
                 struct error *why)
 {
     struct plan_rows_said said;
-    struct plan_frames frames;
-    if (!plan_rows_say(planning, targets, &said, why) || !plan_frames_create(&frames, why)) {
+    if (!plan_rows_say(planning, targets, &said, why)) {
         return false;
     }
-    for (uint32_t i = 0; i < planning->count; i++) {
-        plan_rows_put_candidate(planning, targets, &said, i, frames.plans);
-        plan_rows_put_points(planning, targets, said.name, i, frames.points);
+    struct frame *plans = frame_create(stored_columns, PLAN_COLUMNS, why);
+    struct frame *points = frame_create(point_columns, POINT_COLUMNS, why);
+    for (uint32_t i = 0; plans != NULL && points != NULL && i < planning->count; i++) {
+        plan_rows_put_candidate(planning, targets, &said, i, plans);
+        plan_rows_put_points(planning, targets, said.name, i, points);
     }
-    return plan_frames_store(&frames, store, why);
+    const struct store_frame tables[] = {{.table = "plans", .frame = plans},
+                                         {.table = "plan_points", .frame = points}};
+    bool good = plans != NULL && points != NULL && store_put_frames(store, tables, 2, why);
+    frame_destroy(plans);
+    frame_destroy(points);
+    return good;
 }

@@ -1,6 +1,6 @@
-#include "cli/plan/plan_winner.h"
+/* Below the table: how to run the winner, or what keeps the nearest from the targets. */
+#include "cli/plan/plan_report.h"
 
-#include "answer/figures.h"
 #include "base/node.h"
 #include "base/text.h"
 #include "cli/frame/output.h"
@@ -9,11 +9,8 @@
 #include "cli/runs/explain.h"
 #include "study/plan/server_command.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { POOL_NOTE = 256 };
 
 bool plan_nearest_explain(const struct planning *planning, struct error *why)
 {
@@ -31,24 +28,20 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
     return good;
 }
 
-/* KV that stays in HBM is on the host, too. */
-static void note_host_pool(const struct result *result)
+static void plan_winner_print_note(struct note note)
 {
-    char note[POOL_NOTE], bytes[ANSWER_SIZE];
-    const char *held = answer_column(result, COLUMN_DRAM_KV, ANSWER_BYTES, bytes);
-    if (result->cells[COLUMN_RESIDENT_SHARE].set && held != NULL) {
-        snprintf(note, sizeof note,
-                 "the host's pool holds all KV, also what stays in HBM: at least %s", held);
-        fputc('\n', stdout);
-        table_line("note: ", note, stdout);
-    }
+    char words[NOTE_WORDS];
+    fputc('\n', stdout);
+    table_line("note: ", note_write(&note, words, sizeof words), stdout);
 }
 
-/* Print the command that starts its server, if it has one. */
+/* Print the command that starts its server, if it has one. KV that stays in HBM is on the host,
+ * too. */
 static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
                                       struct error *why)
 {
-    char command[SERVER_COMMAND], note[POOL_NOTE];
+    const struct cell *held = &result->cells[COLUMN_DRAM_KV];
+    char command[SERVER_COMMAND];
     uint64_t pool;
     if (!server_command(point, result, command, &pool, why)) {
         return false;
@@ -56,14 +49,11 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
     if (command[0] != '\0') {
         printf("\nits server:\n\n%s\n", command);
     }
-    note_host_pool(result);
+    if (result->cells[COLUMN_RESIDENT_SHARE].set && held->set) {
+        plan_winner_print_note(note_host_pool((uint64_t)held->integer));
+    }
     if (pool > 0) {
-        snprintf(note, sizeof note,
-                 "the KV pool is computed (%" PRIu64 " tokens); a real server may have less. Plan "
-                 "again with what its start-up log says: --from LOG, or --set kv_pool_tokens=N",
-                 pool);
-        fputc('\n', stdout);
-        table_line("note: ", note, stdout);
+        plan_winner_print_note(note_pool_computed(pool));
     }
     return true;
 }

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TEXT = 64, LINE = 1536, MANY = 20 /* more rows than this are too many to choose from */ };
+enum { TEXT = 64, LINE = 2048 };
 /* Columns of decode steps and of servers. */
 enum { SYSTEM, HARDWARE, AXIS };
 
@@ -56,6 +56,7 @@ const struct frame_column *tradeoff_columns(bool serves, uint32_t *count)
 
 /* ---- the table ---- */
 
+/* Each axis of servers is a title. */
 static struct frame *create_frame(const struct tradeoff *tradeoff, struct error *why)
 {
     const struct whatif *study = &tradeoff->studies[tradeoff->pareto[0].study];
@@ -88,8 +89,29 @@ static void tradeoff_report_put_run(const struct tradeoff *tradeoff, const struc
     frame_result(frame, run->result);
 }
 
-static bool print_pareto(const struct tradeoff *tradeoff, const struct table_view *view, FILE *out,
-                         struct error *why)
+static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
+                                        const struct targets *targets, FILE *out)
+{
+    char line[LINE] = "", all[TARGETS_TEXT];
+    text_append(line, LINE, "%u of %u run%s", tradeoff->pareto_count, tradeoff->run_count,
+                text_plural(tradeoff->run_count));
+    if (targets->count > 0) {
+        text_append(line, LINE, " that meet%s %s", tradeoff->run_count == 1 ? "s" : "",
+                    targets_text(targets, all));
+    }
+    text_append(line, LINE, " %s on the Pareto front: no other has more tokens/s%s",
+                tradeoff->pareto_count == 1 ? "is" : "are",
+                tradeoff->serves ? " a GPU, a shorter p99 of TTFT or a shorter TPOT without being "
+                                   "worse in another of these; servers whose queue grows are left "
+                                   "out"
+                                 : ", a shorter step, less HBM or more mass without being worse in "
+                                   "another of these");
+    table_line("", line, out);
+    fputc('\n', out);
+}
+
+static bool tradeoff_report_print_runs(const struct tradeoff *tradeoff,
+                                       const struct table_view *view, FILE *out, struct error *why)
 {
     struct frame *frame = create_frame(tradeoff, why);
     for (uint32_t i = 0; i < tradeoff->pareto_count; i++) {
@@ -100,48 +122,7 @@ static bool print_pareto(const struct tradeoff *tradeoff, const struct table_vie
     return good;
 }
 
-static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
-                                        const struct targets *targets, FILE *out)
-{
-    char line[LINE], all[TARGETS_TEXT];
-    size_t used = (size_t)snprintf(line, sizeof line, "%u of %u run%s", tradeoff->pareto_count,
-                                   tradeoff->run_count, text_plural(tradeoff->run_count));
-    if (targets->count > 0) {
-        snprintf(line + used, sizeof line - used, " that meet%s %s",
-                 tradeoff->run_count == 1 ? "s" : "", targets_text(targets, all));
-    }
-    table_wrap(line, 0, out);
-    fputs(tradeoff->pareto_count == 1 ? " is" : " are", out);
-    fputs(tradeoff->serves
-              ? " on the Pareto front:\nno other has more tokens/s a GPU, a shorter p99 of TTFT "
-                "or a shorter TPOT without being worse\nin another of these; servers whose queue "
-                "grows are left out\n\n"
-              : " on the Pareto front:\nno other has more tokens/s, a shorter step, less HBM or "
-                "more mass without being worse in\nanother of these\n\n",
-          out);
-}
-
-static void print_hint(const struct tradeoff *tradeoff, FILE *out)
-{
-    if (tradeoff->pareto_count > MANY) {
-        fputs("\n"
-              "to list fewer, set targets, as in --target 'tpot_ms<=60'\n",
-              out);
-    }
-}
-
-/* Is there a candidate without runs? */
-static bool any_absent(const struct tradeoff *tradeoff)
-{
-    bool absent = false;
-    for (uint32_t i = 0; i < tradeoff->count; i++) {
-        absent = absent || tradeoff->why[i].found[0] != '\0' ||
-                 tradeoff->candidates[i].left_out[0] != '\0';
-    }
-    return absent;
-}
-
-static void print_refused(const struct tradeoff *tradeoff, FILE *out)
+static void tradeoff_report_print_absent(const struct tradeoff *tradeoff, FILE *out)
 {
     for (uint32_t i = 0; i < tradeoff->count; i++) {
         if (tradeoff->why[i].found[0] != '\0') {
@@ -149,6 +130,7 @@ static void print_refused(const struct tradeoff *tradeoff, FILE *out)
                     tradeoff->candidates[i].machine, tradeoff->why[i].found);
         }
     }
+    left_out_print(tradeoff->candidates, tradeoff->count, out);
 }
 
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
@@ -162,13 +144,10 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     if (good && tradeoff->pareto_count > 0) {
         runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);
         tradeoff_report_print_title(tradeoff, targets, out);
-        good = print_pareto(tradeoff, view, out, why);
-        print_hint(tradeoff, out);
+        good = tradeoff_report_print_runs(tradeoff, view, out, why);
     }
     if (good) {
-        fputs(any_absent(tradeoff) ? "\n" : "", out);
-        print_refused(tradeoff, out);
-        left_out_print(tradeoff->candidates, tradeoff->count, out);
+        tradeoff_report_print_absent(tradeoff, out);
         runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
@@ -177,28 +156,27 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 
 /* ---- for programs ---- */
 
+static const char *text_or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
 /* Candidates without a run. */
 static struct frame *frame_absent(const struct tradeoff *tradeoff, struct error *why)
 {
-    enum { ABSENT_SYSTEM, ABSENT_HARDWARE, LEFT_OUT, ERROR, RUN, ABSENT };
-    static const struct frame_column absent[ABSENT] = {
-        [ABSENT_SYSTEM] = {.key = "system"},
-        [ABSENT_HARDWARE] = {.key = "hardware"},
-        [LEFT_OUT] = {.key = "left_out"},
-        [ERROR] = {.key = "error"},
-        [RUN] = {.key = "run"},
-    };
-    struct frame *frame = frame_create(absent, ABSENT, why);
+    static const struct frame_column absent[] = {{.key = "system"},
+                                                 {.key = "hardware"},
+                                                 {.key = "left_out"},
+                                                 {.key = "error"},
+                                                 {.key = "run"}};
+    struct frame *frame = frame_create(absent, sizeof absent / sizeof absent[0], why);
     for (uint32_t i = 0; i < tradeoff->count; i++) {
         const struct candidate *candidate = &tradeoff->candidates[i];
-        const char *refused = tradeoff->why[i].found;
-        if (candidate->left_out[0] != '\0' || refused[0] != '\0') {
-            frame_row(frame);
-            frame_text(frame, ABSENT_SYSTEM, candidate->system);
-            frame_text(frame, ABSENT_HARDWARE, candidate->machine);
-            frame_text(frame, LEFT_OUT,
-                       candidate->left_out[0] != '\0' ? candidate->left_out : NULL);
-            frame_text(frame, ERROR, refused[0] != '\0' ? refused : NULL);
+        const char *const texts[] = {candidate->system, candidate->machine,
+                                     text_or_null(candidate->left_out),
+                                     text_or_null(tradeoff->why[i].found)};
+        if (texts[2] != NULL || texts[3] != NULL) {
+            frame_add(frame, texts, 4);
         }
     }
     return frame;

@@ -159,9 +159,7 @@ static bool write_question(const struct report *report, struct error *why)
     bool ok = report_write_head(title, report->out, why);
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
-               title,
-               report->answer != NULL ? report->answer->targets
-                                      : report_table_text(&table, 0, "question"));
+               title, report->answer != NULL ? "" : report_table_text(&table, 0, "question"));
     if (report->answer != NULL) {
         report_write_verdict(report);
     }

@@ -247,6 +247,11 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     }
 }
 
+void runs_notes_add_note(struct runs_notes *notes, const char *system, struct note note)
+{
+    add_note(&notes->messages, &note, system);
+}
+
 enum { SHARE = 64 };
 
 /* The shares of time that rest on a basis, "0–57 %"; false if none does. */

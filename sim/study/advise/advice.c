@@ -70,11 +70,17 @@ bool advice_lay_requests(struct scenario *scenario, struct error *why)
 
 /* ---- forms ---- */
 
+void advice_trial_release(struct advice_trial *trial)
+{
+    planning_release(&trial->planning);
+    *trial = (struct advice_trial){.change = ADVICE_NO_CHANGE};
+}
+
 /* Try plain vLLM with the GPUs as servers of `gpus` each. */
 static bool try_form(const struct scenario *scenario, const struct advice_options *options,
                      uint32_t gpus, struct advice *out, bool *interrupted, struct error *why)
 {
-    struct advice_trial *trial = &out->forms[out->form_count++];
+    struct advice_trial *trial = &out->trials[out->trial_count++];
     struct scenario laid;
     trial->form = (struct advice_form){.servers = gpus == 0 ? 1 : options->gpus / gpus,
                                        .gpus = gpus == 0 ? 1 : gpus};
@@ -92,17 +98,15 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     struct error first = {.line = 0};
     for (uint32_t gpus = options->gpus; gpus > 0 && !*interrupted; gpus--) {
         struct error refused;
-        if (options->gpus % gpus != 0 || out->form_count == ADVICE_FORMS) {
+        if (options->gpus % gpus != 0 || out->trial_count == ADVICE_FORMS) {
             continue;
         }
         if (!try_form(scenario, options, gpus, out, interrupted, &refused)) {
-            struct advice_trial *trial = &out->forms[--out->form_count];
-            planning_release(&trial->planning);
-            *trial = (struct advice_trial){.tried = false};
+            advice_trial_release(&out->trials[--out->trial_count]);
             first = first.found[0] == '\0' ? refused : first;
         }
     }
-    if (out->form_count == 0) {
+    if (out->trial_count == 0) {
         *why = first;
         return *interrupted;
     }
@@ -113,8 +117,8 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
 static uint32_t choose_form(const struct advice *advice)
 {
     uint32_t best = 0;
-    for (uint32_t i = 1; i < advice->form_count; i++) {
-        const struct advice_trial *form = &advice->forms[i], *so_far = &advice->forms[best];
+    for (uint32_t i = 1; i < advice->trial_count; i++) {
+        const struct advice_trial *form = &advice->trials[i], *so_far = &advice->trials[best];
         double rate = advice_rate(advice, advice_trial_search(form), &form->form);
         double before = advice_rate(advice, advice_trial_search(so_far), &so_far->form);
         best =
@@ -156,7 +160,7 @@ static bool run_systems(const struct scenario *scenario, const struct advice_opt
     bool good =
         scenario_copy(scenario, &laid, why) &&
         (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
-        advice_lay_count(&laid, out->forms[out->plain].planning.requests, why) &&
+        advice_lay_count(&laid, out->trials[out->plain].planning.requests, why) &&
         advice_search(&laid, options, options->candidates.systems, &out->systems, interrupted, why);
     scenario_release(&laid);
     return good;
@@ -178,7 +182,7 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
         return good;
     }
     out->plain = choose_form(out);
-    out->form = out->forms[out->plain].form;
+    out->form = out->trials[out->plain].form;
     good = run_systems(scenario, &with, out, interrupted, why);
     out->best = good ? advice_choose(out) : PLANNING_NONE;
     if (!good || *interrupted) {
@@ -206,11 +210,8 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
 
 void advice_release(struct advice *advice)
 {
-    for (uint32_t i = 0; i < advice->form_count; i++) {
-        planning_release(&advice->forms[i].planning);
-    }
-    for (int i = 0; i < ADVICE_CHANGES; i++) {
-        planning_release(&advice->changes[i].planning);
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        advice_trial_release(&advice->trials[i]);
     }
     planning_release(&advice->systems);
     *advice = (struct advice){.best = PLANNING_NONE};
@@ -225,7 +226,7 @@ const struct search *advice_trial_search(const struct advice_trial *trial)
 
 const struct search *advice_plain(const struct advice *advice)
 {
-    return advice_trial_search(&advice->forms[advice->plain]);
+    return advice_trial_search(&advice->trials[advice->plain]);
 }
 
 const struct result *advice_result(const struct search *search)

@@ -25,6 +25,7 @@ struct advice_form {
 
 /* What is tried instead of offloading. */
 enum advice_change {
+    ADVICE_NO_CHANGE, /* another form */
     ADVICE_FP8_KV,
     ADVICE_MORE_GPUS,
     ADVICE_SHORTER,
@@ -32,15 +33,15 @@ enum advice_change {
     ADVICE_CHANGES
 };
 
-/* Plain vLLM in a scenario. */
+/* Plain vLLM in a form, or with a change. */
 struct advice_trial {
-    bool tried; /* else the rest is empty */
+    enum advice_change change;
     struct advice_form form;
     uint64_t context; /* tokens of a sequence; 0: of requests */
     struct planning planning;
 };
 
-enum { ADVICE_FORMS = 8 };
+enum { ADVICE_FORMS = 8, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 
 struct advice_options {
     struct targets targets;
@@ -55,14 +56,13 @@ struct advice_options {
 };
 
 struct advice {
-    bool serves;                             /* requests are served; else one batch decodes */
-    struct targets targets;                  /* the options', and what a rate of requests adds */
-    struct advice_form form;                 /* in which the systems were compared */
-    struct advice_trial forms[ADVICE_FORMS]; /* in order of fewer servers */
-    uint32_t form_count, plain;              /* `plain`: the form that is compared in */
+    bool serves;                               /* requests are served; else one batch decodes */
+    struct targets targets;                    /* the options', and what a rate of requests adds */
+    struct advice_form form;                   /* in which the systems were compared */
+    struct advice_trial trials[ADVICE_TRIALS]; /* forms, fewest servers first; then changes */
+    uint32_t trial_count, plain;               /* `plain`: the form that is compared in */
     struct planning systems;
     uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
-    struct advice_trial changes[ADVICE_CHANGES];
 };
 
 /* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it

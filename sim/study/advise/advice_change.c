@@ -35,7 +35,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .context = one ? setup->context : 0,
                            .form = {advice->form.servers, setup->model.tensor_parallel},
                            .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS),
-                           .requests = advice->forms[advice->plain].planning.requests};
+                           .requests = advice->trials[advice->plain].planning.requests};
     point_release(&point);
     return true;
 }
@@ -69,10 +69,9 @@ static bool choose_value(enum advice_change change, const struct before *before,
         out->key = "context";
         snprintf(out->value, sizeof out->value, "%" PRIu64, context);
         return context >= LEAST_CONTEXT;
-    case ADVICE_CHANGES:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
 /* Lay the form, then the change. */
@@ -86,21 +85,22 @@ static bool lay_change(const struct scenario *scenario, const struct advice_opti
            node_set(out->root, change->key, change->value, why);
 }
 
-/* Fill `trial`, which is empty. It stays empty if the change cannot be. */
-static void try_once(const struct scenario *scenario, const struct advice_options *options,
+/* Fill `trial`, which is empty. False if the change cannot be: then it stays empty. */
+static bool try_once(const struct scenario *scenario, const struct advice_options *options,
                      const struct before *before, const struct laid *change,
                      struct advice_trial *trial, bool *interrupted)
 {
     struct scenario laid;
     struct error refused;
     trial->form = change->form;
-    if (!lay_change(scenario, options, before, change, &laid, &refused) ||
-        !advice_try(&laid, options, trial, interrupted, &refused)) {
-        planning_release(&trial->planning);
-        *trial = (struct advice_trial){.tried = false};
+    bool good = lay_change(scenario, options, before, change, &laid, &refused) &&
+                advice_try(&laid, options, trial, interrupted, &refused);
+    if (!good) {
+        advice_trial_release(trial);
         *interrupted = *interrupted || !stop_flag_check(options->runs->stop, &refused);
     }
     scenario_release(&laid);
+    return good;
 }
 
 /* Try a change until something fits, or once if something fits without it. */
@@ -108,20 +108,20 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
                        const struct before *before, enum advice_change change, struct advice *out,
                        bool *interrupted)
 {
-    struct advice_trial *trial = &out->changes[change];
+    struct advice_trial *trial = &out->trials[out->trial_count];
     uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
     struct laid laid;
-    for (uint32_t times = 1; times <= most && !*interrupted; times++) {
-        if (!choose_value(change, before, times, &laid)) {
-            return;
-        }
-        planning_release(&trial->planning);
-        *trial = (struct advice_trial){.tried = false};
-        try_once(scenario, options, before, &laid, trial, interrupted);
-        if (!trial->tried || advice_result(advice_trial_search(trial)) != NULL) {
-            return;
+    bool tried = false, more = true;
+    for (uint32_t times = 1; more && times <= most && !*interrupted; times++) {
+        more = choose_value(change, before, times, &laid);
+        if (more) {
+            advice_trial_release(trial);
+            tried = try_once(scenario, options, before, &laid, trial, interrupted);
+            more = tried && advice_result(advice_trial_search(trial)) == NULL;
         }
     }
+    trial->change = change;
+    out->trial_count += tried;
 }
 
 bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
@@ -130,7 +130,7 @@ bool advice_try_changes(const struct scenario *scenario, const struct advice_opt
     struct before before;
     bool good = read_before(out, &before, why);
     bool fits = advice_result(advice_plain(out)) != NULL;
-    for (int i = 0; good && !*interrupted && i < ADVICE_CHANGES; i++) {
+    for (int i = ADVICE_FP8_KV; good && !*interrupted && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
         if (!(change == ADVICE_FP8_WEIGHTS && fits) && !(change == ADVICE_MORE_GPUS && enough)) {

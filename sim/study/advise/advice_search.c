@@ -3,7 +3,7 @@
 #include "base/node.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/lengthen.h"
-#include "study/plan/planning_long.h"
+#include "study/plan/planning.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,7 +100,6 @@ static uint64_t advice_search_context_of(const struct scenario *scenario)
 bool advice_try(const struct scenario *scenario, const struct advice_options *options,
                 struct advice_trial *out, bool *interrupted, struct error *why)
 {
-    out->tried = true;
     bool good = advice_search(scenario, options, ADVICE_PLAIN, &out->planning, interrupted, why);
     if (good) {
         out->context = advice_search_context_of(&out->planning.candidates[0].scenario);

@@ -28,7 +28,8 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
  * (0: the default). A number that was stated stays. */
 bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why);
 
-/* Search plain vLLM into a trial whose form is set. */
+/* Search plain vLLM into a trial whose form is set. Released it is empty. */
+void advice_trial_release(struct advice_trial *trial);
 bool advice_try(const struct scenario *scenario, const struct advice_options *options,
                 struct advice_trial *out, bool *interrupted, struct error *why);
 

@@ -29,14 +29,16 @@ static void hire_end_form(struct hire_form *form, bool decided)
         form->fewer--;
     }
     form->decided = decided;
+    form->searched = false;
 }
 
-static bool search_forms(struct sizing *sizing, struct hire_form *const *forms, uint32_t count,
-                         struct error *why)
+static bool search_forms(struct sizing *sizing, struct error *why)
 {
-    bool good = hire_search(sizing, HIRE_WHOLE, forms, count, why);
-    for (uint32_t i = 0; i < count; i++) {
-        hire_end_form(forms[i], good && !*sizing->interrupted);
+    bool good = hire_search(sizing, HIRE_WHOLE, why);
+    for (uint32_t i = 0; i < sizing->hire->count; i++) {
+        if (sizing->hire->forms[i].searched) {
+            hire_end_form(&sizing->hire->forms[i], good && !*sizing->interrupted);
+        }
     }
     return good;
 }
@@ -46,21 +48,16 @@ static bool search_forms(struct sizing *sizing, struct hire_form *const *forms, 
 /* The form that is probably the cheapest on each machine that has no answer yet. */
 static bool confirm(struct sizing *sizing, bool *any, struct error *why)
 {
-    struct hire *hire = sizing->hire;
-    struct hire_form **forms = array_zeroed(hire->count, sizeof(struct hire_form *), why);
-    uint32_t count = 0;
-    bool good = forms != NULL;
-    for (uint32_t i = 0; good && i < hire->count; i++) {
-        uint32_t likely = hire_is_first(hire, i) ? hire_likely(hire, i) : HIRE_NONE;
-        if (likely != HIRE_NONE && isinf(hire_found_on(hire, &hire->forms[i]))) {
-            struct hire_form *form = forms[count++] = &hire->forms[likely];
-            good = hire_begin_form(form, form->most_servers, form->guess, why);
+    bool good = true;
+    *any = false;
+    for (uint32_t i = 0; good && i < sizing->hire->count; i++) {
+        struct hire_form *likely = hire_likely(sizing->hire, i);
+        if (likely != NULL) {
+            *any = true;
+            good = hire_begin_form(likely, likely->most_servers, likely->guess, why);
         }
     }
-    *any = count > 0;
-    good = good && search_forms(sizing, forms, count, why);
-    free(forms);
-    return good;
+    return good && search_forms(sizing, why);
 }
 
 /* A few requests alone missed a limit: whether all do, all must say. */
@@ -70,54 +67,43 @@ static bool is_lonely(const struct hire *hire, const struct hire_form *form)
            isinf(hire_found_on(hire, form));
 }
 
-static bool may_hold_on(const struct hire *hire, uint32_t index)
-{
-    return hire_is_first(hire, index) && hire_likely(hire, index) != HIRE_NONE &&
-           isinf(hire_found_on(hire, &hire->forms[index]));
-}
-
 /* ---- what else costs as little ---- */
 
-/* Servers of a form that cost no more than what was found on its machine, or too little more to call.
- * If they miss a limit, the form is dearer. */
-static uint32_t servers_for(double cost, const struct hire_form *form)
+static bool is_open(const struct hire *hire, const struct hire_form *form)
 {
-    double most = floor(cost * (1 + TIE_PERCENT / 100.0) / hire_cost(form, 1));
+    return form->refused[0] == '\0' && !form->decided && !isinf(hire_found_on(hire, form));
+}
+
+/* Servers of a form that cost no more than what was found on its machine, or too little more to
+ * call. If they miss a limit, the form is dearer. */
+static uint32_t servers_within(const struct hire *hire, const struct hire_form *form)
+{
+    double cost = hire_found_on(hire, form) * (1 + TIE_PERCENT / 100.0);
+    double most = floor(cost / hire_cost(form, 1));
     return most < form->most_servers ? (uint32_t)most : form->most_servers;
 }
 
-/* The other forms on machines that have an answer, and how many servers are to be tried of each. */
-static uint32_t list_others(struct hire *hire, struct hire_form **forms, uint32_t *most)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < hire->count; i++) {
-        struct hire_form *form = &hire->forms[i];
-        double cost = hire_found_on(hire, form);
-        if (form->refused[0] == '\0' && !form->decided && !isinf(cost)) {
-            forms[count] = form;
-            most[count] = servers_for(cost, form);
-            form->decided = most[count] == 0;
-            count += !form->decided;
-        }
-    }
-    return count;
-}
-
-/* Cheap runs say where to begin: with a form that does not hold, one run of all its servers says so. */
+/* The other forms on machines that have an answer. Cheap runs say where to begin: with a form that
+ * does not hold, one run of all its servers says so. */
 static bool hire_compare(struct sizing *sizing, struct error *why)
 {
     struct hire *hire = sizing->hire;
-    struct hire_form **forms = array_zeroed(hire->count, sizeof(struct hire_form *), why);
-    uint32_t *most = forms != NULL ? array_zeroed(hire->count, sizeof *most, why) : NULL;
-    uint32_t count = most != NULL ? list_others(hire, forms, most) : 0;
-    bool good = most != NULL && hire_weigh_forms(sizing, forms, most, count, why);
-    for (uint32_t i = 0; good && i < count && !*sizing->interrupted; i++) {
-        good = hire_begin_form(forms[i], most[i], forms[i]->guess, why);
+    bool good = true;
+    for (uint32_t i = 0; good && i < hire->count; i++) {
+        struct hire_form *form = &hire->forms[i];
+        if (is_open(hire, form)) {
+            uint32_t most = servers_within(hire, form);
+            form->decided = most == 0;
+            good = most == 0 || hire_weigh_begin(hire, form, most, why);
+        }
     }
-    good = good && (*sizing->interrupted || search_forms(sizing, forms, count, why));
-    free(forms);
-    free(most);
-    return good;
+    good = good && hire_weigh_search(sizing, why);
+    for (uint32_t i = 0; good && i < hire->count && !*sizing->interrupted; i++) {
+        struct hire_form *form = &hire->forms[i];
+        good = !is_open(hire, form) ||
+               hire_begin_form(form, servers_within(hire, form), form->guess, why);
+    }
+    return good && (*sizing->interrupted || search_forms(sizing, why));
 }
 
 /* ---- the length of the workload ---- */
@@ -152,7 +138,7 @@ static bool find_any(struct sizing *sizing, struct error *why)
         if (good && !any && !*sizing->interrupted) {
             good = hire_try_forms(sizing, HIRE_ALL_ALONE, is_lonely, why);
             for (uint32_t i = 0; i < sizing->hire->count; i++) {
-                any = any || may_hold_on(sizing->hire, i);
+                any = any || hire_likely(sizing->hire, i) != NULL;
             }
         }
     }
@@ -171,7 +157,6 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
     bool good = hire_list_forms(scenario, options, out, why) && hire_survey(&sizing, why) &&
                 (*interrupted || find_any(&sizing, why)) &&
                 (*interrupted || hire_compare(&sizing, why));
-    free(sizing.tries);
     if (good) {
         hire_choose(out);
     }
@@ -179,6 +164,7 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
     good = good && (best == NULL || best->host_bytes == 0 || *interrupted ||
                     hire_host_lessen(&sizing, best, why));
     out->interrupted = *interrupted;
+    free(sizing.tries);
     return good;
 }
 

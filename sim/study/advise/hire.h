@@ -50,8 +50,6 @@ struct hire_form {
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */
-    bool no_room;                      /* because weights leave no memory for KV, */
-    bool too_small;                    /* or KV has too little for a request */
     uint32_t most_servers;             /* that may be */
     uint32_t of_machine;               /* servers of one machine, at most, */
     uint64_t host_bytes;               /* which share so much for prompts; 0: as stated, or none */
@@ -65,6 +63,7 @@ struct hire_form {
     /* answers: runs of the whole hire with the whole workload */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */
+    bool searched;       /* by the rounds that go on */
     struct result *runs; /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */

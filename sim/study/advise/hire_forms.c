@@ -70,8 +70,7 @@ static void check_longest(const struct requests *requests, const struct serving_
 {
     uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
     uint64_t longest = requests_longest(requests);
-    form->too_small = longest > room + 1; /* the last token is not kept */
-    if (form->too_small) {
+    if (longest > room + 1) { /* the last token is not kept */
         snprintf(form->refused, sizeof form->refused,
                  "a server of %u GPU%s cannot hold a request of %" PRIu64
                  " tokens, weights in %s: its KV memory has room for %" PRIu64,
@@ -93,7 +92,6 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
     form->requests = point.requests->count;
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
-        form->no_room = true;
     } else {
         check_longest(point.requests, &memory, form);
         hire_host_read(&point, form);

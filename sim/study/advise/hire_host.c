@@ -4,7 +4,6 @@
 #include "base/node.h"
 #include "base/units.h"
 #include "decode/plan/memory.h"
-#include "study/sweep/tries.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +28,7 @@ uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers)
     return form->host_bytes / (servers < form->of_machine ? servers : form->of_machine) >> 30;
 }
 
-static bool lay_gib(struct scenario *scenario, uint64_t gib, struct error *why)
+bool hire_host_lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
@@ -39,57 +38,21 @@ static bool lay_gib(struct scenario *scenario, uint64_t gib, struct error *why)
 bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenario *scenario,
                    struct error *why)
 {
-    return lay_gib(scenario, hire_host_gib(form, servers), why);
-}
-
-/* ---- how little would do ---- */
-
-struct less_host {
-    const struct sizing *sizing;
-    const struct hire_form *form;
-    uint64_t gib;
-    bool holds;
-};
-
-static bool less_host_lay(uint32_t index, struct scenario *out, void *context, struct error *why)
-{
-    const struct less_host *less = context;
-    (void)index;
-    return hire_scenario(less->sizing->hire, less->form, less->form->servers, out, why) &&
-           lay_gib(out, less->gib, why);
-}
-
-static bool less_host_take(uint32_t index, struct result *result, void *context, struct error *why)
-{
-    struct less_host *less = context;
-    (void)index, (void)why;
-    less->holds = targets_violation(&less->sizing->options->targets, result) == 0;
-    less->sizing->hire->runs++;
-    return true;
+    return hire_host_lay_gib(hire_host_gib(form, servers), scenario, why);
 }
 
 bool hire_host_lessen(struct sizing *sizing, struct hire_form *form, struct error *why)
 {
     uint64_t all = hire_host_gib(form, form->servers);
     uint32_t holds = 0, fails = 1;
-    struct less_host less = {.sizing = sizing, .form = form};
-    const struct tries tries = {.count = 1,
-                                .store = sizing->options->store,
-                                .jobs = sizing->options->jobs,
-                                .runs = sizing->options->runs,
-                                .sources = sizing->sources,
-                                .lay = less_host_lay,
-                                .take = less_host_take,
-                                .context = &less};
+    bool good = true, less;
     while (all >> fails > 0) {
         fails++;
     }
-    bool good = true;
     while (good && fails - holds > 1 && !*sizing->interrupted) {
         uint32_t halves = (holds + fails) / 2;
-        less.gib = all >> halves;
-        good = tries_run(&tries, sizing->interrupted, why);
-        *(less.holds ? &holds : &fails) = halves;
+        good = hire_try_host(sizing, form, all >> halves, &less, why);
+        *(less ? &holds : &fails) = halves;
     }
     form->least_host_gib = all >> holds;
     return good;

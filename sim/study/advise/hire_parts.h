@@ -19,11 +19,13 @@ enum hire_what {
     HIRE_SHARE,     /* cheap: one server with its share of the rate */
     HIRE_WHOLE,     /* so many servers, the rate, the whole workload */
     HIRE_ALL_ALONE, /* one server, each request of the workload alone */
+    HIRE_LESS_HOST, /* the whole, with less host memory */
 };
 
 struct hire_try {
     struct hire_form *form;
     uint32_t servers;
+    uint64_t gib; /* of HIRE_LESS_HOST */
 };
 
 struct sizing {
@@ -34,6 +36,7 @@ struct sizing {
     enum hire_what what;    /* of all tries of a round */
     struct hire_try *tries; /* [capacity], owned */
     size_t count, capacity;
+    bool holds; /* the last with less host memory */
     bool *interrupted;
 };
 
@@ -42,13 +45,17 @@ bool hire_try_forms(struct sizing *sizing, enum hire_what what,
                     bool (*is_wanted)(const struct hire *hire, const struct hire_form *form),
                     struct error *why);
 
-/* Search the numbers of servers of several forms in common rounds: their `search` has begun. */
-bool hire_search(struct sizing *sizing, enum hire_what what, struct hire_form *const *forms,
-                 uint32_t count, struct error *why);
+/* Does the form hold the rate with so much host memory of each server? */
+bool hire_try_host(struct sizing *sizing, struct hire_form *form, uint64_t gib, bool *holds,
+                   struct error *why);
 
 /* Begin to search a form's servers, 1 to `most`, at a guess. */
 bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t reach,
                 struct error *why);
+
+/* Search the numbers of servers of all forms whose search has begun, in common rounds. They stay
+ * `searched`, for who begun it. */
+bool hire_search(struct sizing *sizing, enum hire_what what, struct error *why);
 
 /* ---- hire_weigh.c ---- */
 
@@ -59,14 +66,14 @@ bool hire_survey(struct sizing *sizing, struct error *why);
  * by cheap runs, until such a form was searched. */
 bool hire_weigh(struct sizing *sizing, struct error *why);
 
-/* Search the servers of these forms, 1 to `most` of each (NULL: as many as may be), by cheap runs:
- * `guess` is what was found, or else the most. */
-bool hire_weigh_forms(struct sizing *sizing, struct hire_form *const *forms, const uint32_t *most,
-                      uint32_t count, struct error *why);
+/* Search by cheap runs: `guess` is what was found, or else `most`. */
+bool hire_weigh_begin(const struct hire *hire, struct hire_form *form, uint32_t most,
+                      struct error *why);
+bool hire_weigh_search(struct sizing *sizing, struct error *why);
 
-/* The form of the row of form `first` that is probably the cheapest among those that may hold the
- * rate; HIRE_NONE if none may. */
-uint32_t hire_likely(const struct hire *hire, uint32_t first);
+/* Of the machine whose first form this is, and which has no answer yet, the form that is probably
+ * the cheapest among those that may hold the rate; NULL if none may. */
+struct hire_form *hire_likely(const struct hire *hire, uint32_t first);
 
 /* Requests that the probable answers need to be answers; 0: they have enough. */
 uint64_t hire_requests_wanted(const struct hire *hire);
@@ -80,6 +87,8 @@ void hire_host_read(const struct point *point, struct hire_form *form);
 /* Servers of one machine share its memory. */
 bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenario *scenario,
                    struct error *why);
+bool hire_host_lay_gib(uint64_t gib, struct scenario *scenario,
+                       struct error *why); /* 0: as stated */
 
 /* Halve the memory of each server of a form that holds the rate for as long as it holds it:
  * `least_host_gib`. */

@@ -38,8 +38,9 @@ static bool hire_tries_lay(uint32_t index, struct scenario *out, void *context, 
     const struct sizing *sizing = context;
     const struct hire_try *try = &sizing->tries[index];
     const struct hire_form *form = try->form;
-    if (sizing->what == HIRE_WHOLE) {
-        return hire_scenario(sizing->hire, form, try->servers, out, why);
+    if (sizing->what == HIRE_WHOLE || sizing->what == HIRE_LESS_HOST) {
+        return hire_scenario(sizing->hire, form, try->servers, out, why) &&
+               hire_host_lay_gib(try->gib, out, why);
     }
     if (!scenario_copy(&form->scenario, out, why) || !hire_host_lay(form, try->servers, out, why)) {
         return false;
@@ -51,11 +52,9 @@ static bool hire_tries_lay(uint32_t index, struct scenario *out, void *context, 
         return lay_few(out, far_apart, ALONE, form, why);
     case HIRE_SHARE:
         return lay_share(out, sizing->hire->rate / try->servers, form, why);
-    case HIRE_ALL_ALONE:
-    case HIRE_WHOLE:
-        break;
+    default: /* HIRE_ALL_ALONE */
+        return node_set(out->root, "rate", far_apart, why);
     }
-    return node_set(out->root, "rate", far_apart, why);
 }
 
 /* ---- cheap runs ---- */
@@ -65,7 +64,6 @@ static void take_at_once(struct hire_form *form, const struct result *result)
     rough_read(result, &form->rough);
     if (!result_ok(result)) {
         result_reason(result, form->refused, sizeof form->refused);
-        form->no_room = result_out_of_memory(result);
     }
 }
 
@@ -107,6 +105,7 @@ static void tell(const struct sizing *sizing)
         [HIRE_SHARE] = "one server with its share of the rate",
         [HIRE_WHOLE] = "all servers with the whole workload",
         [HIRE_ALL_ALONE] = "all requests, each with a server alone",
+        [HIRE_LESS_HOST] = "the answer with less host memory",
     };
     if (sizing->options->on_progress != NULL) {
         sizing->options->on_progress(share_done(sizing->hire), names[sizing->what],
@@ -148,6 +147,9 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
         form->is_alone = true;
         hire_tries_keep(result, &form->lonely);
         break;
+    case HIRE_LESS_HOST:
+        sizing->holds = whole == 0;
+        break;
     }
     *(sizing->what < HIRE_WHOLE ? &sizing->hire->cheap_runs : &sizing->hire->runs) += 1;
     tell(sizing);
@@ -157,13 +159,13 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
 /* ---- rounds ---- */
 
 static bool hire_tries_add(struct sizing *sizing, struct hire_form *form, uint32_t servers,
-                           struct error *why)
+                           uint64_t gib, struct error *why)
 {
     if (!array_reserve(&sizing->tries, &sizing->capacity, sizing->count + 1, sizeof *sizing->tries,
                        why)) {
         return false;
     }
-    sizing->tries[sizing->count++] = (struct hire_try){form, servers};
+    sizing->tries[sizing->count++] = (struct hire_try){form, servers, gib};
     return true;
 }
 
@@ -193,9 +195,19 @@ bool hire_try_forms(struct sizing *sizing, enum hire_what what,
     sizing->what = what;
     for (uint32_t i = 0; good && i < sizing->hire->count; i++) {
         struct hire_form *form = &sizing->hire->forms[i];
-        good = !is_wanted(sizing->hire, form) || hire_tries_add(sizing, form, 1, why);
+        good = !is_wanted(sizing->hire, form) || hire_tries_add(sizing, form, 1, 0, why);
     }
     return good && hire_tries_run_round(sizing, why);
+}
+
+bool hire_try_host(struct sizing *sizing, struct hire_form *form, uint64_t gib, bool *holds,
+                   struct error *why)
+{
+    sizing->what = HIRE_LESS_HOST;
+    bool good =
+        hire_tries_add(sizing, form, form->servers, gib, why) && hire_tries_run_round(sizing, why);
+    *holds = sizing->holds;
+    return good;
 }
 
 bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t reach,
@@ -206,19 +218,21 @@ bool hire_begin(struct hire_form *form, uint32_t most, uint32_t guess, uint32_t 
         return false;
     }
     grid_near(&form->grid, (guess < 1 ? 1 : guess < most ? guess : most) - 1, reach, 1);
+    form->searched = true;
     return true;
 }
 
-bool hire_search(struct sizing *sizing, enum hire_what what, struct hire_form *const *forms,
-                 uint32_t count, struct error *why)
+bool hire_search(struct sizing *sizing, enum hire_what what, struct error *why)
 {
     bool good = true, open = true;
     sizing->what = what;
     while (good && open && !*sizing->interrupted) {
-        for (uint32_t i = 0; good && i < count; i++) {
-            uint32_t values[A_ROUND], tries = grid_next(&forms[i]->grid, A_ROUND, values);
+        for (uint32_t i = 0; good && i < sizing->hire->count; i++) {
+            struct hire_form *form = &sizing->hire->forms[i];
+            uint32_t values[A_ROUND];
+            uint32_t tries = form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
             for (uint32_t j = 0; good && j < tries; j++) {
-                good = hire_tries_add(sizing, forms[i], values[j] + 1, why);
+                good = hire_tries_add(sizing, form, values[j] + 1, 0, why);
             }
         }
         open = sizing->count > 0;

@@ -17,7 +17,7 @@
 
 struct candidate_names {
     char **all; /* owned, and each */
-    size_t count;
+    size_t count, capacity;
 };
 
 static void names_release(struct candidate_names *names)
@@ -28,13 +28,22 @@ static void names_release(struct candidate_names *names)
     free(names->all);
 }
 
-static bool plan_candidates_has_name(const struct candidate_names *names, const char *name)
+/* Add the first `length` bytes of a text, unless they are there. */
+static bool names_add(struct candidate_names *names, const char *name, size_t length,
+                      struct error *why)
 {
-    bool has = false;
     for (size_t i = 0; i < names->count; i++) {
-        has = has || strcmp(names->all[i], name) == 0;
+        if (strncmp(names->all[i], name, length) == 0 && names->all[i][length] == '\0') {
+            return true;
+        }
     }
-    return has;
+    if (!array_reserve(&names->all, &names->capacity, names->count + 1, sizeof *names->all, why)) {
+        return false;
+    }
+    char *copy = strndup(name, length);
+    names->all[names->count] = copy;
+    names->count += copy != NULL;
+    return copy != NULL || error_set(why, NULL, 0, "out of memory: no room for a name");
 }
 
 /* A set that can be given: systems or machines. */
@@ -44,42 +53,23 @@ struct set {
     bool by_default; /* if nothing is given: all of them */
 };
 
-/* Add a name in its canonical spelling. A name given twice is in the set once. */
-static bool add_name(const struct set *set, char *name, size_t *capacity,
-                     struct candidate_names *names, struct error *why)
-{
-    char canonical[NAMED_SIZE];
-    if (named_canonical(set->kind, name, canonical)) {
-        name = canonical;
-    }
-    if (plan_candidates_has_name(names, name)) {
-        return true;
-    }
-    if (!array_reserve(&names->all, capacity, names->count + 1, sizeof *names->all, why)) {
-        return false;
-    }
-    names->all[names->count] = text_duplicate(name, why);
-    return names->all[names->count++] != NULL;
-}
-
+/* Names in their canonical spelling; a path stays as it is. */
 static bool split_names(const struct set *set, struct candidate_names *names, struct error *why)
 {
     const char *rest = set->given, *name;
-    size_t capacity = 0, length;
-    while (text_item(&rest, &name, &length)) {
+    size_t length;
+    bool good = true;
+    while (good && text_item(&rest, &name, &length)) {
+        char one[NAMED_SIZE], canonical[NAMED_SIZE];
         if (length == 0) {
             error_usage(why, set->option, 0, "a name is missing in '%s'", set->given);
             return error_expect(why, "names separated by commas, or all");
         }
-        char *one = strndup(name, length);
-        bool added = one != NULL ? add_name(set, one, &capacity, names, why)
-                                 : error_set(why, NULL, 0, "out of memory: no room for a name");
-        free(one);
-        if (!added) {
-            return false;
-        }
+        snprintf(one, sizeof one, "%.*s", (int)length, name);
+        bool known = length < sizeof one && named_canonical(set->kind, one, canonical);
+        good = names_add(names, known ? canonical : name, known ? strlen(canonical) : length, why);
     }
-    return true;
+    return good;
 }
 
 /* The scenario's own value: a name, or the map of a machine, which needs no name. */
@@ -89,12 +79,7 @@ static bool take_said(const struct node *said, struct candidate_names *names, st
     const char *name = said->kind == NODE_SCALAR                         ? said->text
                        : extends != NULL && extends->kind == NODE_SCALAR ? extends->text
                                                                          : "as said";
-    names->all = array_zeroed(1, sizeof *names->all, why);
-    if (names->all == NULL || (names->all[0] = strdup(name)) == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a name");
-    }
-    names->count = 1;
-    return true;
+    return names_add(names, name, strlen(name), why);
 }
 
 /* `laid`: the names have to be laid over the scenario, because it does not say them. */

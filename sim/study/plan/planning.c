@@ -3,13 +3,10 @@
 #include "study/plan/planning.h"
 
 #include "base/array.h"
-#include "serving/serving_memory.h"
 #include "study/plan/best.h"
-#include "study/plan/planning_scout.h"
-#include "study/plan/typed_values.h"
+#include "study/plan/planning_parts.h"
 #include "study/plan/winner.h"
 #include "study/sweep/tries.h"
-#include "study/whatif/planned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,139 +18,7 @@ enum { A_ROUND = 9 };
 /* Bytes of generated frames that are remembered, because each round reads them again. */
 #define REMEMBERED ((size_t)256 << 20)
 
-/* ---- values ---- */
-
-const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value)
-{
-    return &search->axis.values[maximise ? search->axis.count - 1 - value : value];
-}
-
-const char *search_text(const struct search *search, bool maximise, uint32_t value)
-{
-    return search->axis.count == 0 ? NULL : search_value(search, maximise, value)->text;
-}
-
-const char *search_label(const struct search *search, bool maximise, uint32_t value, char *text,
-                         size_t size)
-{
-    return search->axis.count == 0
-               ? NULL
-               : axis_label(&search->axis, maximise ? search->axis.count - 1 - value : value, text,
-                            size);
-}
-
-/* ---- a candidate ---- */
-
-static bool planning_read_axis(struct search *search, const struct planning_options *options,
-                               const struct planned *own, struct error *why)
-{
-    const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
-                                   .scenario = &search->candidate->scenario,
-                                   .point = &own->point,
-                                   .runs = options->runs,
-                                   .plan = &own->plan,
-                                   .most_batch = own->plan.max_batch,
-                                   .points = AXIS_FINE};
-    return axis_read(options->axis, strlen(options->axis), &base, &search->axis, why);
-}
-
-static bool is_budget(const char *axis)
-{
-    static const char *const names[] = {"budget", "mechanisms.budget"};
-    size_t length = strcspn(axis, "=");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i]) == length && strncmp(names[i], axis, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A higher load is harder to serve, so a load is an answer only if all lower ones pass too. */
-static bool is_load(const char *key)
-{
-    return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
-}
-
-/* Does a server have room for KV? If it has none, no load changes that. */
-static bool has_room(const struct point *point, const struct run_context *runs)
-{
-    struct serving_memory memory;
-    struct error unseen;
-    return serving_memory_plan(point, runs, &memory, &unseen);
-}
-
-/* How many values to search: 1 if all must fail in the same way. */
-static uint32_t count_values(const struct search *search, const struct point *point,
-                             const struct run_context *runs)
-{
-    bool loads = search->fixed == NULL && point_serves(point) && is_load(search->axis.key);
-    return search->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : search->axis.count;
-}
-
-/* Costs cannot be compared without the machine's price, so that no run is of use. */
-static bool check_price(const struct candidate *candidate, const struct profile *machine,
-                        const struct planning_options *options, struct error *why)
-{
-    bool priced = machine->price_per_hour > 0;
-    return priced || !options->by_figure || options->best != COLUMN_COST ||
-           error_set(why, NULL, 0, "no price is known for %.80s: --price %.80s=DOLLARS",
-                     candidate->machine, candidate->machine);
-}
-
-/* Set up the search. A candidate that cannot be resolved keeps its error; the others go on. */
-static bool search_begin(struct search *search, struct candidate *candidate,
-                         const struct planning_options *options, struct error *why)
-{
-    struct planned own;
-    search->candidate = candidate;
-    struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
-    search->cannot =
-        !planned_own(&candidate->scenario, options->maximise ? "--maximise" : "--minimise", &axis,
-                     1, options->runs, &own, &search->why);
-    if (!search->cannot) {
-        candidate_check(candidate, &own.point.setup, &options->candidates);
-        search->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
-        search->cannot =
-            !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
-            (search->fixed == NULL && !planning_read_axis(search, options, &own, &search->why));
-    }
-    uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
-    search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
-    planned_release(&own);
-    if (search->cannot && !stop_flag_check(options->runs->stop, why)) {
-        return false; /* an interruption is not what the candidate lacks */
-    }
-    if (search->cannot || candidate->left_out[0] != '\0') {
-        return true;
-    }
-    search->results = array_zeroed(count, sizeof *search->results, why);
-    if (search->results == NULL || !grid_init(&search->grid, count, why) ||
-        (options->by_figure && !grid_for_peak(&search->grid, why))) {
-        return false;
-    }
-    search->grid.unordered = search->fixed == NULL && !search->axis.numeric;
-    search->grid.load = options->maximise && search->fixed == NULL && is_load(search->axis.key);
-    return true;
-}
-
-static void search_release(struct search *search)
-{
-    for (uint32_t i = 0; i < search->grid.count; i++) {
-        result_release(&search->results[i]);
-    }
-    free(search->results);
-    grid_release(&search->grid);
-    axis_release(&search->axis);
-}
-
 /* ---- rounds ---- */
-
-/* One try of a round. */
-struct tried_value {
-    struct search *search;
-    uint32_t value;
-};
 
 struct round {
     struct planning *planning;
@@ -162,12 +27,12 @@ struct round {
     uint32_t count;
 };
 
-static void planning_tell_progress(const struct search *search,
-                                   const struct planning_options *options)
+void planning_tell(const struct search *search, uint32_t tried,
+                   const struct planning_options *options)
 {
     if (options->on_progress != NULL) {
-        options->on_progress(search->candidate->system, search->candidate->machine,
-                             search->grid.tried, options->context);
+        options->on_progress(search->candidate->system, search->candidate->machine, tried,
+                             options->context);
     }
 }
 
@@ -195,7 +60,7 @@ static bool planning_take(uint32_t index, struct result *result, void *context, 
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, options);
-    planning_tell_progress(search, options);
+    planning_tell(search, search->grid.tried, options);
     return true;
 }
 
@@ -366,32 +231,4 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
         sum->runs += planning->searches[i].grid.tried;
         sum->values += planning->searches[i].grid.count;
     }
-}
-
-/* Set a swept key to its only value. */
-static bool planning_lay_value(struct scenario *scenario, const struct node *swept,
-                               struct error *why)
-{
-    struct node *map = node_parse("{}", 2, "scenario", why);
-    bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
-                scenario_lay(scenario, map, why);
-    node_destroy(map);
-    return good;
-}
-
-bool search_scenario(const struct search *search, bool maximise, uint32_t value,
-                     struct scenario *out, struct error *why)
-{
-    bool good = scenario_copy(&search->candidate->scenario, out, why);
-    struct scenario swept = {.root = out->root, .points = 1};
-    struct axis one = search->axis;
-    if (good && search->axis.count > 0) {
-        struct axis_value at = *search_value(search, maximise, value);
-        one.values = &at;
-        one.count = 1;
-        good =
-            axis_sweep(&one, &swept, why) && planning_lay_value(out, swept.sweep->children[0], why);
-    }
-    node_destroy(swept.sweep);
-    return good;
 }

@@ -14,6 +14,7 @@
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
+#include "study/plan/rough.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 
@@ -39,6 +40,13 @@ struct planning_options {
     void *context;
 };
 
+/* What cheap runs tell about the highest rate of a server (planning_scout.c). */
+struct scout {
+    struct grid grid; /* of the search's values */
+    struct rough rough;
+    double taken; /* seconds of a request at the best rate that passed; 0: unknown */
+};
+
 /* The search of one candidate. Values are numbered by preference, best first. */
 struct search {
     const struct candidate *candidate;
@@ -48,6 +56,7 @@ struct search {
     struct axis axis;  /* empty if `fixed` */
     uint64_t requests; /* of its workload; 0: none */
     struct grid grid;
+    struct scout scout;      /* zeroed if there was none */
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
 };
@@ -70,13 +79,21 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
+/* The same with a made-up workload that is long enough for the answer (lengthen.h); `out->requests`
+ * becomes the number of requests if it was raised, else 0. */
+bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
+                       struct planning *out, bool *interrupted, struct error *why);
+
 /* Add how many values were tried, and how many there are to try, of all candidates. */
 struct planning_tried {
     uint64_t runs, values;
 };
 void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
 
-/* A value of the search's axis: the first is preferred when minimising, the last when maximising. */
+/* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */
+uint32_t search_shown(const struct search *search);
+
+/* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
 
 /* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no

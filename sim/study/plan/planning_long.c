@@ -1,4 +1,7 @@
-#include "study/plan/planning_long.h"
+/* A search whose made-up workload is long enough for its answer (lengthen.h): it is made again with
+ * as many requests as the answer needs, until that suffices.
+ */
+#include "study/plan/planning.h"
 
 #include "serving/serving_outcome.h"
 #include "study/plan/lengthen.h"

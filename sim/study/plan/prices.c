@@ -33,55 +33,49 @@ static bool prices_read(const char *item, size_t length, struct price *out, stru
     return units_parse(out->number, UNIT_COUNT, NULL, 0, OPTION, &dollars, why);
 }
 
+/* The first item of a list, checked up to there, that prices the machine; NULL: none does. */
+static const char *prices_find(const char *prices, const char *machine, struct price *out,
+                               struct error *why)
+{
+    const char *item;
+    size_t length;
+    while (prices != NULL && text_item(&prices, &item, &length)) {
+        if (prices_read(item, length, out, why) && strcmp(out->machine, machine) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
 bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
                 struct error *why)
 {
-    const char *item;
-    size_t length;
-    bool good = true;
-    while (good && prices != NULL && text_item(&prices, &item, &length)) {
-        struct price price;
-        good = prices_read(item, length, &price, why) &&
-               (strcmp(price.machine, machine) != 0 ||
-                node_set(scenario->root, "hardware.price_per_hour", price.number, why));
-    }
-    return good;
-}
-
-/* Fails if an item of the list before `end` prices the same machine. */
-static bool prices_check_single(const char *prices, const char *end, const struct price *price,
-                                struct error *why)
-{
-    const char *item;
-    size_t length;
-    while (text_item(&prices, &item, &length) && item < end) {
-        struct price first;
-        if (prices_read(item, length, &first, why) && strcmp(first.machine, price->machine) == 0) {
-            error_usage(why, OPTION, 0, "'%.80s' has two prices, %.40s and %.40s", price->machine,
-                        first.number, price->number);
-            return error_expect(why, "one price a machine");
-        }
-    }
-    return true;
+    struct price price;
+    return prices_find(prices, machine, &price, why) == NULL ||
+           node_set(scenario->root, "hardware.price_per_hour", price.number, why);
 }
 
 bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why)
 {
-    const char *item, *all = prices;
+    const char *item, *rest = prices;
     size_t length;
-    while (prices != NULL && text_item(&prices, &item, &length)) {
-        struct price price;
-        bool found = false;
-        if (!prices_read(item, length, &price, why) ||
-            !prices_check_single(all, item, &price, why)) {
+    while (rest != NULL && text_item(&rest, &item, &length)) {
+        struct price price, first;
+        size_t i = 0;
+        if (!prices_read(item, length, &price, why)) {
             return false;
         }
-        for (size_t i = 0; i < count; i++) {
-            found = found || strcmp(machines[i], price.machine) == 0;
+        while (i < count && strcmp(machines[i], price.machine) != 0) {
+            i++;
         }
-        if (!found) {
+        if (i == count) {
             error_usage(why, OPTION, 0, "'%s' is none of the machines", price.machine);
             return error_expect(why, "one of them, such as %s", machines[0]);
+        }
+        if (prices_find(prices, price.machine, &first, why) != item) {
+            error_usage(why, OPTION, 0, "'%.80s' has two prices, %.40s and %.40s", price.machine,
+                        first.number, price.number);
+            return error_expect(why, "one price a machine");
         }
     }
     return true;

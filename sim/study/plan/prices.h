@@ -5,8 +5,8 @@
 
 #include "scenario/scenario.h"
 
-/* Set the price of `machine`, one of the plan's, in its scenario, if it has one. `prices` may be
- * NULL. */
+/* Set the price of `machine`, one of the plan's, in its scenario, if it has one. `prices` was
+ * checked, or is NULL. */
 bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
                 struct error *why);
 

@@ -11,62 +11,43 @@
 #include <string.h>
 
 enum { VALUE = 64 };
+#define GIB 1073741824.0
 
-/* ---- values ---- */
+/* The run whose server the command starts. */
+struct commanded {
+    const struct point *point;
+    const struct result *result;
+};
 
-static bool write_gpus(const struct point *point, const struct result *result, char text[VALUE],
-                       struct error *why)
+/* ---- numbers; NaN: the value does not apply ---- */
+
+/* A number of parts, if there are several. */
+static double several(uint32_t parts)
 {
-    (void)result;
-    (void)why;
-    snprintf(text, VALUE, "%u", point->setup.model.tensor_parallel);
-    return true;
+    return parts > 1 ? parts : (double)NAN;
 }
 
-/* A number of parts; "" if there is one. */
-static void plan_server_write_parts(uint32_t parts, char text[VALUE])
+static double command_gpus(const struct commanded *run)
 {
-    text[0] = '\0';
-    if (parts > 1) {
-        snprintf(text, VALUE, "%u", parts);
-    }
+    return run->point->setup.model.tensor_parallel;
 }
 
-static bool write_ranks(const struct point *point, const struct result *result, char text[VALUE],
-                        struct error *why)
+static double count_ranks(const struct commanded *run)
 {
-    (void)result, (void)why;
-    plan_server_write_parts(point->setup.model.parallel.data, text);
-    return true;
+    return several(run->point->setup.model.parallel.data);
 }
 
-static bool write_stages(const struct point *point, const struct result *result, char text[VALUE],
-                         struct error *why)
+static double count_stages(const struct commanded *run)
 {
-    (void)result, (void)why;
-    plan_server_write_parts(point->setup.model.parallel.pipeline, text);
-    return true;
+    return several(run->point->setup.model.parallel.pipeline);
 }
 
-/* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all of them. */
-static bool write_whole_experts(const struct point *point, const struct result *result,
-                                char text[VALUE], struct error *why)
+/* Each stage has a batch under way. */
+static double count_sequences(const struct commanded *run)
 {
-    (void)result, (void)why;
-    bool whole = point->setup.model.parallel.experts > 1;
-    snprintf(text, VALUE, "%s", whole ? "--enable-expert-parallel" : "");
-    return true;
-}
-
-static bool write_sequences(const struct point *point, const struct result *result,
-                            char text[VALUE], struct error *why)
-{
-    (void)why;
-    const struct cell *batch = &result->cells[COLUMN_BATCH];
-    int64_t stages = point->setup.model.parallel.pipeline; /* each has a batch under way */
-    snprintf(text, VALUE, "%" PRId64,
-             batch->set ? batch->integer * stages : (int64_t)point->workload.sequences);
-    return true;
+    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
+    return batch->set ? (double)batch->integer * run->point->setup.model.parallel.pipeline
+                      : (double)run->point->workload.sequences;
 }
 
 static uint64_t longest_tokens(const struct point *point)
@@ -79,33 +60,167 @@ static uint64_t longest_tokens(const struct point *point)
                                                 : requests_longest(point->requests);
 }
 
-static bool write_hbm_usable(const struct point *point, const struct result *result,
-                             char text[VALUE], struct error *why)
+static double hbm_usable(const struct commanded *run)
 {
-    (void)result;
+    return run->point->setup.hbm_usable;
+}
+
+static double selected_tokens(const struct commanded *run)
+{
+    const struct setup *setup = &run->point->setup;
+    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+}
+
+static double token_bytes(const struct model *model)
+{
+    double token = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        token += (double)model_kv_token_bytes(model, layer);
+    }
+    return token;
+}
+
+/* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
+ * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
+static double cached_tokens(const struct commanded *run)
+{
+    const struct setup *setup = &run->point->setup;
+    const struct amount *budget = &setup->mechanisms.budget;
+    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
+    const struct cell *cache = &run->result->cells[COLUMN_CACHE_BYTES];
+    double sequences = batch->set ? (double)batch->integer : 1;
+    if (budget->unit == UNIT_TIMES && !budget->rest) {
+        return floor(budget->value * selected_tokens(run));
+    }
+    return cache->set ? floor((double)cache->integer / (sequences * token_bytes(&setup->model)))
+                      : 0;
+}
+
+/* A server that attends only to its cache needs room there for all selected tokens. Here these have
+ * buffers of their own. */
+static double cache_tokens(const struct commanded *run)
+{
+    return fmax(cached_tokens(run), selected_tokens(run));
+}
+
+static double host_bytes(const struct point *point)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    return point->setup.host_memory > 0
+               ? (double)point->setup.host_memory
+               : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
+}
+
+static double host_gib(const struct commanded *run)
+{
+    return floor(host_bytes(run->point) / GIB);
+}
+
+/* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
+static double host_gib_each(const struct commanded *run)
+{
+    return host_bytes(run->point) / GIB / model_gpus(&run->point->setup.model);
+}
+
+static double host_gb_each(const struct commanded *run)
+{
+    return floor(host_bytes(run->point) / 1e9 / model_gpus(&run->point->setup.model));
+}
+
+/* KV of all sequences, each in whole blocks, and two blocks that vLLM keeps. Of requests that vary,
+ * as many of the longest as run together, but no more than there is host memory. */
+static double host_pool_gib(const struct commanded *run)
+{
+    const struct point *point = run->point;
+    const struct setup *setup = &point->setup;
+    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
+    const struct cell *kv = &run->result->cells[COLUMN_DRAM_KV];
+    double token = token_bytes(&setup->model) * memory_host_copies(setup);
+    double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
+    double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
+    double bytes = kv->set ? (double)kv->integer + blocks
+                           : fmin(sequences * (double)longest_tokens(point) * token + blocks,
+                                  host_bytes(point));
+    return ceil(bytes / GIB);
+}
+
+/* ---- numbers of a server; a run without requests has none ---- */
+
+static double batched_tokens(const struct commanded *run)
+{
+    return point_serves(run->point) ? (double)run->point->workload.batched_tokens : (double)NAN;
+}
+
+static double block_tokens(const struct commanded *run)
+{
+    return point_serves(run->point) ? (double)run->point->setup.mechanisms.prefix_block
+                                    : (double)NAN;
+}
+
+/* Blocks that a rank of the server has for sequences. */
+static uint64_t kv_blocks(const struct commanded *run)
+{
+    const struct cell *blocks = &run->result->cells[COLUMN_KV_BLOCKS];
+    uint64_t ranks = run->point->workload.replicas * run->point->setup.model.parallel.data;
+    return blocks->set ? (uint64_t)blocks->integer / ranks : 0;
+}
+
+static uint64_t kv_tokens(const struct commanded *run)
+{
+    return kv_blocks(run) * run->point->setup.mechanisms.prefix_block;
+}
+
+/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
+ * stands. */
+static double longest(const struct commanded *run)
+{
+    bool stated = run->point->workload.request_tokens > 0;
+    uint64_t tokens = longest_tokens(run->point), room = kv_tokens(run);
+    return (double)(!stated && room > 0 && room < tokens ? room : tokens);
+}
+
+/* A real server was seen to have the pool only if the scenario gives it. */
+static bool gives_pool(const struct commanded *run)
+{
+    return run->point->setup.kv_pool_tokens > 0 && kv_blocks(run) > 0;
+}
+
+/* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
+static double pool_blocks(const struct commanded *run)
+{
+    return gives_pool(run) ? (double)kv_blocks(run) + 1 : (double)NAN;
+}
+
+static double pool_tokens(const struct commanded *run)
+{
+    return gives_pool(run) ? (double)kv_tokens(run) : (double)NAN;
+}
+
+/* ---- words; "": the value does not apply ---- */
+
+/* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all of them. */
+static bool write_whole_experts(const struct point *point, char text[VALUE], struct error *why)
+{
     (void)why;
-    snprintf(text, VALUE, "%.4g", point->setup.hbm_usable);
+    bool whole = point->setup.model.parallel.experts > 1;
+    snprintf(text, VALUE, "%s", whole ? "--enable-expert-parallel" : "");
     return true;
 }
 
 /* A type other than fp8 is the model's own. This fp8 is the one that vLLM calls plain fp8. */
-static bool write_kv_dtype(const struct point *point, const struct result *result, char text[VALUE],
-                           struct error *why)
+static bool write_kv_dtype(const struct point *point, char text[VALUE], struct error *why)
 {
-    const char *name = dtype_name(point->setup.model.kv);
-    (void)result;
     (void)why;
+    const char *name = dtype_name(point->setup.model.kv);
     snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
     return true;
 }
 
 /* Engines quantise the weights of a checkpoint in bf16 to fp8 as they load it. */
-static bool write_quantization(const struct point *point, const struct result *result,
-                               char text[VALUE], struct error *why)
+static bool write_quantization(const struct point *point, char text[VALUE], struct error *why)
 {
     const struct model_options own = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
-    (void)result;
     text[0] = '\0';
     if (point->setup.model.weights != DTYPE_FP8) {
         return true;
@@ -119,213 +234,47 @@ static bool write_quantization(const struct point *point, const struct result *r
     return true;
 }
 
-static double plan_server_selected_tokens(const struct point *point)
-{
-    return setup_share(&point->setup, &point->setup.mechanisms.selection) *
-           (double)point->setup.context;
-}
-
-static bool write_selected(const struct point *point, const struct result *result, char text[VALUE],
-                           struct error *why)
-{
-    (void)result;
-    (void)why;
-    snprintf(text, VALUE, "%.0f", plan_server_selected_tokens(point));
-    return true;
-}
-
-static double token_bytes(const struct point *point)
-{
-    double token = 0;
-    for (uint32_t layer = 0; layer < point->setup.model.layer_count; layer++) {
-        token += (double)model_kv_token_bytes(&point->setup.model, layer);
-    }
-    return token;
-}
-
-/* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
- * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
-static double cached_tokens(const struct point *point, const struct result *result)
-{
-    const struct amount *budget = &point->setup.mechanisms.budget;
-    const struct cell *batch = &result->cells[COLUMN_BATCH];
-    const struct cell *cache = &result->cells[COLUMN_CACHE_BYTES];
-    double sequences = batch->set ? (double)batch->integer : 1;
-    if (budget->unit == UNIT_TIMES && !budget->rest) {
-        return floor(budget->value * plan_server_selected_tokens(point));
-    }
-    return cache->set ? floor((double)cache->integer / (sequences * token_bytes(point))) : 0;
-}
-
-/* A server that attends only to its cache needs room there for all selected tokens. Here these have
- * buffers of their own. */
-static bool write_cached(const struct point *point, const struct result *result, char text[VALUE],
-                         struct error *why)
-{
-    (void)why;
-    snprintf(text, VALUE, "%.0f",
-             fmax(cached_tokens(point, result), plan_server_selected_tokens(point)));
-    return true;
-}
-
-static double host_bytes(const struct point *point)
-{
-    struct trust unseen = {.basis = BASIS_MEASURED};
-    return point->setup.host_memory > 0
-               ? (double)point->setup.host_memory
-               : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
-}
-
-static bool write_host(const struct point *point, const struct result *result, char text[VALUE],
-                       struct error *why)
-{
-    (void)result;
-    (void)why;
-    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1073741824.0));
-    return true;
-}
-
-/* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
-static bool write_host_each(const struct point *point, const struct result *result,
-                            char text[VALUE], struct error *why)
-{
-    (void)result;
-    (void)why;
-    snprintf(text, VALUE, "%.4g",
-             host_bytes(point) / 1073741824.0 / model_gpus(&point->setup.model));
-    return true;
-}
-
-static bool write_host_gb_each(const struct point *point, const struct result *result,
-                               char text[VALUE], struct error *why)
-{
-    (void)result;
-    (void)why;
-    snprintf(text, VALUE, "%.0f", floor(host_bytes(point) / 1e9 / model_gpus(&point->setup.model)));
-    return true;
-}
-
-/* KV of all sequences, each in whole blocks, and two blocks that vLLM keeps. Of requests that vary,
- * as many of the longest as run together, but no more than there is host memory. */
-static bool write_host_pool(const struct point *point, const struct result *result,
-                            char text[VALUE], struct error *why)
-{
-    const struct setup *setup = &point->setup;
-    const struct cell *batch = &result->cells[COLUMN_BATCH], *kv = &result->cells[COLUMN_DRAM_KV];
-    double token = token_bytes(point) * memory_host_copies(setup);
-    double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
-    double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
-    double bytes = kv->set ? (double)kv->integer + blocks
-                           : sequences * (double)longest_tokens(point) * token + blocks;
-    (void)why;
-    bytes = kv->set ? bytes : fmin(bytes, host_bytes(point));
-    snprintf(text, VALUE, "%.0f", ceil(bytes / 1073741824.0));
-    return true;
-}
-
-/* ---- values of a server; "" for a run without requests ---- */
-
-static bool write_batched(const struct point *point, const struct result *result, char text[VALUE],
-                          struct error *why)
-{
-    (void)result;
-    (void)why;
-    text[0] = '\0';
-    if (point_serves(point)) {
-        snprintf(text, VALUE, "%" PRIu64, point->workload.batched_tokens);
-    }
-    return true;
-}
-
-static bool write_block(const struct point *point, const struct result *result, char text[VALUE],
-                        struct error *why)
-{
-    (void)result;
-    (void)why;
-    text[0] = '\0';
-    if (point_serves(point)) {
-        snprintf(text, VALUE, "%" PRIu64, point->setup.mechanisms.prefix_block);
-    }
-    return true;
-}
-
-/* Blocks that a rank of the server has for sequences. */
-static int64_t pool_blocks(const struct point *point, const struct result *result)
-{
-    const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
-    int64_t ranks = (int64_t)(point->workload.replicas * point->setup.model.parallel.data);
-    return blocks->set ? blocks->integer / ranks : 0;
-}
-
-/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
- * stands. */
-static bool write_longest(const struct point *point, const struct result *result, char text[VALUE],
-                          struct error *why)
-{
-    bool stated = point->workload.request_tokens > 0;
-    uint64_t longest = longest_tokens(point);
-    uint64_t room = (uint64_t)pool_blocks(point, result) * point->setup.mechanisms.prefix_block;
-    (void)why;
-    snprintf(text, VALUE, "%" PRIu64, !stated && room > 0 && room < longest ? room : longest);
-    return true;
-}
-
-/* A real server was seen to have the pool only if the scenario gives it. */
-static bool gives_pool(const struct point *point)
-{
-    return point->setup.kv_pool_tokens > 0;
-}
-
-/* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
-static bool write_pool_blocks(const struct point *point, const struct result *result,
-                              char text[VALUE], struct error *why)
-{
-    int64_t blocks = pool_blocks(point, result);
-    (void)why;
-    text[0] = '\0';
-    if (gives_pool(point) && blocks > 0) {
-        snprintf(text, VALUE, "%" PRId64, blocks + 1);
-    }
-    return true;
-}
-
-static bool write_pool_tokens(const struct point *point, const struct result *result,
-                              char text[VALUE], struct error *why)
-{
-    int64_t blocks = pool_blocks(point, result);
-    (void)why;
-    text[0] = '\0';
-    if (gives_pool(point) && blocks > 0) {
-        snprintf(text, VALUE, "%" PRId64, blocks * (int64_t)point->setup.mechanisms.prefix_block);
-    }
-    return true;
-}
-
+/* A value is a number, whole unless it has digits, or words. */
 static const struct value {
     const char *name;
-    bool (*write)(const struct point *point, const struct result *result, char text[VALUE],
-                  struct error *why);
+    double (*number)(const struct commanded *run);
+    int digits;
+    bool (*write)(const struct point *point, char text[VALUE], struct error *why);
 } values[] = {
-    {"gpus", write_gpus},
-    {"data_ranks", write_ranks},
-    {"stages", write_stages},
-    {"whole_experts", write_whole_experts},
-    {"sequences", write_sequences},
-    {"longest", write_longest},
-    {"hbm_usable", write_hbm_usable},
-    {"quantization", write_quantization},
-    {"kv_dtype", write_kv_dtype},
-    {"selected_tokens", write_selected},
-    {"cache_tokens", write_cached},
-    {"host_gib", write_host},
-    {"host_gib_each", write_host_each},
-    {"host_gb_each", write_host_gb_each},
-    {"host_pool_gib", write_host_pool},
-    {"batched_tokens", write_batched},
-    {"block_tokens", write_block},
-    {"pool_blocks", write_pool_blocks},
-    {"pool_tokens", write_pool_tokens},
+    {.name = "gpus", .number = command_gpus},
+    {.name = "data_ranks", .number = count_ranks},
+    {.name = "stages", .number = count_stages},
+    {.name = "whole_experts", .write = write_whole_experts},
+    {.name = "sequences", .number = count_sequences},
+    {.name = "longest", .number = longest},
+    {.name = "hbm_usable", .number = hbm_usable, .digits = 4},
+    {.name = "quantization", .write = write_quantization},
+    {.name = "kv_dtype", .write = write_kv_dtype},
+    {.name = "selected_tokens", .number = selected_tokens},
+    {.name = "cache_tokens", .number = cache_tokens},
+    {.name = "host_gib", .number = host_gib},
+    {.name = "host_gib_each", .number = host_gib_each, .digits = 4},
+    {.name = "host_gb_each", .number = host_gb_each},
+    {.name = "host_pool_gib", .number = host_pool_gib},
+    {.name = "batched_tokens", .number = batched_tokens},
+    {.name = "block_tokens", .number = block_tokens},
+    {.name = "pool_blocks", .number = pool_blocks},
+    {.name = "pool_tokens", .number = pool_tokens},
 };
+
+static bool write_value(const struct commanded *run, const struct value *value, char text[VALUE],
+                        struct error *why)
+{
+    if (value->write != NULL) {
+        return value->write(run->point, text, why);
+    }
+    double number = value->number(run);
+    text[0] = '\0';
+    if (!isnan(number)) {
+        snprintf(text, VALUE, value->digits > 0 ? "%.*g" : "%.*f", value->digits, number);
+    }
+    return true;
+}
 
 /* ---- the command ---- */
 
@@ -342,9 +291,8 @@ static size_t plan_server_name_length(const char *text)
 }
 
 /* Write the value whose name starts at `at`. `*length` is 0 if no name starts there. */
-static bool plan_server_write_value(const struct point *point, const struct result *result,
-                                    const char *at, char text[VALUE], size_t *length,
-                                    struct error *why)
+static bool plan_server_write_value(const struct commanded *run, const char *at, char text[VALUE],
+                                    size_t *length, struct error *why)
 {
     *length = plan_server_name_length(at);
     if (*length == 0 || *length >= VALUE) {
@@ -352,20 +300,20 @@ static bool plan_server_write_value(const struct point *point, const struct resu
         return true;
     }
     snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
-    int row = name_find(text, value_name, "value of a command", point->setup.system.name, 0, why);
-    return row >= 0 && values[row].write(point, result, text, why);
+    int row =
+        name_find(text, value_name, "value of a command", run->point->setup.system.name, 0, why);
+    return row >= 0 && write_value(run, &values[row], text, why);
 }
 
-static bool write_command(const struct point *point, const struct result *result,
-                          char text[SERVER_COMMAND], struct error *why)
+static bool write_command(const struct commanded *run, char text[SERVER_COMMAND], struct error *why)
 {
     size_t used = 0, part = 0; /* start of the part in [ ] */
     bool misses = false;       /* a value of that part does not apply */
-    for (const char *at = point->setup.system.command;
+    for (const char *at = run->point->setup.system.command;
          *at != '\0' && used + VALUE < SERVER_COMMAND;) {
         char value[VALUE];
         size_t length;
-        if (!plan_server_write_value(point, result, at, value, &length, why)) {
+        if (!plan_server_write_value(run, at, value, &length, why)) {
             return false;
         }
         if (length > 0) {
@@ -404,14 +352,15 @@ bool server_command(const struct scenario *scenario, const struct result *result
                     char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
 {
     struct point point;
+    const struct commanded run = {&point, result};
     *pool = 0;
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     text[0] = '\0';
-    bool good = !says_form(&point) || write_command(&point, result, text, why);
-    if (!gives_pool(&point) && strstr(point.setup.system.command, "{pool_") != NULL) {
-        *pool = (uint64_t)pool_blocks(&point, result) * point.setup.mechanisms.prefix_block;
+    bool good = !says_form(&point) || write_command(&run, text, why);
+    if (point.setup.kv_pool_tokens == 0 && strstr(point.setup.system.command, "{pool_") != NULL) {
+        *pool = kv_tokens(&run);
     }
     point_release(&point);
     return good;

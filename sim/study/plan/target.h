@@ -68,4 +68,21 @@ bool targets_add_unjudged(const char *text, struct targets *targets, struct erro
 /* The targets without that of the queue, which few requests cannot judge. */
 void targets_without_queue(const struct targets *targets, struct targets *out);
 
+/* How certain it is that a run meets or misses a target: a run's error band puts its figure into a
+ * range (result/band.h). If the bound lies in it, the real system may be on either side. */
+
+/* The band of the figure that a target judges, as shares; NULL if none is known. */
+const double *target_band(const struct target *target, const struct result *result);
+
+/* The range that the band gives for the figure that a target judges, in the result's stored unit.
+ * Returns false if the figure is not a time, a rate or a cost of tokens, or if no band is known. */
+bool target_range(const struct target *target, const struct result *result, double *least,
+                  double *most);
+
+/* Is the bound within that range? */
+bool target_is_near(const struct target *target, const struct result *result);
+
+/* The targets whose bound is within that range. */
+void targets_open(const struct targets *targets, const struct result *result, struct targets *out);
+
 #endif

@@ -1,5 +1,10 @@
-/* Candidates are asked in turn, until one can have the value. */
-#include "study/plan/typed_values.h"
+/* Check the values that a user typed for the axis of a plan. A value that is invalid for every
+ * candidate is a mistake.
+ *
+ * For KEY=[A, B] every value is checked; for KEY=FROM:TO only the two ends, because nobody typed
+ * the values between. Candidates are asked one after the other, until one can have the value, even
+ * if it does not fit. */
+#include "study/plan/planning_parts.h"
 
 #include "study/whatif/planned.h"
 

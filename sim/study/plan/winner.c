@@ -54,6 +54,11 @@ static bool winner_is_better(const struct planning *planning, const struct searc
     return false;
 }
 
+bool winner_is(const struct planning *planning, const struct search *search)
+{
+    return planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
+}
+
 bool winner_ties(const struct planning *planning, const struct search *search)
 {
     const struct search *winner = &planning->searches[planning->winner];

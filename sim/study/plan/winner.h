@@ -14,6 +14,9 @@
 /* Set the plan's `winner` and `nearest` from what its searches found. */
 void winner_find(struct planning *planning);
 
+/* Is it the search that won? */
+bool winner_is(const struct planning *planning, const struct search *search);
+
 /* Does `search` reach the same value as the winner without being it, or a figure too close to its
  * own to say which is better? Always false for budgets, which every system spends in its own way.
  * The plan must have a winner. */

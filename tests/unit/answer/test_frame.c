@@ -165,7 +165,7 @@ static void a_verdict_has_sentences_and_numbers(void **state)
         fclose(out);
         assert_string_equal(
             text, json ? "{\"verdict\":{\"run\":\"on 2 GPUs.\",\"sure\":null,\"gpus\":2}}\n"
-                       : "run      on 2 GPUs.\n");
+                       : "run      on 2 GPUs.\n\n");
         free(text);
     }
     frame_destroy(verdict);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "cli/plan/plan_stored.h"
+#include "store/store_frame.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>
@@ -16,6 +16,42 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* As `plan` stores it (plan_rows.c). */
+#define COLUMN(name, type, what) PLAN_##name,
+enum {
+#include "answer/plans.def"
+    PLAN_COLUMNS
+};
+#undef COLUMN
+#define COLUMN(name, type, what) POINT_##name,
+enum {
+#include "answer/plan_points.def"
+    POINT_COLUMNS
+};
+#undef COLUMN
+#define COLUMN(name, type, meaning) {.key = #name, .unit = ANSWER_##type},
+static const struct frame_column plan_columns[PLAN_COLUMNS] = {
+#include "answer/plans.def"
+};
+static const struct frame_column point_columns[POINT_COLUMNS] = {
+#include "answer/plan_points.def"
+};
+#undef COLUMN
+
+struct plan_frames {
+    struct frame *plans, *points;
+};
+
+static bool store_plan(struct plan_frames *frames, struct store *store, struct error *why)
+{
+    const struct store_frame tables[] = {{.table = "plans", .frame = frames->plans},
+                                         {.table = "plan_points", .frame = frames->points}};
+    bool good = store_put_frames(store, tables, 2, why);
+    frame_destroy(frames->plans);
+    frame_destroy(frames->points);
+    return good;
+}
 
 static int leave(void **state)
 {
@@ -76,7 +112,8 @@ static void add_point(struct frame *points, const char *plan, const char *target
 static void create_frames(struct plan_frames *frames)
 {
     struct error why;
-    assert_true(plan_frames_create(frames, &why));
+    frames->plans = frame_create(plan_columns, PLAN_COLUMNS, &why);
+    frames->points = frame_create(point_columns, POINT_COLUMNS, &why);
     frame_row(frames->plans);
     frame_text(frames->plans, PLAN_plan, "a");
     frame_number(frames->plans, PLAN_place, 0);
@@ -90,7 +127,7 @@ static void put_plan(struct store *store)
     create_frames(&frames);
     add_point(frames.points, "a", "tpot_ms<=40", 1);
     add_point(frames.points, "a", "hit_ratio>=0.9", 0);
-    assert_true(plan_frames_store(&frames, store, &why));
+    assert_true(store_plan(&frames, store, &why));
 }
 
 static void a_plan_replaces_itself_and_is_merged(void **state)
@@ -125,7 +162,7 @@ static void a_plan_is_there_with_its_points_or_not_at_all(void **state)
     struct store *store = open_store(path, true);
     create_frames(&frames);
     add_point(frames.points, NULL, "tpot_ms<=40", 1);
-    assert_false(plan_frames_store(&frames, store, &why));
+    assert_false(store_plan(&frames, store, &why));
     assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=0 ");
     put_plan(store);
     assert_rows(store, "SELECT COUNT(*) AS n FROM plans", "n=1 ");

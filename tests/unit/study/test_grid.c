@@ -270,8 +270,8 @@ static void a_load_holds_up_to_what_is_found(void **state)
     }
 }
 
-/* From any guess the load that holds is found, up to what may be left open; if none does, the lowest
- * was tried. */
+/* From any guess the load that holds is found, up to what may be left open; if none does, the
+ * lowest was tried. */
 static void a_guess_finds_what_holds(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "study/plan/verdict.h"
+#include "study/plan/target.h"
 
 #include <math.h>
 
@@ -56,10 +56,10 @@ static void a_bound_within_the_band_may_go_either_way(void **state)
         double least = 0, most = 0;
         make_run(&run);
         assert_true(targets_parse(cases[i].target, &targets, &why));
-        bool known = verdict_range(&targets.all[0], &run, &least, &most);
+        bool known = target_range(&targets.all[0], &run, &least, &most);
         if (known != cases[i].known || fabs(least - cases[i].least) > 1e-9 * cases[i].least ||
             fabs(most - cases[i].most) > 1e-9 * cases[i].most ||
-            verdict_is_near(&targets.all[0], &run) != cases[i].near) {
+            target_is_near(&targets.all[0], &run) != cases[i].near) {
             fail_msg("%s: from %g to %g", cases[i].target, least, most);
         }
         result_release(&run);
@@ -75,7 +75,7 @@ static void without_a_band_nothing_is_known(void **state)
     make_run(&run);
     run.cells[COLUMN_ERROR_BAND].set = false;
     assert_true(targets_parse("tpot_ms<=60", &targets, &why));
-    assert_false(verdict_is_near(&targets.all[0], &run));
+    assert_false(target_is_near(&targets.all[0], &run));
     result_release(&run);
 }
 
@@ -105,7 +105,7 @@ static void a_servers_figures_have_bands_of_their_own(void **state)
         run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][0] = -0.5;
         run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][1] = 1;
         assert_true(targets_parse(served[i].target, &targets, &why));
-        bool known = verdict_range(&targets.all[0], &run, &least, &most);
+        bool known = target_range(&targets.all[0], &run, &least, &most);
         if (known != served[i].known || fabs(least - served[i].least) > 1e-9 * served[i].least ||
             fabs(most - served[i].most) > 1e-9 * served[i].most) {
             fail_msg("%s: %d, %g to %g", served[i].target, known, least, most);

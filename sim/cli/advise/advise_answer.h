@@ -1,0 +1,102 @@
+/* The answer of `advise`: a verdict (answer/verdicts.def), and the rows that were weighed. About a
+ * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_hire.c,
+ * advise_hire_rows.c. Functions
+ * that fill a frame take NULL for one that could not be made, as in answer/frame.h. */
+#ifndef CLI_ADVISE_ADVISE_ANSWER_H
+#define CLI_ADVISE_ADVISE_ANSWER_H
+
+#include "answer/frame.h"
+#include "study/advise/advice.h"
+#include "study/advise/hire.h"
+
+enum { ADVISE_WORDS = 256 };
+
+enum advise_verdict {
+#define SENTENCE(name, what, words) VERDICT_##name,
+#define COLUMN(name, type, what) VERDICT_##name,
+#define SHOWN(name, type, what, ...) VERDICT_##name,
+#define WORD(name, type, ...) VERDICT_##name,
+#include "answer/verdicts.def"
+    VERDICT_COLUMNS
+};
+
+/* The verdict, and with `for_people` the rows that they are shown, else all, with their runs. NULL
+ * on failure. The caller destroys the frames.
+ *   model   as it was typed */
+struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why);
+struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
+                             const struct run_context *runs, struct error *why);
+struct frame *hire_rows(const struct hire *hire, bool for_people, struct error *why);
+struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
+                           struct error *why);
+
+/* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
+
+/* Systems with the same answer as one that is shown. */
+void advise_print_alike(const struct advice *advice, FILE *out);
+
+/* Forms that the table does not show, by their reason, and how much was run to know it. */
+void hire_print_rest(const struct hire *hire, FILE *out);
+
+/* ---- parts of both ---- */
+
+/* A verdict that says nothing yet but what was asked.
+ *   asked   the scenario of one of the runs */
+struct frame *verdict_create(const char *model, const struct scenario *asked,
+                             const struct targets *targets, struct error *why);
+
+/* Fill the cells of `start`. `scenario` is that of `result`; `model` as it was typed. */
+bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
+                       const struct result *result, const char *model, uint32_t servers,
+                       struct error *why);
+
+/* Fill a column with all limits and what a run has of each. A sentence can say of a row what it
+ * `have`s, "TTFT p99 1.7 s of 2s", or `miss`es, "TTFT p99 2.4 s instead of 2s". A run without
+ * figures misses whatever is its reason. */
+void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
+                       const struct result *result);
+
+/* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
+const char *advise_title(enum column column);
+
+/* Fill the cells of a row's scenario and of its run. */
+bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
+                    uint32_t scenario_column, uint32_t run_column, struct error *why);
+
+/* "128K", "4000". Returns `text`. */
+const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
+
+/* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
+const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
+
+/* Dollars of all servers an hour, and a request; NaN without a price, or if none holds the rate. */
+double hire_hour_cost(const struct hire_form *form);
+double hire_request_cost(const struct hire *hire, const struct hire_form *form);
+
+/* ---- of an advice ---- */
+
+/* How many times as many tokens a second as plain vLLM, with the range of both error bands (NaN:
+ * without). Both have a result. */
+struct advise_ratio {
+    double times, low, high;
+    bool tie;
+};
+struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form);
+
+/* The tokens a second of all servers, with the range of the error band if it is known. */
+void advise_put_rate(const struct advice *advice, const struct search *search,
+                     const struct advice_form *form, struct frame *frame, uint32_t column);
+
+/* Requests a second of a value of the search's axis; NaN without one, or if a batch decodes. */
+double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value);
+
+/* The next rate that was tried above the one found, which misses a limit; PLANNING_NONE: it is the
+ * highest there is. */
+uint32_t advise_next_miss(const struct search *search);
+
+/* What holds a run up, and how sure its figures are: the cells of `limit` and `sure`. */
+bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,
+                           const struct run_context *runs, struct error *why);
+
+#endif

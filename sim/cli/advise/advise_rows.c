@@ -1,0 +1,337 @@
+/* A row for each system, form and change of an advice. */
+#include "cli/advise/advise_answer.h"
+
+#include "answer/sentence.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "cli/plan/violation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 2048 };
+
+enum {
+#define COLUMN(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define PEOPLE(name, ...) DATA_##name,
+#include "answer/advices.def"
+    COLUMNS
+};
+
+static const struct frame_column fixed_columns[COLUMNS] = {
+#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = ANSWER_##type},
+#define SHOWN(id, type, meaning, ...)                                                              \
+    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
+#include "answer/advices.def"
+};
+
+struct advise_line {
+    const struct advice_trial *trial; /* NULL: a system */
+    const struct search *search;
+    const struct advice_form *form;
+    bool advised;
+    double rate; /* NaN: nothing was found */
+};
+
+/* ---- systems that are alike ---- */
+
+/* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
+static const struct result *shown_of(const struct search *search)
+{
+    bool none = search->cannot || search->grid.count == 0;
+    return none                               ? NULL
+           : search->found != PLANNING_NONE   ? &search->results[search->found]
+           : search->nearest != PLANNING_NONE ? &search->results[search->nearest]
+                                              : &search->results[0];
+}
+
+/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
+ * servers do. */
+static bool are_alike(const struct search *a, const struct search *b)
+{
+    static const enum column columns[] = {
+        COLUMN_BATCH, COLUMN_HBM_BYTES, COLUMN_DRAM_BYTES,  COLUMN_MAX_BATCH,
+        COLUMN_TPOT,  COLUMN_TTFT,      COLUMN_DECODE_RATE, COLUMN_MASS_RECALL,
+    };
+    const struct result *x = shown_of(a), *y = shown_of(b);
+    bool alike = x != NULL && y != NULL && (advice_result(a) == NULL) == (advice_result(b) == NULL);
+    alike = alike && result_ok(x) == result_ok(y) && !result_failed(x) && !result_failed(y);
+    for (size_t i = 0; alike && i < sizeof columns / sizeof columns[0]; i++) {
+        double left = result_number(x, columns[i]), right = result_number(y, columns[i]);
+        alike = left == right || (isnan(left) && isnan(right));
+    }
+    return alike;
+}
+
+/* The system that stands for those alike: plain vLLM does, else the first. */
+static uint32_t standing_for(const struct advice *advice, uint32_t index)
+{
+    const struct search *searches = advice->systems.searches;
+    uint32_t first = index;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        if (are_alike(&searches[i], &searches[index])) {
+            if (strcmp(searches[i].candidate->system, ADVICE_PLAIN) == 0) {
+                return i;
+            }
+            first = i < first ? i : first;
+        }
+    }
+    return first;
+}
+
+void advise_print_alike(const struct advice *advice, FILE *out)
+{
+    const struct search *searches = advice->systems.searches;
+    for (uint32_t index = 0; index < advice->systems.count; index++) {
+        char line[LINE] = "";
+        for (uint32_t i = 0; i < advice->systems.count; i++) {
+            if (i != index && searches[i].candidate->left_out[0] == '\0' &&
+                standing_for(advice, i) == index) {
+                text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
+                            searches[i].candidate->system);
+            }
+        }
+        if (line[0] != '\0') {
+            char label[ADVISE_WORDS];
+            snprintf(label, sizeof label,
+                     "the same as %.200s: ", searches[index].candidate->system);
+            table_line(label, line, out);
+        }
+    }
+}
+
+/* ---- which rows, in which order ---- */
+
+/* Highest rate first; without one last; equal ones in the order of their searches. */
+static int advise_rows_by_rate(const void *a, const void *b)
+{
+    const struct advise_line *x = a, *y = b;
+    if (isnan(x->rate) != isnan(y->rate)) {
+        return isnan(x->rate) ? 1 : -1;
+    }
+    int order = (x->rate < y->rate) - (x->rate > y->rate);
+    return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
+}
+
+/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
+static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        bool shown = search->candidate->left_out[0] == '\0' && standing_for(advice, i) == i;
+        if (!for_people || shown) {
+            double rate = advice_rate(advice, search, &advice->form);
+            bool advised = i == advice->best;
+            lines[count++] = (struct advise_line){NULL, search, &advice->form, advised, rate};
+        }
+    }
+    if (for_people) {
+        qsort(lines, count, sizeof *lines, advise_rows_by_rate);
+    }
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        const struct search *search = advice_trial_search(trial);
+        double rate = advice_rate(advice, search, &trial->form);
+        if (i != advice->plain) {
+            lines[count++] = (struct advise_line){trial, search, &trial->form, false, rate};
+        }
+    }
+    return count;
+}
+
+/* ---- cells ---- */
+
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* An engine has HiSparse for models with an indexer of their own alone. */
+static const char *where_of(const struct search *search)
+{
+    const struct system_traits *traits = &search->candidate->traits;
+    bool lacks = traits->native && advice_result(search) != NULL && !advice_starts(search);
+    return lacks ? "no indexer" : traits->available;
+}
+
+/* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". */
+static void write_what(const struct advice *advice, const struct advice_trial *trial,
+                       char text[ADVISE_WORDS])
+{
+    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    char tokens[ADVISE_WORDS];
+    switch (trial->change) {
+    case ADVICE_MORE_GPUS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
+        break;
+    case ADVICE_SHORTER:
+        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
+        break;
+    case ADVICE_FP8_KV:
+    case ADVICE_FP8_WEIGHTS:
+        snprintf(text, ADVISE_WORDS, "%s in fp8",
+                 trial->change == ADVICE_FP8_KV ? "KV" : "weights");
+        break;
+    default:
+        advise_form(&trial->form, text);
+    }
+}
+
+static void put_trial(const struct advice *advice, const struct advice_trial *trial,
+                      struct frame *rows)
+{
+    static const char *const names[ADVICE_CHANGES] = {
+        [ADVICE_FP8_KV] = "fp8 KV",
+        [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+    };
+    bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
+    char what[ADVISE_WORDS];
+    write_what(advice, trial, what);
+    frame_text(rows, DATA_kind, trial->change == ADVICE_NO_CHANGE ? "form" : "change");
+    frame_text(rows, DATA_change, names[trial->change]);
+    frame_text(rows, DATA_what, what);
+    if (trial->change != ADVICE_NO_CHANGE) {
+        frame_textf(rows, DATA_changed, "%s%s", what, rounds ? " (it rounds)" : "");
+    }
+}
+
+static void put_line(const struct advice *advice, const struct advise_line *line,
+                     struct frame *rows)
+{
+    const struct search *search = line->search;
+    const struct candidate *candidate = search->candidate;
+    frame_text(rows, DATA_kind, "system");
+    if (line->trial != NULL) {
+        put_trial(advice, line->trial, rows);
+    }
+    frame_text(rows, DATA_system, candidate->system);
+    frame_text(rows, DATA_hardware, candidate->machine);
+    frame_number(rows, DATA_servers, line->form->servers);
+    frame_number(rows, DATA_gpus, line->form->gpus);
+    frame_text(rows, DATA_available, candidate->traits.available);
+    frame_text(rows, DATA_where, where_of(search));
+    frame_text(rows, DATA_from, or_null(candidate->traits.where));
+    frame_number(rows, DATA_advised, line->advised);
+    frame_text(rows, DATA_left_out, or_null(candidate->left_out));
+    frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
+    frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
+    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, advise_next_miss(search)));
+}
+
+/* In place of figures: why there are none. */
+static void put_missing(const struct advice *advice, const struct search *search,
+                        struct frame *rows)
+{
+    char text[VIOLATION_TEXT] = "";
+    if (!search->cannot && search->grid.count > 0) {
+        violation_describe(&advice->targets, advice->systems.best, shown_of(search), text);
+    }
+    frame_reason(rows, DATA_at,
+                 search->cannot    ? search->why.found
+                 : text[0] != '\0' ? text
+                                   : search->candidate->left_out);
+}
+
+static void put_mass(const struct result *result, struct frame *rows)
+{
+    double mass = figure_value(result, FIGURE_MASS), low = NAN, high = NAN;
+    if (figure_range(result, FIGURE_MASS, &low, &high) || mass < 0.9995) {
+        frame_range(rows, DATA_mass, mass, low, high);
+    }
+}
+
+/* What sentences say of a row: a change, and others that one can start and whose figures differ from
+ * the answer's, but too little to call. */
+static void put_told(const struct advice *advice, const struct advise_line *line,
+                     struct frame *rows)
+{
+    const struct search *search = line->search, *systems = advice->systems.searches;
+    const struct search *best = advice->best != PLANNING_NONE ? &systems[advice->best] : NULL;
+    if (advice->serves) {
+        frame_text(rows, DATA_rate_text, search_text(search, true, search->found));
+    } else {
+        frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN_BATCH));
+    }
+    if (line->trial == NULL && best != NULL && advice_starts(search) &&
+        line->rate != advice_rate(advice, best, &advice->form) && advice_ties(search, best)) {
+        frame_text(rows, DATA_tied, search->candidate->system);
+    }
+}
+
+static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
+                               const struct result *result, struct frame *rows)
+{
+    double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
+    frame_result(rows, result);
+    figure_range(result, FIGURE_RATE, &low, &high);
+    frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
+    put_mass(result, rows);
+    if (advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        double gpus = (double)line->form->gpus / advice->form.gpus;
+        frame_number(rows, DATA_times_plain, ratio.times);
+        frame_number(rows, DATA_times_a_gpu, gpus > 1 ? ratio.times / gpus : NAN);
+        frame_number(rows, DATA_times_plain_low, ratio.low);
+        frame_number(rows, DATA_times_plain_high, ratio.high);
+        frame_number(rows, DATA_tie, advice_ties(line->search, advice_plain(advice)));
+    }
+    put_told(advice, line, rows);
+}
+
+static bool advise_put_data(const struct advice *advice, const struct search *search,
+                            struct frame *rows, struct error *why)
+{
+    struct scenario scenario;
+    if (advice_result(search) == NULL) {
+        return true;
+    }
+    bool good =
+        search_scenario(search, advice->serves, search->found, &scenario, why) &&
+        advise_put_run(&scenario, advice_result(search), rows, DATA_scenario, DATA_run, why);
+    scenario_release(&scenario);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static struct frame *make_rows(const struct advice *advice, struct error *why)
+{
+    struct frame_column columns[COLUMNS];
+    memcpy(columns, fixed_columns, sizeof columns);
+    columns[DATA_at].figure = advice->serves ? FIGURE_RATE_IN : FIGURE_BATCH;
+    columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    return frame_create(columns, COLUMNS, why);
+}
+
+struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
+{
+    uint32_t most = advice->systems.count + ADVICE_TRIALS;
+    struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
+    struct frame *rows = lines != NULL ? make_rows(advice, why) : NULL;
+    uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
+    bool good = rows != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        const struct result *result = advice_result(lines[i].search);
+        frame_row(rows);
+        put_line(advice, &lines[i], rows);
+        if (result != NULL) {
+            advise_put_figures(advice, &lines[i], result, rows);
+        } else {
+            put_missing(advice, lines[i].search, rows);
+        }
+        frame_say(rows);
+        good = for_people || advise_put_data(advice, lines[i].search, rows, why);
+    }
+    free(lines);
+    if (!good) {
+        frame_destroy(rows);
+        return NULL;
+    }
+    return rows;
+}

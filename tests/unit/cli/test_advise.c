@@ -1,0 +1,86 @@
+/* What an advice says of its limits and forms. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "answer/sentence.h"
+#include "cli/advise/advise_answer.h"
+
+static void forms_are_said_in_words(void **state)
+{
+    static const struct {
+        struct advice_form form;
+        const char *text;
+    } cases[] = {{{1, 1}, "one GPU"},
+                 {{1, 8}, "one server of 8 GPUs"},
+                 {{2, 1}, "2 servers of one GPU each"},
+                 {{2, 4}, "2 servers of 4 GPUs each"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[ADVISE_WORDS];
+        assert_string_equal(advise_form(&cases[i].form, text), cases[i].text);
+    }
+}
+
+static void tokens_are_in_units_of_1024_if_they_are_whole(void **state)
+{
+    char text[ADVISE_WORDS];
+    (void)state;
+    assert_string_equal(advise_tokens(131072, text), "128K");
+    assert_string_equal(advise_tokens(4000, text), "4000");
+}
+
+/* What a run with these times has of the limits, or misses. */
+static void assert_said(const char *limits, int64_t p50_ns, int64_t p99_ns, const char *expected)
+{
+    static const struct frame_column columns[] = {
+        {.key = "limits", .unit = ANSWER_JSON},
+        {.key = "said", .words = "[misses <limits:{miss}>|has <limits:{have}>]"}};
+    struct targets targets;
+    struct result result;
+    struct error why = {0};
+    struct frame *frame = frame_create(columns, 2, &why);
+    result_init(&result);
+    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
+    assert_true(targets_parse(limits, &targets, &why));
+    result_integer(&result, COLUMN_TTFT_P50, p50_ns);
+    result_integer(&result, COLUMN_TTFT_P99, p99_ns);
+    result_integer(&result, COLUMN_QUEUE_GROWS, p50_ns > p99_ns);
+    result_integer(&result, COLUMN_REQUESTS, 60);
+    result_integer(&result, COLUMN_LEFT_OUT, p50_ns > p99_ns ? 12 : 0);
+    frame_row(frame);
+    advise_put_limits(frame, 0, &targets, &result);
+    frame_say(frame);
+    assert_true(frame_ok(frame, &why));
+    assert_string_equal(frame->cells[1].text, expected);
+    frame_destroy(frame);
+    result_release(&result);
+}
+
+/* A miss differs from its bound, and a median that is met does not hide requests that take ten times
+ * as long. */
+static void limits_are_said_with_what_a_run_has_of_them(void **state)
+{
+    static const char limit[] = "ttft_p50_ms<=2s,requests_left_out<=0";
+    (void)state;
+    assert_said(limit, 1000000000, 9900000000, "has TTFT p50 1.00 s of 2s");
+    assert_said(limit, 1000000000, 12000000000, "has TTFT p50 1.00 s of 2s (but p99 12.0 s)");
+    assert_said(limit, 1900000000, 9900000000, "has TTFT p50 1.90 s of 2s (by 5 %)");
+    assert_said(limit, 3180000000, 3180000000, "misses TTFT p50 3.18 s instead of 2s");
+    assert_said(limit, 2003000000, 2003000000, "misses TTFT p50 2.00 s instead of 2s (by 0.15 %)");
+    assert_said(limit, 1000000001, 1000000000,
+                "misses 12 of 60 requests are too long for its memory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forms_are_said_in_words),
+        cmocka_unit_test(limits_are_said_with_what_a_run_has_of_them),
+        cmocka_unit_test(tokens_are_in_units_of_1024_if_they_are_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
