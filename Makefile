@@ -220,6 +220,7 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/spillway $(PYTHON_POLICY)
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/python/spillway python/spillway/*.py python/spillway/py.typed
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/swt.py
+	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces traces/twin_bands.py
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/traces/convert traces/convert/*.py
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/spillway/examples/notebooks examples/notebooks/*.ipynb
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh

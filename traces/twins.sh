@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `trace fit` learns its bands from, and whether they hold.
+# What traces/twin_bands.py learns its bands from, and whether they hold.
 #
 #   traces/twins.sh rows [FOLDER]     writes traces/twins.json to standard output
 #   traces/twins.sh held [FOLDER]     prints the table of README.md: bands against a text left out
@@ -15,8 +15,6 @@ set -euo pipefail
 mkdir -p "${2:-$root/build/twins}"
 folder=$(cd "${2:-$root/build/twins}" && pwd)
 program=$(realpath "${PROGRAM:-$root/build/spillway}")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 
 families='smollm2-135m qwen2.5-coder-0.5b gemma-3-270m'
 declare -A layers=(
@@ -33,7 +31,7 @@ declare -A text_of=( # package, text, first byte
     [perldiag]='perl-modules-5.36 /usr/share/perl/5.36.0/pod/perldiag.pod 20000'
 )
 # Those of policy and jquery at 3840 tokens ship. The texts that are left out were not looked at before
-# the rule stood in sim/decode/replay/twin_bands.h.
+# the rule stood (traces/twin_bands.py).
 learned='libpng-3840 slang-3840 policy-1920 policy-7680'
 declare -A learned_too=([gemma-3-270m]='jquery-1920 jquery-7680') # the quickest to record
 left_out='tarfile-3840 tarfile-7680 perldiag-3840'
@@ -80,64 +78,41 @@ print("]}")
 '
 }
 
-# The data folder, with the rows of model $1 left out.
-leave_out() {
-    rm -rf "$scratch/data"
-    mkdir -p "$scratch/data/traces"
-    ln -s "$root"/{models,hwprofiles,scenarios,plots} "$scratch/data"
-    ln -s "$root"/traces/*.{swt,yaml} "$scratch/data/traces"
-    python3 -c '
-import json, sys
-rows = json.load(open(sys.argv[1]))
-rows["recordings"] = [row for row in rows["recordings"] if row["model"] != sys.argv[2]]
-json.dump(rows, sys.stdout)
-' "$root/traces/twins.json" "$1" >"$scratch/data/traces/twins.json"
-}
-
-model_name() { "$program" trace info "$1" --json | python3 -c 'import json, sys
-print(json.load(sys.stdin)["source"]["model"])'; }
-
 # The recordings of model $1 at the context of the fit and at twice that.
 to_judge() { printf '%s\n' $left_out $learned ${learned_too[$1]:-} | grep -v -e -1920; }
 
 print_held() {
     for model in $families; do
         compare "$model" "$(to_judge "$model")" --check "$model-code"
-        leave_out "$(model_name "$model")"
-        SPILLWAY_DATA=$scratch/data compare "$model" "$(to_judge "$model")" --check "$model-code"
-    done | python3 -c '
+    done | PYTHONPATH=$root/traces python3 -B -c '
 import json, sys
+from twin_bands import judge, load_rows, row_of
 
-def judge(report):
+def cells(shipped, own, report):
     """The figures outside their bands; two cells: their number, the points of the widest of hits."""
-    figures = {name: value for name, value in report.items() if isinstance(value, dict)
-               and not name.startswith("cosine") and value["band"]}
-    if not figures:
+    judged = {name: value for name, value in judge(shipped, own, report).items() if not name.startswith("cosine")}
+    if not judged:
         return [], ["no bands", ""]
-    outside = [name for name, value in figures.items() if value["outside"]]
-    widest = max(100 * (value["band"][1] - value["band"][0]) for name, value in figures.items()
-                 if name.startswith(("lru", "fifo")))
+    outside = [name for name, (_, is_outside) in judged.items() if is_outside]
+    widest = max(100 * (band[1] - band[0]) for name, (band, _) in judged.items() if name.startswith(("lru", "fifo")))
     return outside, [str(len(outside)), f"{widest:.1f}"]
 
 print("| model | text, context | outside, of 20 | widest of hits |"
       " without its rows: outside | widest |")
 print("|---" * 6 + "|")
-runs = []
+shipped = load_rows()
 for report in map(json.loads, sys.stdin):
     if report["fitted"]:
-        runs.append([])
-    else:
-        runs[-1].append(report)
-for shipped, without in zip(runs[::2], runs[1::2]):
-    for own, others in zip(shipped, without):
-        outside, cells = judge(own)
-        text, model = own["text"].split(".")[0], own["model"]
-        if text not in sys.argv[1]:
-            outside, cells = [], ["", ""]  # the bands were learned from it
-        print("|", " | ".join([model, text + ", " + str(own["context"]), *cells,
-                               *judge(others)[1]]), "|")
-        if outside:
-            print(model, text, "outside:", ", ".join(outside), file=sys.stderr)
+        own = [row_of(report)]
+        continue
+    others = [row for row in shipped if row.model != report["model"]]
+    outside, held = cells(shipped, own, report)
+    text, model = report["text"].split(".")[0], report["model"]
+    if text not in sys.argv[1]:
+        outside, held = [], ["", ""]  # the bands were learned from it
+    print("|", " | ".join([model, text + ", " + str(report["context"]), *held, *cells(others, own, report)[1]]), "|")
+    if outside:
+        print(model, text, "outside:", ", ".join(outside), file=sys.stderr)
 ' "$left_out"
 }
 

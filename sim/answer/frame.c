@@ -194,6 +194,14 @@ void frame_mean(struct frame *frame, uint32_t column, double mean, double half)
     }
 }
 
+void frame_mark(struct frame *frame, uint32_t column, char mark)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    if (cell != NULL) {
+        cell->mark = mark;
+    }
+}
+
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count)
 {
     frame_row(frame);

@@ -52,6 +52,7 @@ struct frame_column {
 struct frame_cell {
     bool set;
     bool is_mean;            /* of draws; low and high are the interval of the mean */
+    char mark;               /* for people, stands before the number; 0: none */
     double value, low, high; /* low and high NaN: without a range */
     char *text;              /* in place of the value; owned */
     struct frame *rows;      /* of which `text` is the JSON, for sentences; owned; NULL: none */
@@ -96,6 +97,9 @@ void frame_range(struct frame *frame, uint32_t column, double value, double low,
 
 /* A mean over draws and half its interval, which reads "45.1 ± 0.6". */
 void frame_mean(struct frame *frame, uint32_t column, double mean, double half);
+
+/* Put a mark before a number that is set, which people see. */
+void frame_mark(struct frame *frame, uint32_t column, char mark);
 
 /* A whole row of texts, from the first column; NULL: none. */
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count);

@@ -35,20 +35,27 @@ static void list_shown(const struct frame *frame, struct shown *out)
     }
 }
 
+enum { WORDS = ANSWER_SIZE + 1 }; /* with a mark */
+
 static const char *frame_text_cell_words(const struct frame_column *column,
-                                         const struct frame_cell *cell, char text[ANSWER_SIZE])
+                                         const struct frame_cell *cell, char text[WORDS])
 {
-    return !cell->set           ? NULL
-           : cell->text != NULL ? cell->text
-           : cell->is_mean ? answer_mean(column->unit, cell->value, cell->high - cell->value, text)
-                           : answer_format(column->unit, column->decimals, cell->value, cell->low,
-                                           cell->high, text);
+    char *number = text + (cell->mark != '\0');
+    if (!cell->set || cell->text != NULL) {
+        return cell->text;
+    }
+    text[0] = cell->mark;
+    const char *written =
+        cell->is_mean ? answer_mean(column->unit, cell->value, cell->high - cell->value, number)
+                      : answer_format(column->unit, column->decimals, cell->value, cell->low,
+                                      cell->high, number);
+    return written != NULL ? text : NULL;
 }
 
 static bool frame_text_add_row(const struct frame *frame, const struct shown *shown, uint32_t row,
                                struct table *table, struct error *why)
 {
-    char room[TABLE_MOST_COLUMNS][ANSWER_SIZE];
+    char room[TABLE_MOST_COLUMNS][WORDS];
     const char *texts[TABLE_MOST_COLUMNS];
     const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
     const char *reason = frame->rows[row].reason;
@@ -106,7 +113,7 @@ static bool add_object(struct table *table, const char *object, struct error *wh
 static bool add_field(struct table *table, const struct frame_column *column,
                       const struct frame_cell *cell, struct error *why)
 {
-    char text[ANSWER_SIZE];
+    char text[WORDS];
     const char *texts[] = {column->title, frame_text_cell_words(column, cell, text), column->what};
     return column->title == NULL ? true
            : column->unit == ANSWER_JSON && cell->set

@@ -7,7 +7,6 @@
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
 #include "study/papers/measured.h"
-#include "study/papers/measured_run.h"
 
 #include <math.h>
 #include <stdio.h>

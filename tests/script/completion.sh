@@ -12,7 +12,7 @@ spillway completion zsh >"$scratch/zsh"
 spillway completion fish >"$scratch/fish"
 cat >"$scratch/lines" <<'LINES'
 spillway sim -> simulate
-spillway trace stats --si -> --sinks
+spillway trace stats --se -> --selection
 spillway simulate --set mechanisms.sync= -> mechanisms.sync=cpu mechanisms.sync=gpu
 spillway simulate --set hardw -> hardware=
 spillway plan --system vllm,flex -> vllm,flexgen

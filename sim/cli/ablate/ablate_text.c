@@ -84,8 +84,3 @@ bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
     struct ablate_ends ends;
     return ablate_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
 }
-
-const char *ablate_verb(int64_t saved)
-{
-    return saved < 0 ? "costs" : "saves";
-}

@@ -26,9 +26,6 @@ const char *ablate_name(const struct ablation *ablation, const struct ablation_r
 const char *ablate_others(const struct ablation *ablation, const struct ablation_row *row,
                           char text[ABLATE_NAMES]);
 
-/* "costs" or "saves". */
-const char *ablate_verb(int64_t saved);
-
 /* The rows of a mechanism that are nearest to the base and nearest to the system. */
 struct ablate_ends {
     const struct ablation_row *rows[2];

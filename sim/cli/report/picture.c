@@ -2,7 +2,7 @@
 
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
-#include "cli/report/plot_only.h"
+#include "cli/report/plot_statement.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-#include "cli/report/plot_only.h"
+/* A key or a value that nothing has is an error, never a selection of nothing. */
+#include "cli/report/plot_statement.h"
 
 #include "base/array.h"
 #include "base/name.h"

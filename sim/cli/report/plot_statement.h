@@ -28,4 +28,11 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 char *plot_statement_ending(const struct plot_statement *statement, const char *end,
                             struct error *why);
 
+/* ---- what `only` selects, checked against the database (plot_only.c) ---- */
+
+/* Refuse a text that is not KEY=VALUE,..., a key that nothing in the database has, and a value that
+ * nothing has for its key. */
+bool plot_only_check(const struct plot_statement *statement, struct store *store,
+                     struct error *why);
+
 #endif

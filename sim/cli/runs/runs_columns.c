@@ -11,6 +11,7 @@ enum { STALLS = 256 };
 static const struct frame_column step_columns[] = {
     {.figure = FIGURE_BATCH},
     {.figure = FIGURE_KV, .drop = 3},
+    {.figure = FIGURE_RESIDENT, .optional = true, .extra = true},
     {.figure = FIGURE_CACHE, .extra = true},
     {.figure = FIGURE_HBM, .extra = true},
     {.figure = FIGURE_HOST, .extra = true},
@@ -51,6 +52,7 @@ static const struct frame_column served_columns[] = {
     {.figure = FIGURE_COST, .optional = true},
     {.figure = FIGURE_PREEMPTIONS, .optional = true, .drop = 1},
     {.figure = FIGURE_E2E, .extra = true},
+    {.figure = FIGURE_RESIDENT, .optional = true, .extra = true},
     {.title = "",
      .optional = true,
      .name = "marks",

@@ -3,11 +3,10 @@
 #include "base/array.h"
 #include "base/text.h"
 #include "cli/frame/drawn.h"
-#include "cli/runs/fastest.h"
-#include "cli/runs/layout.h"
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
+#include "result/tie.h"
 #include "study/sweep/replication.h"
 
 #include <assert.h>
@@ -38,7 +37,8 @@ struct runs_table {
         char example[DRAWN_TEXT]; /* what the first of them reached */
         bool serves, ranged;      /* servers; runs of several families of recordings */
     } draws;
-    struct fastest *fastest;
+    struct tie_figure *rates; /* [rate_count] tokens a second of each row; owned */
+    size_t rate_count, rate_capacity;
 };
 
 /* ---- the table ---- */
@@ -89,9 +89,8 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     runs->notes = runs_notes_create(why);
     runs->draws.precision = precision;
     runs->frame = frame_create(columns, FIRST_KEY + runs->key_count + count, why);
-    runs->fastest = fastest_create(why);
     if (!frame_view_check(view, figures, count, why) || runs->notes == NULL ||
-        runs->fastest == NULL || runs->frame == NULL) {
+        runs->frame == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }
@@ -103,22 +102,21 @@ void runs_table_destroy(struct runs_table *runs)
     if (runs != NULL) {
         frame_destroy(runs->frame);
         runs_notes_destroy(runs->notes);
-        fastest_destroy(runs->fastest);
+        free(runs->rates);
         free(runs);
     }
 }
 
 /* ---- a row ---- */
 
-static bool add_rate(struct runs_table *runs, uint32_t index, const struct result *result,
-                     struct error *why)
+static bool add_rate(struct runs_table *runs, const struct result *result, struct error *why)
 {
-    const struct node *sweep = runs->scenario->sweep;
-    char setting[2 * TEXT];
-    bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
-    sweep_point_setting(sweep, index, setting, sizeof setting);
-    return !systems || fastest_add(runs->fastest, sweep_point_group(sweep, index), setting,
-                                   result->cells[COLUMN_SYSTEM].text, result, why);
+    if (!array_reserve(&runs->rates, &runs->rate_capacity, runs->rate_count + 1,
+                       sizeof *runs->rates, why)) {
+        return false;
+    }
+    tie_figure(result, COLUMN_DECODE_RATE, &runs->rates[runs->rate_count++]);
+    return true;
 }
 
 static void add_draws(struct draws *draws, const struct result *result)
@@ -177,27 +175,76 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
     runs_notes_add(runs->notes, result);
     add_draws(&runs->draws, result);
     return put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
-           add_rate(runs, index, result, why);
+           add_rate(runs, result, why);
 }
 
 /* ---- printing ---- */
 
-static bool set_best(struct runs_table *runs, struct error *why)
+/* Why the row ties with the best of its group, if systems are compared. */
+static enum tie tie_of(const struct runs_table *runs, uint32_t best, uint32_t row)
+{
+    const struct node *sweep = runs->scenario->sweep;
+    bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
+    bool both = !isnan(runs->rates[best].value) && !isnan(runs->rates[row].value);
+    return systems && both && best != row ? figures_tie(&runs->rates[best], &runs->rates[row])
+                                          : TIE_NONE;
+}
+
+/* Rank a row by its tokens a second within its group. Returns why it ties with the best. */
+static enum tie rank_row(struct runs_table *runs, uint32_t best, uint32_t row)
 {
     struct frame *frame = runs->frame;
-    uint32_t rate = frame_find(frame, "rate"), best = frame_find(frame, "best");
-    double *most = array_zeroed(runs->scenario->points, sizeof *most, why);
-    for (uint32_t i = 0; most != NULL && i < frame->row_count; i++) {
-        size_t group = (size_t)frame_value(frame, i, GROUP);
-        most[group] = fmax(most[group], frame_value(frame, i, rate));
+    uint32_t rate = frame_find(frame, "rate");
+    enum tie tie = tie_of(runs, best, row);
+    frame_row_again(frame, row);
+    if (!runs->serves) {
+        frame_number(frame, frame_find(frame, "best"),
+                     frame_value(frame, row, rate) / frame_value(frame, best, rate));
     }
-    for (uint32_t i = 0; most != NULL && i < frame->row_count; i++) {
-        size_t group = (size_t)frame_value(frame, i, GROUP);
-        frame_row_again(frame, i);
-        frame_number(frame, best, frame_value(frame, i, rate) / most[group]);
+    if (tie != TIE_NONE) {
+        frame_mark(frame, rate, '=');
+        frame_row_again(frame, best);
+        frame_mark(frame, rate, '*');
     }
-    free(most);
-    return most != NULL;
+    return tie;
+}
+
+/* Rank each row within its group. `ties`: out, the reasons for ties, a bit each. */
+static bool rank_rows(struct runs_table *runs, unsigned *ties, struct error *why)
+{
+    const struct frame *frame = runs->frame;
+    uint32_t rate = frame_find(frame, "rate");
+    uint32_t *best = array_zeroed(runs->scenario->points, sizeof *best, why); /* row + 1 */
+    for (uint32_t i = 0; best != NULL && i < frame->row_count; i++) {
+        uint32_t *leader = &best[(size_t)frame_value(frame, i, GROUP)];
+        double own = frame_value(frame, i, rate);
+        bool leads = *leader == 0 || own > frame_value(frame, *leader - 1, rate);
+        *leader = !isnan(own) && leads ? i + 1 : *leader;
+    }
+    *ties = 0;
+    for (uint32_t i = 0; best != NULL && i < frame->row_count; i++) {
+        uint32_t leader = best[(size_t)frame_value(frame, i, GROUP)];
+        *ties |= leader > 0 ? 1U << rank_row(runs, leader - 1, i) : 0;
+    }
+    free(best);
+    return best != NULL;
+}
+
+/* "tok/s: * best, = ties with it (at most 2 % apart; their error bands overlap)" */
+static void print_ties(unsigned ties, FILE *out)
+{
+    char text[512] = "* best, = ties with it (";
+    size_t begun = strlen(text);
+    for (enum tie tie = TIE_NEAR; ties >> tie != 0; tie++) {
+        if ((ties >> tie & 1) != 0) {
+            text_append(text, sizeof text, "%s%s", strlen(text) > begun ? "; " : "",
+                        tie_reason(tie));
+        }
+    }
+    if (strlen(text) > begun) {
+        text_append(text, sizeof text, ")");
+        table_line("tok/s: ", text, out);
+    }
 }
 
 static void print_draws(const struct draws *draws, FILE *out)
@@ -226,7 +273,8 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (runs->frame->row_count == 0) {
         return true;
     }
-    if (!runs->serves && !set_best(runs, why)) {
+    unsigned ties;
+    if (!rank_rows(runs, &ties, why)) {
         return false;
     }
     runs_notes_print_above(runs->notes, runs->scenario->root, out);
@@ -234,7 +282,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
         return false;
     }
     runs_notes_print_below(runs->notes, runs->view.why, out);
-    fastest_print(runs->fastest, out);
+    print_ties(ties, out);
     print_draws(&runs->draws, out);
     return true;
 }

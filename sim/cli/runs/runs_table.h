@@ -1,5 +1,5 @@
-/* Runs as a table for people: what the figures rest on, which run is fastest, and where the time
- * goes.
+/* Runs as a table for people: what the figures rest on, which runs tie for the best, and where the
+ * time goes.
  *
  * A key that the scenario sweeps over several values has a column; keys of the layout share one.
  * What all runs share is printed above the table, notes on some of them below. A run that does not

@@ -86,10 +86,10 @@ enum { PRECISION_DRAWS = 1000 };
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
     bool json, csv, progress, drawn;
-    uint32_t done, points, draws, replays; /* so far */
-    double share;                          /* of the time; 0: unknown */
-    bool has_draws;                        /* of any run */
-    struct runs_table *table;              /* NULL with json or csv */
+    uint32_t done, points; /* so far */
+    struct sweep_work work;
+    bool has_draws;           /* of any run */
+    struct runs_table *table; /* NULL with json or csv */
     struct sweep_failures failures;
 };
 
@@ -113,15 +113,15 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
 static void print_progress(const struct simulate_view *view)
 {
     char draws[32] = "", replays[32] = "", left[PROGRESS_LEFT];
-    if (view->draws > 0) {
-        snprintf(draws, sizeof draws, ", %u draws", view->draws);
+    if (view->work.draws > 0) {
+        snprintf(draws, sizeof draws, ", %u draws", view->work.draws);
     }
-    if (view->replays > 0) {
-        snprintf(replays, sizeof replays, ", %u replays", view->replays);
+    if (view->work.replays > 0) {
+        snprintf(replays, sizeof replays, ", %u replays", view->work.replays);
     }
     if (view->progress && view->done < view->points) {
         progress_show("%u of %u runs%s%s%s", view->done, view->points, draws, replays,
-                      progress_left(view->share, left));
+                      progress_left(view->work.share, left));
     } else if (view->progress) {
         progress_clear();
     }
@@ -135,24 +135,10 @@ static void simulate_show_progress(uint32_t done, uint32_t points, void *context
     print_progress(view);
 }
 
-static void show_draws(uint32_t draws, void *context)
+static void simulate_show_work(const struct sweep_work *work, void *context)
 {
     struct simulate_view *view = context;
-    view->draws = draws;
-    print_progress(view);
-}
-
-static void show_share(double share, void *context)
-{
-    struct simulate_view *view = context;
-    view->share = share;
-    print_progress(view);
-}
-
-static void show_replays(uint32_t replays, void *context)
-{
-    struct simulate_view *view = context;
-    view->replays = replays;
+    view->work = *work;
     print_progress(view);
 }
 
@@ -257,9 +243,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     view.progress = !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = simulate_show;
     sweep->on_progress = simulate_show_progress;
-    sweep->on_draws = show_draws;
-    sweep->on_replays = show_replays;
-    sweep->on_share = show_share;
+    sweep->on_work = simulate_show_work;
     sweep->context = &view;
     struct table_view columns;
     if (!view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, view.csv ? CSV : JSON},

@@ -1,7 +1,6 @@
 #include "cli/trace/beside_twin.h"
 
 #include "base/array.h"
-#include "base/text.h"
 #include "trace/generate/generate.h"
 #include "trace/source.h"
 
@@ -14,7 +13,7 @@ void beside_twin_release(struct beside_twin *comparison)
     likeness_release(&comparison->is);
 }
 
-bool beside_twin_same_model(const struct trace *a, const struct trace *b)
+static bool same_model(const struct trace *a, const struct trace *b)
 {
     const struct trace_header *of_a = trace_header(a), *of_b = trace_header(b);
     struct trace_source source_a, source_b;
@@ -130,7 +129,7 @@ bool beside_twin_make(const struct fitted *fitted, struct trace *recording, stru
     *out = (struct beside_twin){
         .recording = recording,
         .is_own = recording == fitted->recording,
-        .is_same_model = beside_twin_same_model(recording, fitted->recording),
+        .is_same_model = same_model(recording, fitted->recording),
         .is_same_context = header->context == fitted->profile->context,
         .fitted = fitted->profile->context,
     };
@@ -147,53 +146,13 @@ bool beside_twin_make(const struct fitted *fitted, struct trace *recording, stru
     return ok;
 }
 
-/* ---- rows ---- */
-
-/* The means of `likeness` over the layers of `trace` that `like` has. */
-static void shared_means(const struct trace *trace, const struct likeness *likeness,
-                         const struct trace *like, double means[LIKENESS_FIGURES])
-{
-    uint32_t kv_heads = trace_header(trace)->kv_heads, shared = 0, ignored;
-    memset(means, 0, LIKENESS_FIGURES * sizeof *means);
-    for (uint32_t head = 0; head < likeness->heads; head++) {
-        uint32_t layer = trace_model_layer(trace, head / kv_heads);
-        if (like != NULL && !trace_find_layer(like, layer, &ignored)) {
-            continue;
-        }
-        for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-            means[f] += likeness->values[f][head];
-        }
-        shared++;
-    }
-    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        means[f] /= shared;
-    }
-}
-
-void beside_twin_row(const struct beside_twin *comparison, const struct trace *like,
-                     struct twin_row *row)
-{
-    const struct trace *trace = comparison->recording;
-    const struct trace_header *header = trace_header(trace);
-    struct trace_source source;
-    trace_source_read(header, &source);
-    *row = (struct twin_row){.context = header->context, .fitted = comparison->fitted};
-    text_copy(row->model, sizeof row->model, source.model);
-    text_copy(row->text, sizeof row->text, source.text);
-    if (like != NULL && !beside_twin_same_model(trace, like)) {
-        like = NULL;
-    }
-    shared_means(trace, &comparison->was, like, row->was);
-    shared_means(trace, &comparison->is, like, row->is);
-}
-
 bool beside_twin_at(const struct fitted *fitted, uint32_t context, double is[LIKENESS_FIGURES],
                     struct error *why)
 {
     struct likeness likeness = {0};
     bool ok = draw_twins(fitted, fitted->profile, fitted->recording, context, &likeness, why);
-    if (ok) {
-        shared_means(fitted->recording, &likeness, NULL, is);
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        is[f] = likeness_mean(&likeness, f);
     }
     likeness_release(&likeness);
     return ok;

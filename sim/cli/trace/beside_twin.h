@@ -4,7 +4,6 @@
 #define CLI_TRACE_BESIDE_TWIN_H
 
 #include "decode/replay/likeness.h"
-#include "decode/replay/twin_rows.h"
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
 
@@ -36,14 +35,6 @@ struct beside_twin {
 bool beside_twin_make(const struct fitted *fitted, struct trace *recording, struct beside_twin *out,
                       struct error *why);
 void beside_twin_release(struct beside_twin *comparison);
-
-/* Are both recordings of one model, by its name and heads? */
-bool beside_twin_same_model(const struct trace *a, const struct trace *b);
-
-/* The means of a comparison as a row: over the layers that `like` has too, or over all if that is
- * NULL or of another model. */
-void beside_twin_row(const struct beside_twin *comparison, const struct trace *like,
-                     struct twin_row *row);
 
 /* The figures that the fitted recording's twin has at `context` tokens: means over all heads. */
 bool beside_twin_at(const struct fitted *fitted, uint32_t context, double is[LIKENESS_FIGURES],

@@ -1,19 +1,12 @@
 /* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
  * from the profile, differs from the recording and from others. */
-#include "base/array.h"
-#include "base/find.h"
 #include "base/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
-#include "cli/trace/beside_twin.h"
 #include "cli/trace/fit_report.h"
-#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 enum { OUTPUT, SELECTION, CHECK, LAYERS, SEED, JSON };
 
@@ -47,16 +40,6 @@ struct trace_fit_recording {
     struct layer_choice choice;
 };
 
-/* A fit, and what its reports need. */
-struct fitting {
-    struct trace_profile profile;
-    struct fitted fitted;
-    struct trace_fit_recording *recordings; /* [count] the fitted one first */
-    struct beside_twin *own;                /* [made] of these */
-    uint32_t count;
-    struct fit_learned learned;
-};
-
 static bool recording_open(const struct arguments *arguments, const char *name,
                            struct trace_fit_recording *out, struct error *why)
 {
@@ -64,37 +47,24 @@ static bool recording_open(const struct arguments *arguments, const char *name,
            layer_choice_apply(out->trace, arguments_text(arguments, LAYERS), &out->choice, why);
 }
 
-/* ---- reports ---- */
-
-static bool print_report(const struct arguments *arguments, const struct fitting *fitting,
-                         const struct fit_report *report, struct error *why)
+/* Report a recording beside its twin. */
+static bool report_recording(const struct arguments *arguments, const struct fitted *fitted,
+                             const struct trace_fit_recording *recording, struct error *why)
 {
-    struct fit_bands bands;
-    struct fit_report full = *report;
-    full.bands = &bands;
-    return fit_bands_find(&fitting->learned, report->comparison, &bands, why) &&
-           (arguments_given(arguments, JSON) ? fit_report_json(&full, why)
-                                             : fit_report_table(&full, why));
-}
-
-static bool report_own(const struct arguments *arguments, const struct fitting *fitting,
-                       struct error *why)
-{
-    struct fit_outlook outlook;
-    bool ok = fit_outlook_find(&fitting->learned, &fitting->fitted, &outlook, why);
-    for (uint32_t i = 0; ok && i < fitting->count; i++) {
-        struct fit_report report = {
-            .comparison = &fitting->own[i],
-            .choice = &fitting->recordings[i].choice,
-            .outlook = i == 0 ? &outlook : NULL,
-            .relation = i == 0 ? FIT_FITTED : FIT_LEARNED,
-        };
-        ok = print_report(arguments, fitting, &report, why);
-    }
+    struct beside_twin comparison;
+    struct fit_report report = {.comparison = &comparison,
+                                .choice = &recording->choice,
+                                .fitted = fitted,
+                                .chosen = arguments_given(arguments, LAYERS)};
+    bool ok = beside_twin_make(fitted, recording->trace, &comparison, why) &&
+              (!comparison.is_own ||
+               beside_twin_at(fitted, 2 * fitted->profile->context, report.is_twice, why)) &&
+              (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(&report, why);
+    beside_twin_release(&comparison);
     return ok;
 }
 
-static bool report_checks(const struct arguments *arguments, const struct fitting *fitting,
+static bool report_checks(const struct arguments *arguments, const struct fitted *fitted,
                           struct error *why)
 {
     uint32_t count;
@@ -102,77 +72,11 @@ static bool report_checks(const struct arguments *arguments, const struct fittin
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
         struct trace_fit_recording other = {.trace = NULL};
-        struct beside_twin comparison = {.recording = NULL};
-        struct fit_report report = {.comparison = &comparison, .choice = &other.choice};
         ok = recording_open(arguments, names[i], &other, why) &&
-             beside_twin_make(&fitting->fitted, other.trace, &comparison, why) &&
-             fit_relation_find(&fitting->learned, &comparison, &report.relation, why) &&
-             print_report(arguments, fitting, &report, why);
-        beside_twin_release(&comparison);
+             report_recording(arguments, fitted, &other, why);
         trace_close(other.trace);
     }
     return ok;
-}
-
-/* ---- the fit ---- */
-
-static bool fitting_open(const struct arguments *arguments, struct fitting *fitting,
-                         struct error *why)
-{
-    const char *const *names = arguments_operands(arguments, &fitting->count);
-    char path[4096];
-    if (!(fitting->recordings = array_zeroed(fitting->count, sizeof *fitting->recordings, why)) ||
-        !(fitting->own = array_zeroed(fitting->count, sizeof *fitting->own, why)) ||
-        !find_path("traces", "twins", "json", path, sizeof path, why) ||
-        !twin_rows_load(path, &fitting->learned.shipped, why)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < fitting->count; i++) {
-        struct trace *first = fitting->recordings[0].trace;
-        if (!recording_open(arguments, names[i], &fitting->recordings[i], why)) {
-            return false;
-        }
-        if (i > 0 && !beside_twin_same_model(fitting->recordings[i].trace, first)) {
-            error_set(why, trace_path(fitting->recordings[i].trace), 0,
-                      "not a recording of the model of %s", trace_path(first));
-            return error_expect(why, "recordings of one model; others with --check");
-        }
-    }
-    fitting->learned.is_like_shipped =
-        !arguments_given(arguments, LAYERS) && fabs(fitting->fitted.share - TWIN_SELECTION) < 1e-9;
-    fitting->fitted.recording = fitting->recordings[0].trace;
-    fitting->fitted.profile = &fitting->profile;
-    return true;
-}
-
-/* All recordings beside twins of the first. */
-static bool learn(struct fitting *fitting, struct error *why)
-{
-    fitting->learned.own = fitting->own;
-    for (uint32_t i = 0; i < fitting->count; i++) {
-        if (!beside_twin_make(&fitting->fitted, fitting->recordings[i].trace, &fitting->own[i],
-                              why)) {
-            return false;
-        }
-        fitting->learned.count++;
-    }
-    return true;
-}
-
-static void fitting_release(struct fitting *fitting)
-{
-    for (uint32_t i = 0; i < fitting->count; i++) {
-        if (fitting->own != NULL) {
-            beside_twin_release(&fitting->own[i]);
-        }
-        if (fitting->recordings != NULL) {
-            trace_close(fitting->recordings[i].trace);
-        }
-    }
-    twin_rows_release(&fitting->learned.shipped);
-    trace_profile_release(&fitting->profile);
-    free(fitting->recordings);
-    free(fitting->own);
 }
 
 static bool trace_fit_write_profile(const struct trace_profile *profile, const char *path,
@@ -202,25 +106,30 @@ static bool trace_fit_read_request(const struct arguments *arguments, struct fit
 
 static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
-    struct fitting fitting = {.fitted = {.share = TWIN_SELECTION, .seed = 1}};
-    bool ok = trace_fit_read_request(arguments, &fitting.fitted, why) &&
-              fitting_open(arguments, &fitting, why) &&
-              trace_fit(fitting.fitted.recording, fitting.fitted.share, 0, &fitting.profile, why) &&
-              trace_fit_write_profile(&fitting.profile, arguments_text(arguments, OUTPUT), why) &&
-              learn(&fitting, why) && report_own(arguments, &fitting, why) &&
-              report_checks(arguments, &fitting, why);
-    fitting_release(&fitting);
+    uint32_t count;
+    struct trace_profile profile = {0};
+    struct trace_fit_recording recording = {.trace = NULL};
+    struct fitted fitted = {.profile = &profile, .share = 0.1, .seed = 1};
+    bool ok = trace_fit_read_request(arguments, &fitted, why) &&
+              recording_open(arguments, arguments_operands(arguments, &count)[0], &recording, why);
+    fitted.recording = recording.trace;
+    ok = ok && trace_fit(recording.trace, fitted.share, 0, &profile, why) &&
+         trace_fit_write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
+         report_recording(arguments, &fitted, &recording, why) &&
+         report_checks(arguments, &fitted, why);
+    trace_profile_release(&profile);
+    trace_close(recording.trace);
     return ok;
 }
 
 const struct command command_trace_fit = {
     .name = "trace fit",
-    .operands = "TRACE...",
+    .operands = "TRACE",
     .least_operands = 1,
-    .most_operands = UINT32_MAX,
+    .most_operands = 1,
     .summary = "fit a trace profile to a recording, and report how well it matches",
     .example = "spillway trace fit smollm2-135m -o smollm2.yaml\n"
-               "spillway trace fit smollm2-135m smollm2-135m-code --check other.swt",
+               "spillway trace fit smollm2-135m --check smollm2-135m-code,other.swt",
     .options = options,
     .run = trace_fit_run,
 };

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { OUTPUT, MODEL, CONTEXT, STEPS, SEQUENCES, KEEP, SEED, JOBS };
+enum { OUTPUT, MODEL, CONTEXT, STEPS, KEEP, SEED, JOBS };
 
 static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
@@ -27,9 +27,6 @@ static const struct command_option options[] = {
                .argument = "NUMBER",
                .summary = "decode steps to generate "
                           "(default: 64)"},
-    [SEQUENCES] = {.name = "--sequences",
-                   .argument = "NUMBER",
-                   .summary = "independent sequences to generate (default: 1)"},
     [KEEP] = {.name = "--keep",
               .argument = "SHARE",
               .summary = "share of the context in each row, besides the window (default: 20%)"},
@@ -95,7 +92,6 @@ static bool generate(const struct arguments *arguments, const struct trace_profi
         trace_generate_read_model(arguments, &geometry, &model, why) &&
         trace_generate_read_count(arguments, CONTEXT, &geometry.context, why) &&
         trace_generate_read_count(arguments, STEPS, &geometry.steps, why) &&
-        trace_generate_read_count(arguments, SEQUENCES, &geometry.sequences, why) &&
         trace_generate_read_count(arguments, SEED, &seed, why) &&
         trace_generate_read_count(arguments, JOBS, &jobs, why) &&
         (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));

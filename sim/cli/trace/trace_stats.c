@@ -11,18 +11,12 @@
 #include <jansson.h>
 #include <math.h>
 
-enum { SELECTION, SINKS, RECENT, LAYERS, JSON };
+enum { SELECTION, LAYERS, JSON };
 
 static const struct command_option options[] = {
     [SELECTION] = {.name = "--selection",
                    .argument = "SHARE",
                    .summary = "share of the context in each demand (default: 10%)"},
-    [SINKS] = {.name = "--sinks",
-               .argument = "TOKENS",
-               .summary = "first tokens, left out of demands (default: those in every row)"},
-    [RECENT] = {.name = "--recent",
-                .argument = "TOKENS",
-                .summary = "last tokens, left out of demands (default: those in every row)"},
     [LAYERS] = {.name = "--layers",
                 .argument = "N,...",
                 .list = true,
@@ -31,29 +25,14 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool stats_command_read_tokens(const struct arguments *arguments, int option, uint32_t most,
-                                      uint32_t *tokens, struct error *why)
-{
-    const char *text = arguments_text(arguments, option);
-    uint64_t value = *tokens;
-    if (text != NULL &&
-        !units_parse_whole(text, UNIT_TOKENS, most, NULL, 0, options[option].name, &value, why)) {
-        return false;
-    }
-    *tokens = (uint32_t)value;
-    return true;
-}
-
 static bool stats_command_read_selection(const struct arguments *arguments,
                                          const struct trace_header *header,
                                          struct trace_selection *out, struct error *why)
 {
     const char *share = arguments_text(arguments, SELECTION);
     *out = (struct trace_selection){0.1, header->sinks, header->recent};
-    return (share == NULL ||
-            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why)) &&
-           stats_command_read_tokens(arguments, SINKS, header->context, &out->sinks, why) &&
-           stats_command_read_tokens(arguments, RECENT, header->context, &out->recent, why);
+    return share == NULL ||
+           units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why);
 }
 
 /* ---- JSON ---- */

@@ -2,7 +2,6 @@
 #include "cli/whatif/whatif_report.h"
 
 #include "cli/runs/runs_columns.h"
-#include "cli/whatif/whatif_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +17,7 @@ static const struct frame_column step_columns[] = {
      .optional = true,
      .what = "sequences; shown where they vary along the axis"},
     {.figure = FIGURE_KV, .drop = 1, .optional = true},
+    {.figure = FIGURE_RESIDENT, .optional = true},
     {.figure = FIGURE_CACHE},
     {.figure = FIGURE_HIT, .optional = true},
     {.figure = FIGURE_MASS, .optional = true},
@@ -37,7 +37,8 @@ uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS]
     out[FIRST_FIGURE + count] = (struct frame_column){
         .title = "",
         .name = "marks",
-        .what = "here: the scenario's value; best, and what ties with it; knee"};
+        .what = "here: the scenario's value; best, and what ties with it; knee: furthest from the "
+                "line between the first point and the last, beyond it an increase gains less"};
     return FIRST_FIGURE + count + 1;
 }
 
@@ -65,8 +66,7 @@ static void adapt(const struct whatif *whatif, struct frame_column *column)
         column->extra = strcmp(whatif->axes[0].key, "mechanisms.budget") != 0;
         break;
     case FIGURE_RATE_IN:
-        column->extra = !isnan(whatif_arrivals(whatif));
-        column->drop = 0;
+        column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
         break;
     case FIGURE_RATE:
         column->drop = whatif->figure == WHATIF_GOODPUT;
@@ -140,6 +140,7 @@ static const char *whatif_table_cell_words(const struct whatif *whatif,
     }
     snprintf(text, TEXT, "%s%s",
              findings->best == point && !findings->flat ? "*"
+             : whatif_ties(whatif, findings, point)     ? "="
              : findings->own == point                   ? ">"
                                                         : "",
              isnan(worth) ? "-" : whatif_number(worth, figure));
@@ -180,7 +181,7 @@ bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings
         columns[1 + i] = (struct frame_column){.title = titles[i], .unit = ANSWER_REAL};
     }
     fprintf(out,
-            "%s; *: best, >: the scenario's value, oom: out of memory\n"
+            "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"
             "%s",
             whatif_words[whatif->figure].grid,
             any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");

@@ -1,4 +1,4 @@
-#include "cli/whatif/whatif_text.h"
+#include "cli/whatif/whatif_report.h"
 
 #include <math.h>
 #include <stdio.h>

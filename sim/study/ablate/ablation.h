@@ -14,14 +14,12 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, trade.h says what it buys instead, and payoff.h tries it in other settings.
+ * costs time, trade.c says what it buys instead, and payoff.c tries it in other settings.
  */
 #ifndef STUDY_ABLATE_ABLATION_H
 #define STUDY_ABLATE_ABLATION_H
 
 #include "study/ablate/difference.h"
-#include "study/ablate/trade.h"
-#include "study/ablate/payoff.h"
 #include "study/sweep/sweep.h"
 
 struct ablation_options {
@@ -47,6 +45,22 @@ struct ablation_row {
     uint32_t shown;         /* the set whose run is shown */
     uint32_t others;        /* the set that the mechanism is on top of, or is left out with */
     uint32_t without, with; /* sets whose steps differ by what is saved; equal for the base */
+};
+
+/* A setting in which the mechanisms that cost time are tried again. */
+struct payoff_setting {
+    const char *key; /* "batch" or "context" */
+    uint64_t value;
+};
+enum { PAYOFF_SETTINGS = 6 };
+
+/* The nearest setting in which a mechanism saves time (at least 0.5 %), or in which the system has
+ * room in memory with it only. */
+enum payoff_kind { PAYOFF_UNTRIED, PAYOFF_NONE, PAYOFF_SAVES, PAYOFF_FITS };
+struct ablation_payoff {
+    enum payoff_kind kind;
+    struct payoff_setting at; /* of SAVES and FITS */
+    int64_t saves_ns;         /* of SAVES */
 };
 
 struct ablation {
@@ -94,5 +108,57 @@ struct ablation_sum {
 
 /* Returns false if a step has no time. */
 bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out);
+
+/* ---- what a mechanism buys besides time (trade.c) ----
+ *
+ * The two runs that differ by the mechanism alone are compared in what they attend to, keep in
+ * memory, move and ask of the CPU. */
+
+enum trade_measure {
+    TRADE_MASS, /* share of the attention mass that is attended to; more is better */
+    TRADE_HBM,  /* bytes of GPU memory; of this and the following measures less is better */
+    TRADE_DRAM, /* bytes of host memory */
+    TRADE_CPU,  /* ns of CPU work in a step (column cpu_us) */
+    TRADE_LINK, /* bytes in a step, both ways */
+    TRADE_MEASURES
+};
+
+/* NaN: the run does not say. */
+struct ablation_trade {
+    double without[TRADE_MEASURES], with[TRADE_MEASURES];
+};
+
+/* The runs without and with the row's mechanism. Returns false where ablation_saves() does. */
+bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,
+                    struct ablation_trade *out);
+
+/* By how much the run with the mechanism is better in this measure (negative: worse), in the
+ * measure's unit; 0 if that is less than a hundredth of the larger of the two (for the mass: less
+ * than 0.1 %) or unknown. */
+double trade_gain(const struct ablation_trade *trade, enum trade_measure measure);
+
+/* Does the row's mechanism cost at least 0.5 % of the step? Less is shown as a gain of 1.00x. */
+bool ablation_costs(const struct ablation *ablation, const struct ablation_row *row);
+
+/* What the mechanism saves together with those that are left out with it, because they need it: the
+ * system against the row's run. Returns false if there are none, or a step has no time. */
+bool ablation_together(const struct ablation *ablation, const struct ablation_row *row,
+                       int64_t *ns);
+
+/* ---- where a mechanism that costs time begins to save some (payoff.c) ----
+ *
+ * The two runs that differ by it alone are repeated at other batches and contexts. */
+
+/* List the settings: four times and a quarter of the batch, a quarter of the context, then 16 times
+ * and a sixteenth; without those that have no whole batch, or fewer than 512 tokens. Returns their
+ * number. */
+uint32_t payoff_settings(uint64_t batch, uint64_t context,
+                         struct payoff_setting out[PAYOFF_SETTINGS]);
+
+/* Try each mechanism that costs time nearest to the system in the settings of `ablation`, and fill
+ * its `payoffs`. `scenario` is that of the ablation; one that mixes contexts is left untried. A run
+ * that fails in another setting is no error. None is stored. */
+bool ablation_find_payoffs(const struct scenario *scenario, const struct ablation_options *options,
+                           struct ablation *ablation, bool *interrupted, struct error *why);
 
 #endif

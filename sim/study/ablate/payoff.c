@@ -4,10 +4,9 @@
  *
  * These runs are not stored: reports would compare their settings, which nobody asked about.
  */
-#include "study/ablate/payoff.h"
+#include "study/ablate/ablation.h"
 
 #include "base/array.h"
-#include "study/ablate/ablation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

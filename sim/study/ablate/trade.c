@@ -1,5 +1,3 @@
-#include "study/ablate/trade.h"
-
 #include "study/ablate/ablation.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* In groups of four: mean, median, 90th and 99th percentile. */
@@ -286,4 +287,35 @@ void measured_release(struct measured *measured)
     free(measured->ttft.ms);
     free(measured->tpot.ms);
     measured->ttft = measured->tpot = (struct measured_times){.ms = NULL};
+}
+
+/* ---- does it match a run? ---- */
+
+static const char separators[] = "-_/";
+
+/* Step over a word and the separator after it. */
+static const char *measured_next_word(const char *at)
+{
+    at += strcspn(at, separators);
+    return at + strspn(at, separators);
+}
+
+static bool same_word(const char *a, const char *b)
+{
+    size_t length = strcspn(a, separators);
+    return length == strcspn(b, separators) && strncasecmp(a, b, length) == 0;
+}
+
+bool measured_names_model(const char *model_id, const char *model)
+{
+    while (*model != '\0' && *model_id != '\0') {
+        model = same_word(model_id, model) ? measured_next_word(model) : model;
+        model_id = measured_next_word(model_id);
+    }
+    return *model == '\0';
+}
+
+bool measured_agrees_in_rate(double asked, double rate_in, double requests)
+{
+    return fabs(rate_in / asked - 1) <= 0.05 + 2 / sqrt(requests);
 }

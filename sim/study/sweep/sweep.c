@@ -73,7 +73,6 @@ struct sweep {
     struct run_context runs; /* the options', with the threads for a point's replay */
     uint32_t points;         /* of the shard; the fields below count these */
     uint32_t delivered, issued;
-    uint32_t draws_told;
     atomic_uint draws;
     sem_t finished;       /* posted when a point or a draw is finished */
     pthread_mutex_t lock; /* of the fields below, and of `done` in every slot */
@@ -348,32 +347,22 @@ static void sweep_tell_progress(const struct sweep *sweep)
 
 /* Replays take nearly all time, so their work says how much of it has passed; once they are done, the
  * runs do. */
-static void tell_share(const struct sweep *sweep)
+static double sweep_share_done(const struct sweep *sweep)
 {
     uint64_t spared = atomic_load(&sweep->meter.spared), done = atomic_load(&sweep->meter.done);
     uint64_t work = sweep->expected > spared ? sweep->expected - spared : 0;
-    double share = done < work ? (double)done / (double)work
-                               : (double)sweep->delivered / (double)sweep->points;
-    if (sweep->options->on_share != NULL) {
-        sweep->options->on_share(share, sweep->options->context);
-    }
+    return done < work ? (double)done / (double)work
+                       : (double)sweep->delivered / (double)sweep->points;
 }
 
-static void sweep_tell_draws(struct sweep *sweep)
+static void tell_work(const struct sweep *sweep)
 {
-    uint32_t draws = atomic_load(&sweep->draws);
-    if (draws != sweep->draws_told && sweep->options->on_draws != NULL) {
-        sweep->draws_told = draws;
-        sweep->options->on_draws(draws, sweep->options->context);
+    if (sweep->options->on_work != NULL) {
+        const struct sweep_work work = {.draws = atomic_load(&sweep->draws),
+                                        .replays = shared_made(sweep->runs.shared),
+                                        .share = sweep_share_done(sweep)};
+        sweep->options->on_work(&work, sweep->options->context);
     }
-}
-
-static void tell_replays(const struct sweep *sweep)
-{
-    if (sweep->options->on_replays != NULL) {
-        sweep->options->on_replays(shared_made(sweep->runs.shared), sweep->options->context);
-    }
-    tell_share(sweep);
 }
 
 /* Called by the thread that replayed. The calling thread passes the number on. */
@@ -405,8 +394,7 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
             issue(sweep);
         } else if (!sweep_is_done(sweep, sweep->delivered)) {
             wait_a_while(sweep);
-            sweep_tell_draws(sweep);
-            tell_replays(sweep);
+            tell_work(sweep);
         }
         while (!is_stopping(sweep) && sweep_is_done(sweep, sweep->delivered)) {
             struct slot *slot = sweep_slot_of(sweep, sweep->delivered);

@@ -25,6 +25,12 @@ struct sweep_shard {
 /* Read "3/8". */
 bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *why);
 
+/* What was done so far, for all runs. */
+struct sweep_work {
+    uint32_t draws, replays;
+    double share; /* of the time that the sweep takes; 0: unknown */
+};
+
 struct sweep_options {
     struct store *store; /* NULL: keep nothing */
     /* Shared with other runs of the same question; with room for sweep_users() threads. */
@@ -41,9 +47,7 @@ struct sweep_options {
      * callee that keeps the result replaces it with one made by result_init(). */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     void (*on_progress)(uint32_t done, uint32_t points, void *context); /* first with `done` 0 */
-    void (*on_draws)(uint32_t draws, void *context);     /* of all runs so far; first with 0 */
-    void (*on_replays)(uint32_t replays, void *context); /* made so far; first with 0 */
-    void (*on_share)(double share, void *context);       /* of the time that it takes; 0: unknown */
+    void (*on_work)(const struct sweep_work *work, void *context); /* now and then; may be NULL */
     void *context;
 };
 

@@ -33,8 +33,7 @@ bool sweep_keep(const struct scenario *scenario, const struct sweep_options *opt
     struct sweep_options sweep = *options;
     sweep.on_result = sweep_keep_result;
     sweep.on_progress = sweep_keep_tell_progress;
-    sweep.on_draws = sweep.on_replays = NULL;
-    sweep.on_share = NULL;
+    sweep.on_work = NULL;
     sweep.context = &keeping;
     return sweep_run(scenario, &sweep, interrupted, why);
 }

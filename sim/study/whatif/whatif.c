@@ -3,6 +3,7 @@
 #include "study/whatif/whatif.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "scenario/identity.h"
 #include "study/whatif/planned.h"
 
@@ -29,17 +30,6 @@ static uint32_t most_batch(const struct scenario *swept, const struct planned *o
     return most;
 }
 
-/* Where the text of an axis ends: at a comma outside of brackets. */
-static size_t axis_length(const char *text)
-{
-    size_t length = 0;
-    for (int depth = 0; text[length] != '\0' && (depth > 0 || text[length] != ','); length++) {
-        depth += (text[length] == '[' || text[length] == '{') -
-                 (text[length] == ']' || text[length] == '}');
-    }
-    return length;
-}
-
 /* Is one part of the other, as link.h2d is of link? */
 static bool whatif_overlap(const char *a, const char *b)
 {
@@ -61,21 +51,19 @@ struct texts {
 
 static bool split_axes(const char *over, struct texts *texts, struct error *why)
 {
+    const char *rest = over;
+    struct axis_text axis = {.text = NULL};
     texts->count = 0;
-    for (const char *text = over;; text++) {
-        size_t length = axis_length(text);
+    while (text_item(&rest, &axis.text, &axis.length)) {
         if (texts->count == WHATIF_MOST_AXES) {
             error_usage(why, "--over", 0, "'%s' has too many axes for a table", over);
             return error_expect(
                 why,
                 "one axis, or two separated by a comma; values stand in brackets: KEY=[A, B, C]");
         }
-        texts->all[texts->count++] = (struct axis_text){.text = text, .length = length};
-        text += length;
-        if (*text == '\0') {
-            return true;
-        }
+        texts->all[texts->count++] = axis;
     }
+    return true;
 }
 
 static bool whatif_read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
@@ -153,27 +141,21 @@ static bool whatif_run_points(struct whatif *whatif, const struct whatif_options
            sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
 }
 
-/* If no point can run, the error of the first is the reason. That point is resolved again for what
- * was expected, which results do not keep. */
-static bool whatif_check_any(const struct whatif *whatif, const struct run_context *runs,
-                             struct error *why)
+/* If no point can run, the error of the first is the reason. */
+static bool whatif_check_any(const struct whatif *whatif, struct error *why)
 {
+    bool ran = whatif->count == 0;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        if (!result_failed(&whatif->results[i])) {
-            return true;
-        }
+        ran = ran || !result_failed(&whatif->results[i]);
     }
-    if (whatif->count == 0) {
-        return true;
+    const struct result *first = &whatif->results[0];
+    if (!ran) {
+        error_usage(why, "--over", 0, "no point of '%s' can run: %s", whatif->axes[0].key,
+                    first->message);
+        error_expect(why, "%s", first->expected);
+        error_nearest(why, first->nearest[0] != '\0' ? first->nearest : NULL);
     }
-    struct planned first;
-    struct error own = {.expected = ""};
-    planned_point(&whatif->scenario, 0, runs, &first, &own);
-    planned_release(&first);
-    error_usage(why, "--over", 0, "no point of '%s' can run: %s", whatif->axes[0].key,
-                whatif->results[0].message);
-    error_expect(why, "%s", own.expected);
-    return error_nearest(why, own.nearest[0] != '\0' ? own.nearest : NULL);
+    return ran;
 }
 
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
@@ -202,8 +184,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
     }
     planned_release(&own);
-    good = good && whatif_run_points(out, options, interrupted, why) &&
-           whatif_check_any(out, options->runs, why);
+    good = good && whatif_run_points(out, options, interrupted, why) && whatif_check_any(out, why);
     whatif_judge(out);
     return good;
 }

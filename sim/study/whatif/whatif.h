@@ -83,14 +83,8 @@ struct whatif_findings {
     bool flat;          /* all of them are equal within a thousandth */
     uint32_t best;      /* the first within a thousandth of the best */
     uint32_t own, more; /* the scenario's own point; the one with 1 GiB more */
-    bool ordered;       /* one axis, of numbers or links: the fields below apply */
-    uint32_t knee;      /* if the figure improves along an axis of numbers */
-    /* More requests arrive than are answered at the points [from, to), which reach one end. */
-    uint32_t unbounded_from, unbounded_to;
-    /* The link stalls less than WHATIF_FREE of the step at the points [from, to). */
-    uint32_t link_free_from, link_free_to;
+    uint32_t knee;      /* if the figure improves along a single axis of numbers */
 };
-#define WHATIF_FREE 0.01
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
 

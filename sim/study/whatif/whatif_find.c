@@ -208,55 +208,6 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
     }
 }
 
-static bool whatif_find_is_timed(const struct whatif *whatif, uint32_t point)
-{
-    return !isnan(whatif_worth(whatif, point));
-}
-
-/* False, too, of a point without a time. */
-static bool link_stalls(const struct result *result)
-{
-    return figure_value(result, FIGURE_BY_LINK) >= WHATIF_FREE;
-}
-
-/* The range reaches the last point that has a time, or else starts at the first point. */
-static void find_link_free(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    uint32_t from = whatif->count, to = 0, last = WHATIF_NONE, first = WHATIF_NONE;
-    for (; from > 0 && !link_stalls(&whatif->results[from - 1]); from--) {
-        last = whatif_find_is_timed(whatif, from - 1) ? from - 1 : last;
-    }
-    for (; to < whatif->count && !link_stalls(&whatif->results[to]); to++) {
-        first = whatif_find_is_timed(whatif, to) ? to : first;
-    }
-    if (last != WHATIF_NONE) {
-        findings->link_free_from = last;
-        findings->link_free_to = whatif->count;
-    } else if (first != WHATIF_NONE) {
-        findings->link_free_to = first + 1;
-    }
-}
-
-static bool is_unbounded(const struct whatif *whatif, uint32_t point)
-{
-    return whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
-}
-
-/* The range reaches the last point, or else starts at the first point. */
-static void find_unbounded(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    uint32_t from = whatif->count, to = 0;
-    while (from > 0 && is_unbounded(whatif, from - 1)) {
-        from--;
-    }
-    while (to < whatif->count && is_unbounded(whatif, to)) {
-        to++;
-    }
-    bool behind = from < whatif->count;
-    findings->unbounded_from = behind ? from : 0;
-    findings->unbounded_to = behind ? whatif->count : to;
-}
-
 struct whatif_findings whatif_find(const struct whatif *whatif)
 {
     struct whatif_findings findings = {
@@ -264,12 +215,7 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     find_best(whatif, &findings);
     whatif_find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];
-    findings.ordered = whatif->axis_count == 1 && (axis->numeric || strcmp(axis->key, LINK) == 0);
-    if (findings.ordered) {
-        find_link_free(whatif, &findings);
-        find_unbounded(whatif, &findings);
-    }
-    if (findings.ordered && axis->numeric && !findings.flat) {
+    if (whatif->axis_count == 1 && axis->numeric && !findings.flat) {
         find_knee(whatif, &findings);
     }
     return findings;

@@ -28,7 +28,7 @@ static const struct {
     {"", "advise simulate whatif plan curve plot kernels trace list schema --help ..."},
     {"s", "simulate schema"},
     {"trace ", "stats generate --help"},
-    {"trace stats --s", "--selection --sinks"},
+    {"trace stats --s", "--selection"},
     {"simulate --j", "--jobs --json"},
     {"simulate ", ""}, /* a file */
     {"simulate x.yaml y", ""},

@@ -118,14 +118,14 @@ static void everything_stands_where_it_belongs(void **state)
         "\n"
         "system  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
         "waiting for (% of step)\n"
-        "full        1          -      -       -     2.00    500  100 %    0 %\n"
-        "cached      1          -      -       -     2.00    500  100 %    0 %\n"
+        "full        1          -      -       -     2.00   *500  100 %    0 %\n"
+        "cached      1          -      -       -     2.00   =500  100 %    0 %\n"
         "\n"
         "note: 3 requests exceed the server's KV memory and were left out (cached: 1 of 2 runs)\n"
         "sure: the error is unknown; 25–50 % of the time is assumed; 1 of 2 runs goes past what was "
         "recorded\n"
         "      or measured; --why tells more\n"
-        "tied for fastest: full, cached (at most 2 % apart)\n");
+        "tok/s: * best, = ties with it (at most 2 % apart)\n");
     free(text);
 }
 

@@ -213,25 +213,25 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
 
 enum { MOST = 6, NO = -1 };
 
-/* Rates at some values, and what share of a step the link stalls; no rate: it does not fit. */
+/* Rates at some values; no rate: it does not fit. */
 static const struct {
     const char *name;
     uint32_t count;
-    double values[MOST], rates[MOST], stalls[MOST];
-    int best, knee, free_from, free_to;
+    double values[MOST], rates[MOST];
+    int best, knee;
     bool flat;
 } curves[] = {
     /* above the line 10 + x: 0, 20, 10, 0 */
-    {"a corner", 4, {0, 10, 30, 40}, {10, 40, 50, 50}, {.5, .2, .005, 0}, 2, 1, 2, 4, false},
-    {"a line", 3, {0, 10, 20}, {10, 20, 30}, {.1, .1, .1}, 2, NO, 0, 0, false},
-    {"falling", 3, {1, 2, 3}, {30, 29, 10}, {0, 0, .5}, 0, NO, 0, 2, false},
+    {"a corner", 4, {0, 10, 30, 40}, {10, 40, 50, 50}, 2, 1, false},
+    {"a line", 3, {0, 10, 20}, {10, 20, 30}, 2, NO, false},
+    {"falling", 3, {1, 2, 3}, {30, 29, 10}, 0, NO, false},
     /* 99.95 is as good as 100, and comes first */
-    {"no better", 3, {1, 2, 3}, {50, 99.95, 100}, {0, 0, 0}, 1, 1, 0, 3, false},
-    {"flat", 3, {1, 2, 3}, {100, 100, 100.05}, {.2, .2, .2}, 0, NO, 0, 0, true},
+    {"no better", 3, {1, 2, 3}, {50, 99.95, 100}, 1, 1, false},
+    {"flat", 3, {1, 2, 3}, {100, 100, 100.05}, 0, NO, true},
     /* what does not fit waits for nothing, and is no end of the line */
-    {"a hole", 4, {0, 10, 20, 30}, {10, 30, 0, 40}, {.5, .5, 0, 0}, 3, 1, 3, 4, false},
-    {"holes at the end", 4, {0, 10, 20, 30}, {10, 30, 40, 0}, {.5, .5, .5, 0}, 2, 1, 0, 0, false},
-    {"nothing fits", 2, {1, 2}, {0, 0}, {0, 0}, NO, NO, 0, 0, false},
+    {"a hole", 4, {0, 10, 20, 30}, {10, 30, 0, 40}, 3, 1, false},
+    {"holes at the end", 4, {0, 10, 20, 30}, {10, 30, 40, 0}, 2, 1, false},
+    {"nothing fits", 2, {1, 2}, {0, 0}, NO, NO, false},
 };
 
 static void draw(size_t number, struct whatif *whatif, struct axis_value *values,
@@ -246,9 +246,6 @@ static void draw(size_t number, struct whatif *whatif, struct axis_value *values
         if (curves[number].rates[i] > 0) {
             result_real(&results[i], COLUMN_DECODE_RATE, curves[number].rates[i]);
             result_integer(&results[i], COLUMN_STEP, 1000000);
-            results[i].stalls[0] = (struct result_item){
-                .name = "link", .ns = (int64_t)(1000000 * curves[number].stalls[i])};
-            results[i].stall_count = 1;
         }
     }
 }
@@ -264,11 +261,8 @@ static void findings_are_those_of_the_curve(void **state)
         struct whatif_findings findings = whatif_find(&whatif);
         int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
         int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
-        if (best != curves[i].best || knee != curves[i].knee || findings.flat != curves[i].flat ||
-            findings.link_free_from != (uint32_t)curves[i].free_from ||
-            findings.link_free_to != (uint32_t)curves[i].free_to) {
-            fail_msg("%s: best %d, knee %d, link [%u, %u), flat %d", curves[i].name, best, knee,
-                     findings.link_free_from, findings.link_free_to, findings.flat);
+        if (best != curves[i].best || knee != curves[i].knee || findings.flat != curves[i].flat) {
+            fail_msg("%s: best %d, knee %d, flat %d", curves[i].name, best, knee, findings.flat);
         }
         free(results);
     }
@@ -308,7 +302,7 @@ static const struct {
     double come[MOST], tokens[MOST], times[MOST];
     int grows[MOST], left_out[MOST];
     enum whatif_figure figure;
-    int best, knee, from, to;
+    int best, knee;
     bool flat;
 } servers[] = {
     /* of 10, 3, 2, 1.9 s the last three: 3 - 0.55 a step is 2.45 at the third */
@@ -322,8 +316,6 @@ static const struct {
      WHATIF_TIME,
      3,
      2,
-     0,
-     1,
      false},
     {"and one that leaves some out",
      false,
@@ -335,8 +327,6 @@ static const struct {
      WHATIF_TIME,
      3,
      2,
-     0,
-     0,
      false},
     /* who is left out everywhere tells nothing apart: above 4, 3.3, 2.6, 1.9 lies none but 2 */
     {"one too long for any",
@@ -349,8 +339,6 @@ static const struct {
      WHATIF_TIME,
      3,
      2,
-     0,
-     0,
      false},
     {"a pool that does not matter",
      false,
@@ -362,8 +350,6 @@ static const struct {
      WHATIF_TIME,
      0,
      NO,
-     0,
-     0,
      true},
     /* a rate of 8 has the most tokens, and is not borne */
     {"more and more",
@@ -376,8 +362,6 @@ static const struct {
      WHATIF_BORNE,
      2,
      NO,
-     3,
-     4,
      false},
     {"too many everywhere",
      false,
@@ -389,8 +373,6 @@ static const struct {
      WHATIF_TIME,
      NO,
      NO,
-     0,
-     4,
      false},
     /* they send as they are answered; above 10 + 10 x lies 45 most */
     {"clients",
@@ -403,8 +385,6 @@ static const struct {
      WHATIF_RATE,
      3,
      1,
-     0,
-     0,
      false},
 };
 
@@ -443,12 +423,9 @@ static void a_server_is_judged_by_what_it_answers(void **state)
         int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
         int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
         if (whatif.figure != servers[i].figure || best != servers[i].best ||
-            knee != servers[i].knee || findings.flat != servers[i].flat ||
-            findings.unbounded_from != (uint32_t)servers[i].from ||
-            findings.unbounded_to != (uint32_t)servers[i].to) {
-            fail_msg("%s: figure %d, best %d, knee %d, unbounded [%u, %u), flat %d",
-                     servers[i].name, (int)whatif.figure, best, knee, findings.unbounded_from,
-                     findings.unbounded_to, findings.flat);
+            knee != servers[i].knee || findings.flat != servers[i].flat) {
+            fail_msg("%s: figure %d, best %d, knee %d, flat %d", servers[i].name,
+                     (int)whatif.figure, best, knee, findings.flat);
         }
         free(results);
     }
