@@ -100,7 +100,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 
 .PHONY: format-check analyze tsan
 .PHONY: all calibrate bundle demo test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
-.PHONY: study papers host-example install wheel wheel-aarch64 deb compile_commands.json help clean
+.PHONY: study papers site host-example install wheel wheel-aarch64 deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -198,6 +198,10 @@ study: ## hold other families, and generated traces, against recordings (records
 	$(SUBMAKE) all
 	traces/families.py
 	traces/study.sh
+
+site: ## make a site of the pages, with a search: build/site (needs mkdocs-material)
+	@tools/packages.sh mkdocs mkdocs-material
+	@tools/site.py build/site
 
 papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
 	@scenarios/papers/run.sh

@@ -48,7 +48,8 @@ plugged(value, text) AS (
 ),
 spelled(path, value, text) AS MATERIALIZED (
   SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, shown) = 1 THEN shown ELSE value END
-  FROM (SELECT DISTINCT path, value, COALESCE(plugged.text, quantity(value)) AS shown
+  FROM (SELECT DISTINCT path, value, COALESCE(plugged.text, CASE WHEN value GLOB '*.*' AND value NOT GLOB '*[^0-9.]*' THEN printf('%.12g', value) END,
+                                              quantity(value)) AS shown
         FROM leaf JOIN told USING (path) LEFT JOIN plugged USING (value))
 ),
 -- The possible axes of runs, the likeliest first: the budget, keys with numbers, others. Values in several units (7500ns

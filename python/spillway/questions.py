@@ -205,7 +205,7 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
          model: Optional[Value] = None, context: Optional[Value] = None, batch: Optional[Value] = None,
          trace: Optional[Value] = None, workload: Optional[Value] = None, keys: Optional[Mapping[str, Value]] = None,
          server: Optional[str] = None, replications: Optional[int] = None, db: Optional[str] = None,
-         jobs: Optional[int] = None, cache: bool = True, **more: Value) -> Rows:
+         deploy: Optional[str] = None, jobs: Optional[int] = None, cache: bool = True, **more: Value) -> Rows:
     """The smallest or largest value, such as a budget or a rate, that meets targets: a row for each candidate.
 
     target             "tpot_ms<=70", or a list of such; columns of simulate() with a bound
@@ -215,6 +215,7 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
     system, hardware   the candidates: a name, a list of names, or "all"
     price              dollars an hour of a GPU of each machine
     allow              "lossy", "paper", or both: systems that are else left out
+    deploy             a folder for files that start the best candidate's servers
 
     rows.met says whether a candidate meets the targets; the winner's row has winner True. A row's "run" is a row as
     simulate() returns it, and "value" what was sought.
@@ -231,7 +232,7 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
              *_option("--over", _axes(over) if over else None), *_option("--system", system),
              *_option("--hardware", hardware), *_option("--price", price), *_option("--allow", allow), *words,
              *_option("--from", server), *_option("--replications", replications), *_option("--db", db),
-             *_option("--jobs", jobs), *_option("--no-cache", not cache)]
+             *_option("--deploy", deploy), *_option("--jobs", jobs), *_option("--no-cache", not cache)]
     rows, about = _ask(words, may_be_unmet=True)
     return Rows(rows, varied=["system", "hardware"], **about)
 
@@ -240,8 +241,8 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
            ttft: Optional[str] = None, rate: Optional[float] = None, price: Optional[Mapping[str, float]] = None,
            weights: Optional[Names] = None, gpus: Optional[int] = None, mass: Optional[str] = None,
            paper: bool = False, workload: Union[str, os.PathLike, None] = None,
-           keys: Optional[Mapping[str, Value]] = None, db: Optional[str] = None, jobs: Optional[int] = None,
-           cache: bool = True, **more: Value) -> Advice:
+           keys: Optional[Mapping[str, Value]] = None, db: Optional[str] = None, html: Optional[str] = None,
+           deploy: Optional[str] = None, jobs: Optional[int] = None, cache: bool = True, **more: Value) -> Advice:
     """What to run for a model on a machine, at which batch, and whether offloading pays.
 
     hardware     a machine; with `rate` also several
@@ -252,6 +253,8 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
     weights      with rate: types that the weights may have
     mass         also lossy systems that attend to this share of the attention mass
     workload     requests to serve: a file, or "synthetic:prompt=8000,output=300"
+    html         a file for a page of the answer, with all runs behind sliders
+    deploy       a folder for files that start the advised servers, and a benchmark
 
     The rows are what was weighed; advice.verdict has the sentences and their numbers; advice.met is False if nothing
     fits within the limits.
@@ -268,7 +271,8 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
              *_option("--ttft", ttft), *_option("--rate", rate), *_option("--price", price),
              *_option("--weights", weights), *_option("--gpus", gpus), *_option("--mass", mass),
              *_option("--paper", paper), *_option("--workload", workload), *words, *_option("--db", db),
-             *_option("--jobs", jobs), *_option("--no-cache", not cache)]
+             *_option("--html", html), *_option("--deploy", deploy), *_option("--jobs", jobs),
+             *_option("--no-cache", not cache)]
     rows, about = _ask(words, may_be_unmet=True)
     return Advice(rows[0].get("verdict", {}), rows[1:], **about)
 

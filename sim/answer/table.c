@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { GAP = 2 };
 
@@ -31,6 +33,21 @@ struct layout {
     size_t width[TABLE_MOST_COLUMNS];
     bool shown[TABLE_MOST_COLUMNS];
 };
+
+size_t table_width(void)
+{
+    enum { LEAST = 40, MOST = 1000 };
+    struct winsize size = {.ws_col = 0};
+    const char *said = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO)) {
+        return TABLE_WIDTH;
+    }
+    long width = said != NULL ? strtol(said, NULL, 10) : 0;
+    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+        width = size.ws_col;
+    }
+    return width <= 0 ? TABLE_WIDTH : width < LEAST ? LEAST : width > MOST ? MOST : (size_t)width;
+}
 
 /* Characters, not bytes, of UTF-8. */
 static size_t width_of(const char *text)
@@ -251,13 +268,13 @@ static bool drop_one(const struct table *table, struct layout *layout)
 static void fit_line(const struct table *table, struct layout *layout)
 {
     uint32_t last;
-    size_t before, least;
+    size_t before, least, line = table_width();
     do {
         last = last_shown(table, layout);
         before = width_before(table, layout, last);
         least = least_width(table, layout, last);
-    } while (before + least > TABLE_WIDTH && drop_one(table, layout));
-    size_t left = before + least > TABLE_WIDTH ? least : TABLE_WIDTH - before;
+    } while (before + least > line && drop_one(table, layout));
+    size_t left = before + least > line ? least : line - before;
     layout->width[last] = layout->width[last] < left ? layout->width[last] : left;
 }
 
@@ -305,7 +322,8 @@ static void table_print_cell(const char *text, const struct table_column *column
 
 void table_wrap(const char *text, size_t indent, FILE *out)
 {
-    size_t width = indent + 20 < TABLE_WIDTH ? TABLE_WIDTH - indent : 20;
+    size_t line = table_width() < TABLE_WIDTH ? table_width() : TABLE_WIDTH;
+    size_t width = indent + 20 < line ? line - indent : 20;
     while (width_of(text) > width) {
         size_t bytes = bytes_within(text, width);
         size_t blank = bytes;

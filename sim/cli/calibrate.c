@@ -33,8 +33,8 @@ static const struct command_option options[] = {
                         .summary = "the profile, by name or file, that supplies what is not "
                                    "measured (default: that of the GPU, or h100-sxm)"},
     [CALIBRATE_FROM] = {.name = "--from",
-                        .argument = "FILE",
-                        .repeats = true,
+                        .argument = "FILE,...",
+                        .list = true,
                         .summary = "read link and launches from the output of nvbandwidth -j or "
                                    "an Nsight Systems export (SQLite); measures no GPU"},
     [CALIBRATE_GROUP] = {.name = "--group",

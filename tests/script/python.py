@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 
 import spillway
 from spillway import answer, call, policy, questions
@@ -110,6 +111,16 @@ def a_search_without_an_answer_is_no_error():
     assert rows.met is False and [row["met"] for row in rows] == [False, False]
     assert spillway.advise("llama-3.1-8b", "a40", context="8K", tpot="1ms").met is False
     assert spillway.simulate(system="vllm", **LLAMA).met is None
+
+
+@test
+def an_answer_is_handed_on():
+    with tempfile.TemporaryDirectory() as folder:
+        advice = spillway.advise("llama-3.1-8b", "a40", context="8K", html=f"{folder}/page.html", deploy=f"{folder}/run")
+        with open(f"{folder}/page.html", encoding="utf-8") as page:
+            assert advice.verdict["run"].split(":")[0] in page.read()
+        with open(f"{folder}/run/vllm.sh", encoding="utf-8") as script:
+            assert f"--max-num-seqs {advice.verdict['batch']} " in script.read()
 
 
 @test

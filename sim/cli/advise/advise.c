@@ -44,10 +44,12 @@ const struct command_option advise_options[] = {
     [ADVISE_PRICE] =
         {.name = "--price",
          .argument = "M=P,...",
+         .list = true,
          .summary = "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9"},
     [ADVISE_WEIGHTS] =
         {.name = "--weights",
          .argument = "TYPE,...",
+         .list = true,
          .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: a "
                     "shipped variant of the model, or rounded (default: the model's own)"},
     [ADVISE_GPUS] = {.name = "--gpus",
@@ -70,6 +72,14 @@ const struct command_option advise_options[] = {
     [ADVISE_DB] = {.name = "--db",
                    .argument = "FILE",
                    .summary = "store the runs in this SQLite file; runs already in it are reused"},
+    [ADVISE_HTML] = {.name = "--html",
+                     .argument = "FILE",
+                     .summary =
+                         "also write a page of the answer and of all runs, as 'report' does"},
+    [ADVISE_DEPLOY] = {.name = "--deploy",
+                       .argument = "DIR",
+                       .summary = "also write files that start the advised servers, and the "
+                                  "benchmark that checks the prediction, into this folder"},
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
@@ -230,6 +240,16 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     return prices_check(prices, &machine, 1, why) && prices_lay(prices, machine, scenario, why);
 }
 
+/* A page is written from a store, which is kept if --db says so. */
+static bool advise_open_store(const struct arguments *arguments, struct store **out,
+                              struct error *why)
+{
+    if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
+        return (*out = store_open_memory(why)) != NULL;
+    }
+    return database_open(arguments, ADVISE_DB, out, why);
+}
+
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct run_context runs = {.threads = 0};
@@ -250,7 +270,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
         advise_read_limits(arguments, requests, &with, why) &&
         lay_price(arguments, &scenario, why) && advice_lay_context(&scenario, why) &&
         (!requests || advice_lay_requests(&scenario, why)) &&
-        database_open(arguments, ADVISE_DB, &with.store, why) &&
+        advise_open_store(arguments, &with.store, why) &&
         question_begin(&runs, &scenario, with.jobs, false, why) &&
         question_cache(&runs, arguments, ADVISE_NO_CACHE) &&
         (is_hire(arguments) ? advise_at_rate : advise_machine)(arguments, &scenario, &with, why);

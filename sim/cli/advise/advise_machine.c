@@ -3,6 +3,7 @@
 #include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
 #include "cli/frame/left_out.h"
+#include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/plan/plan_report.h"
@@ -104,19 +105,43 @@ static bool print_people(const struct arguments *arguments, const struct advice 
     return good;
 }
 
+/* The files that start what is advised. */
+static bool deploy(const struct arguments *arguments, const struct advice *advice,
+                   const char *model, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    struct scenario scenario;
+    if (folder == NULL || advice->best == PLANNING_NONE) {
+        return true;
+    }
+    const struct search *best = &advice->systems.searches[advice->best];
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                deployment_write(&(struct deployment){&scenario, advice_result(best), model,
+                                                      advice->form.servers},
+                                 folder, why);
+    scenario_release(&scenario);
+    return good;
+}
+
 static bool advise_machine_print(const struct arguments *arguments, const struct advice *advice,
-                                 const struct run_context *runs, struct error *why)
+                                 const struct advice_options *with, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
     bool json = arguments_given(arguments, ADVISE_JSON);
+    const struct result *best = advice->best != PLANNING_NONE
+                                    ? advice_result(&advice->systems.searches[advice->best])
+                                    : NULL;
     struct frame *rows = advise_rows(advice, !json, why);
-    struct frame *verdict = rows != NULL ? advise_verdict(advice, model, rows, runs, why) : NULL;
+    struct frame *verdict =
+        rows != NULL ? advise_verdict(advice, model, rows, with->runs, why) : NULL;
     bool good =
         verdict != NULL &&
         (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
               : print_people(arguments, advice, verdict, rows, why)) &&
-        output_flush(stdout, "standard output", why);
+        output_flush(stdout, "standard output", why) &&
+        advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
+        deploy(arguments, advice, model, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
@@ -154,7 +179,7 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
-           advise_machine_print(arguments, &advice, with->runs, why);
+           advise_machine_print(arguments, &advice, with, why);
     advice_release(&advice);
     return good;
 }

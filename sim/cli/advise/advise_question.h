@@ -2,7 +2,9 @@
 #ifndef CLI_ADVISE_ADVISE_QUESTION_H
 #define CLI_ADVISE_ADVISE_QUESTION_H
 
+#include "answer/frame.h"
 #include "cli/frame/arguments.h"
+#include "store/store.h"
 #include "study/advise/advice.h"
 
 enum advise_option {
@@ -18,6 +20,8 @@ enum advise_option {
     ADVISE_WORKLOAD,
     ADVISE_SET,
     ADVISE_DB,
+    ADVISE_HTML,
+    ADVISE_DEPLOY,
     ADVISE_NO_CACHE,
     ADVISE_JOBS,
     ADVISE_WIDE,
@@ -31,6 +35,10 @@ extern const struct command_option advise_options[];
  * times are percentiles. */
 bool advise_read_limits(const struct arguments *arguments, bool serves, struct advice_options *out,
                         struct error *why);
+
+/* Write the page that --html asks for, if it does. `best` is the advised run; NULL: none. */
+bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
+                 const struct targets *targets, const struct frame *verdict, struct error *why);
 
 /* What one machine holds, and how. */
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
+#include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/runs/runs_notes.h"
@@ -83,10 +84,28 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
     return good;
 }
 
+/* The files that start what is advised. */
+static bool deploy_hire(const struct arguments *arguments, const struct hire *hire,
+                        const char *model, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    struct scenario scenario;
+    if (folder == NULL || hire->best == HIRE_NONE) {
+        return true;
+    }
+    const struct hire_form *best = &hire->forms[hire->best];
+    bool good =
+        hire_scenario(hire, best, best->servers, &scenario, why) &&
+        deployment_write(&(struct deployment){&scenario, hire_holds(best), model, best->servers},
+                         folder, why);
+    scenario_release(&scenario);
+    return good;
+}
+
 /* What was found before an interruption is shown, if that is anything, and the command fails all
  * the same. */
 static bool answer_hire(const struct arguments *arguments, const struct hire *hire,
-                        struct error *why)
+                        struct store *store, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
@@ -94,13 +113,17 @@ static bool answer_hire(const struct arguments *arguments, const struct hire *hi
     if (!json && hire->interrupted && hire->best == HIRE_NONE) {
         return true;
     }
+    const struct result *best =
+        hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
     struct frame *rows = hire_rows(hire, !json, why);
     struct frame *verdict = rows != NULL ? hire_verdict(hire, model, rows, why) : NULL;
     bool good =
         verdict != NULL &&
         (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
               : print_hire(arguments, hire, verdict, rows, why)) &&
-        output_flush(stdout, "standard output", why);
+        output_flush(stdout, "standard output", why) &&
+        advise_page(arguments, store, best, &hire->targets, verdict, why) &&
+        deploy_hire(arguments, hire, model, why);
     frame_destroy(verdict);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));
@@ -127,7 +150,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     }
     bool good = hire_run(scenario, &options, &hire, &interrupted, why);
     progress_clear();
-    good = good && answer_hire(arguments, &hire, why);
+    good = good && answer_hire(arguments, &hire, with->store, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     hire_release(&hire);
     return good;

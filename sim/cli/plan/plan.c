@@ -28,6 +28,7 @@ enum {
     BEST,
     OVER,
     OUTPUT,
+    DEPLOY,
     SET,
     FROM,
     DB,
@@ -89,6 +90,10 @@ static const struct command_option options[] = {
                 .argument = "FILE",
                 .summary = "write the winner's scenario to this file (default: print it below "
                            "the table)"},
+    [DEPLOY] = {.name = "--deploy",
+                .argument = "DIR",
+                .summary = "write files that start the best candidate's servers, and the benchmark "
+                           "that checks the prediction, into this folder"},
     [SET] = SCENARIO_SET_OPTION,
     [FROM] = SCENARIO_FROM_OPTION,
     [DB] = {.name = "--db",
@@ -179,7 +184,7 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
  * best figure is the goal. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
-    static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT};
+    static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT, DEPLOY};
     const char *text = arguments_text(arguments, TARGET);
     bool pareto = arguments_given(arguments, PARETO), best = arguments_given(arguments, BEST);
     for (size_t i = 0; pareto && i < sizeof others / sizeof others[0]; i++) {
@@ -261,10 +266,12 @@ static bool plan_command_print_answer(const struct arguments *arguments,
 {
     bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
     const char *path = arguments_text(arguments, OUTPUT);
+    const char *folder = arguments_text(arguments, DEPLOY);
     bool good = (json ? plan_command_print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
                 (met ? plan_winner_print(planning, path, json, why)
                      : json || plan_nearest_explain(planning, why)) &&
+                (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_set(why, NULL, 0,
                                      with->targets.count > 0

@@ -74,7 +74,7 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
                .optional = true,
                .name = "batch",
                .what = "sequences, if they are not the axis"},
-    [KV] = {.figure = FIGURE_KV, .optional = true},
+    [KV] = {.figure = FIGURE_KV, .drop = 2, .optional = true},
     [CACHE] = {.figure = FIGURE_CACHE, .optional = true, .extra = true},
     [HBM] = {.figure = FIGURE_HBM, .optional = true},
     [HIT] = {.figure = FIGURE_HIT, .optional = true, .drop = 1},

@@ -80,4 +80,7 @@ bool plan_winner_print(const struct planning *planning, const char *path, bool j
  * no run has figures. */
 bool plan_nearest_explain(const struct planning *planning, struct error *why);
 
+/* Write the files that start the winner's servers into `folder` (deployment.h). */
+bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why);
+
 #endif

@@ -1,8 +1,10 @@
 /* Below the table: how to run the winner, or what keeps the nearest from the targets. */
 #include "cli/plan/plan_report.h"
 
+#include "base/node.h"
 #include "base/text.h"
 #include "cli/frame/output.h"
+#include "cli/plan/deployment.h"
 #include "answer/table.h"
 #include "cli/runs/explain.h"
 #include "study/plan/server_command.h"
@@ -147,6 +149,21 @@ bool plan_winner_print(const struct planning *planning, const char *path, bool j
     bool good = search_scenario(search, planning->maximise, search->found, &point, why) &&
                 plan_winner_write_scenario(point.root, path, why) &&
                 (json || plan_winner_print_command(&point, &search->results[search->found], why));
+    scenario_release(&point);
+    return good;
+}
+
+bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why)
+{
+    const struct search *search = &planning->searches[planning->winner];
+    struct scenario point;
+    bool good = search_scenario(search, planning->maximise, search->found, &point, why);
+    if (good) {
+        const struct node *model = node_get(point.root, "model");
+        good = deployment_write(
+            &(struct deployment){&point, &search->results[search->found], model->text, 1}, folder,
+            why);
+    }
     scenario_release(&point);
     return good;
 }

@@ -1,11 +1,10 @@
 /* `spillway report`: one self-contained page of HTML from a database: question, answer, pictures,
  * tables, what the figures rest on, and how to reproduce them.
  *
- * Each table is a file of plots/report, a query whose columns are the table's. The page holds no
- * script and its policy allows none, so a name in a database cannot run anything. It does not say
- * when it was made, so the same database gives the same bytes.
+ * Each table is a file of plots/report, a query whose columns are the table's. The page's
+ * policy allows its own script only (report_script.c), so a name in a database cannot run anything.
+ * It does not say when it was made, so the same database gives the same bytes.
  */
-#include "base/find.h"
 #include "base/version.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
@@ -14,11 +13,9 @@
 #include "cli/report/report.h"
 #include "cli/report/report_table.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUT, NO_PICTURES };
+enum { OUTPUT, NO_PICTURES, STEPS };
 
 static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
@@ -129,37 +126,15 @@ static bool write_tables(const struct report *report, const char *title,
 
 /* ---- question and answer ---- */
 
-/* Copy plots/report/NAME.KIND into the page. */
-static bool copy_file(const char *name, const char *kind, FILE *out, struct error *why)
-{
-    char path[4096], block[4096];
-    size_t count;
-    if (!find_path("plots/report", name, kind, path, sizeof path, why)) {
-        return false;
-    }
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    while ((count = fread(block, 1, sizeof block, file)) > 0) {
-        fwrite(block, 1, count, out);
-    }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    return ok;
-}
-
 static bool report_write_head(const char *title, FILE *out, struct error *why)
 {
-    html_print(out,
-               "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-               "<meta name=\"color-scheme\" content=\"light dark\">\n"
-               "<meta http-equiv=\"Content-Security-Policy\" "
-               "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-               "<title>%s</title>\n<style>\n",
-               title);
-    bool ok = copy_file("report", "css", out, why);
+    html_print(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"");
+    bool ok = report_copy_file("policy", "txt", out, why);
+    html_print(out, "\">\n<title>%s</title>\n<style>\n", title);
+    ok = ok && report_copy_file("report", "css", out, why);
     fputs("</style>\n</head>\n", out);
     return ok;
 }
@@ -178,12 +153,16 @@ static bool write_question(const struct report *report, struct error *why)
     if (!read_heading(report, report->heading, &table, why)) {
         return false;
     }
-    const char *title = report_table_text(&table, 0, "title");
+    const char *title =
+        report->answer != NULL ? report->answer->title : report_table_text(&table, 0, "title");
     const char *missing = report_table_text(&table, 0, "missing");
     bool ok = report_write_head(title, report->out, why);
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
-               title, report_table_text(&table, 0, "question"));
+               title, report->answer != NULL ? "" : report_table_text(&table, 0, "question"));
+    if (report->answer != NULL) {
+        report_write_verdict(report);
+    }
     if (*missing != '\0') {
         html_print(report->out, "<p>%s</p>\n", missing);
     }
@@ -230,6 +209,9 @@ static bool write_answer(const struct report *report, struct error *why)
 {
     bool titled = report->best.count > 0;
     struct report_table walks;
+    if (report->answer != NULL) {
+        return true;
+    }
     if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
         return false;
     }
@@ -248,18 +230,21 @@ static bool write_answer(const struct report *report, struct error *why)
 static bool write_page(const struct report *report, struct error *why)
 {
     bool pictures = report->pictures;
-    bool ok = write_question(report, why) && write_answer(report, why) &&
-              (!pictures || report_write_answered(report, why)) &&
-              write_tables(report, "Plans", plans, why) &&
-              (!pictures || report_write_pictures(report, why)) &&
-              write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
-              write_tables(report, "How far to trust it", trust, why) &&
-              write_tables(report, "Where it comes from", provenance, why) &&
-              report_write_again(report, why) && copy_file("words", "html", report->out, why);
+    bool ok =
+        write_question(report, why) && write_answer(report, why) &&
+        report_write_explore(report, why) && (!pictures || report_write_answered(report, why)) &&
+        write_tables(report, "Plans", plans, why) &&
+        (!pictures || report_write_pictures(report, why)) &&
+        write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
+        write_tables(report, "How far to trust it", trust, why) &&
+        write_tables(report, "Where it comes from", provenance, why) &&
+        report_write_again(report, why) && report_copy_file("words", "html", report->out, why);
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
-               "</footer>\n</body>\n</html>\n",
+               "</footer>\n",
                spillway_program);
+    ok = ok && report_write_script(report->out, why);
+    fputs("</body>\n</html>\n", report->out);
     return ok;
 }
 
@@ -279,7 +264,7 @@ static bool find_heading(struct report *report, struct error *why)
                               "holds no runs, miss curves or validations to report");
 }
 
-static bool write_report(struct report *report, struct error *why)
+bool report_write(struct report *report, struct error *why)
 {
     struct output output;
     if (!find_heading(report, why) ||
@@ -305,9 +290,10 @@ static bool report_run(const struct arguments *arguments, struct error *why)
     uint32_t count;
     struct report report = {.database = arguments_operands(arguments, &count)[0],
                             .path = arguments_text(arguments, OUTPUT),
-                            .pictures = !arguments_given(arguments, NO_PICTURES)};
+                            .pictures = !arguments_given(arguments, NO_PICTURES),
+                            .steps = arguments_given(arguments, STEPS)};
     report.store = database_show(report.database, report.note, why);
-    bool ok = report.store != NULL && write_report(&report, why);
+    bool ok = report.store != NULL && report_write(&report, why);
     store_close(report.store);
     return ok;
 }
@@ -320,6 +306,10 @@ static const struct command_option options[] = {
                 .summary = "the page to write"},
     [NO_PICTURES] = {.name = "--no-pictures",
                      .summary = "leave out pictures; gnuplot is then not needed"},
+    [STEPS] = {.name = "--steps",
+               .summary =
+                   "time lines of the best runs, which are computed again from the files that "
+                   "the database names: for one that you trust"},
     {.name = NULL},
 };
 

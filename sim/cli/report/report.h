@@ -3,19 +3,38 @@
 #define CLI_REPORT_REPORT_H
 
 #include "cli/frame/database.h"
+#include "cli/report/report_answer.h"
 #include "cli/report/report_table.h"
 
 /* The inputs of the page's parts. */
 struct report {
     struct store *store;
-    const char *database; /* as the user named it */
+    const char *database; /* as the user named it; NULL: none is kept */
     const char *path;     /* of the page */
     size_t heading;       /* which of the page's */
     bool pictures;
+    bool steps;               /* time lines of the best runs */
     char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
+    const struct report_answer *answer; /* NULL: no question was asked */
     FILE *out;
 };
+
+/* Write the whole page; `out` and `best` are its own. */
+bool report_write(struct report *report, struct error *why);
+
+/* Write the sentences of the answer's verdict. */
+void report_write_verdict(const struct report *report);
+
+/* Copy plots/report/NAME.KIND into the page. */
+bool report_copy_file(const char *name, const char *kind, FILE *out, struct error *why);
+
+/* Write the runs for the page's script to move through, and time lines of steps; nothing for a
+ * single run. */
+bool report_write_explore(const struct report *report, struct error *why);
+
+/* Write the script (page.js and what follows it in plots/report). plots/report/policy.txt has its hash. */
+bool report_write_script(FILE *out, struct error *why);
 
 /* Write every picture whose rows the database has; for a picture that would be too full, how to
  * draw less. */

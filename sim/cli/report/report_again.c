@@ -30,6 +30,13 @@ static bool report_again_write_scenario(const struct report *report,
 
 static void write_way(const struct report *report)
 {
+    if (report->database == NULL) {
+        fputs("<p>A run is a scenario; its name is a hash of all inputs. <code>spillway simulate "
+              "run.yaml --json</code> prints one again, if the program and the contents of model, "
+              "machine and trace are those above. Save one of these as run.yaml for ",
+              report->out);
+        return;
+    }
     fputs("<p>A run is a scenario; its name is a hash of all inputs. The database holds the "
           "scenario of every run:</p>\n"
           "<pre>sqlite3 ",

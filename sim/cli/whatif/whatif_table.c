@@ -16,7 +16,7 @@ static const struct frame_column step_columns[] = {
     {.figure = FIGURE_BATCH,
      .optional = true,
      .what = "sequences; shown where they vary along the axis"},
-    {.figure = FIGURE_KV, .optional = true},
+    {.figure = FIGURE_KV, .drop = 1, .optional = true},
     {.figure = FIGURE_RESIDENT, .optional = true},
     {.figure = FIGURE_CACHE},
     {.figure = FIGURE_HIT, .optional = true},

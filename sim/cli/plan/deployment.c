@@ -1,0 +1,306 @@
+#include "cli/plan/deployment.h"
+
+#include "base/find.h"
+#include "base/named.h"
+#include "base/node.h"
+#include "cli/frame/output.h"
+#include "model/parallel.h"
+#include "result/range.h"
+#include "study/plan/server_command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
+
+/* Sources: docs.vllm.ai/en/stable/deployment/docker, docs.sglang.io (install),
+ * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself. */
+static const struct deployment_engine {
+    const char *name, *program, *plain, *image;
+} engines[] = {
+    {"vllm", "vllm serve", "vllm", "vllm/vllm-openai:latest"},
+    {"sglang", "sglang.launch_server", "sglang", "lmsysorg/sglang:latest"},
+    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "nvcr.io/nvidia/tensorrt-llm/release:latest"},
+};
+enum { ENGINES = sizeof engines / sizeof engines[0] };
+
+/* What a template names, in the order of value_names. */
+enum {
+    MODEL,
+    MACHINE,
+    SYSTEM,
+    ENGINE,
+    IMAGE,
+    VERSION,
+    COMMAND,
+    GPUS,
+    SERVERS,
+    PREDICTION,
+    PROMPT,
+    OUTPUT,
+    REQUESTS,
+    RATE,
+    CONCURRENCY,
+    VARIES,
+    COMPARED,
+    PREDICTED,
+    VALUES
+};
+static const char *const value_names[VALUES] = {
+    "MODEL",    "MACHINE", "SYSTEM",      "ENGINE",     "IMAGE",    "VERSION",
+    "COMMAND",  "GPUS",    "SERVERS",     "PREDICTION", "PROMPT",   "OUTPUT",
+    "REQUESTS", "RATE",    "CONCURRENCY", "VARIES",     "COMPARED", "PREDICTED"};
+
+/* ---- templates ---- */
+
+static const char *value_of(const char *name, size_t length, char (*values)[LINE])
+{
+    for (int i = 0; i < VALUES; i++) {
+        if (strlen(value_names[i]) == length && strncmp(value_names[i], name, length) == 0) {
+            return values[i];
+        }
+    }
+    return "";
+}
+
+/* Write a line of a template, unless one of its values is "". */
+static void write_line(const char *line, char (*values)[LINE], FILE *out)
+{
+    char text[2 * LINE];
+    size_t used = 0;
+    const char *at = line, *open, *close;
+    for (; (open = strstr(at, "{{")) != NULL && (close = strstr(open, "}}")) != NULL;
+         at = close + 2) {
+        const char *value = value_of(open + 2, (size_t)(close - open - 2), values);
+        if (*value == '\0') {
+            return;
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s", (int)(open - at), at,
+                                 value);
+        used = used < sizeof text ? used : sizeof text - 1;
+    }
+    fprintf(out, "%.*s%s", (int)used, text, at);
+}
+
+static bool fill_template(const char *name, const char *folder, const char *file,
+                          char (*values)[LINE], struct error *why)
+{
+    char from[PATH], to[PATH], line[LINE];
+    struct output output;
+    snprintf(to, sizeof to, "%s/%s", folder, file);
+    if (!find_path("scenarios/deploy", name, "in", from, sizeof from, why)) {
+        return false;
+    }
+    FILE *in = fopen(from, "r");
+    if (in == NULL) {
+        return error_set(why, from, 0, "cannot be opened: %s", strerror(errno));
+    }
+    bool good = output_open(to, &output, why);
+    while (good && fgets(line, sizeof line, in) != NULL) {
+        write_line(line, values, output.file);
+    }
+    fclose(in);
+    good = good && output_commit(&output, why);
+    if (good && strstr(file, ".sh") != NULL) {
+        good = chmod(to, 0755) == 0 || error_set(why, to, 0, "%s", strerror(errno));
+    }
+    return good;
+}
+
+/* ---- values ---- */
+
+/* The first id of a shipped model, for an engine to find it by. */
+static void deployment_put_model(const struct deployment *deployment, char text[LINE])
+{
+    char id[NAMED_SIZE];
+    bool shipped =
+        !named_id(deployment->model, "json") && named_first_id(&named_model, deployment->model, id);
+    snprintf(text, LINE, "%s", shipped ? id : deployment->model);
+}
+
+/* The command of the scenario with another system, or its own. "": there is none. */
+static bool deployment_command(const struct deployment *deployment, const char *system,
+                               const char *model, char text[LINE], struct error *why)
+{
+    struct scenario scenario;
+    char command[SERVER_COMMAND] = "";
+    uint64_t pool;
+    bool good = scenario_copy(deployment->scenario, &scenario, why) &&
+                (system == NULL || node_set(scenario.root, "system", system, why)) &&
+                server_command(&scenario, deployment->result, command, &pool, why);
+    scenario_release(&scenario);
+    const char *at = strstr(command, "MODEL");
+    snprintf(text, LINE, "%.*s%s%s", at != NULL ? (int)(at - command) : 0, command,
+             at != NULL ? model : "", at != NULL ? at + strlen("MODEL") : command);
+    return good;
+}
+
+static double deployment_number(const struct result *result, enum column column)
+{
+    return result->cells[column].set ? result_number(result, column) : 0;
+}
+
+static void put_prediction(const struct deployment *deployment, char text[LINE])
+{
+    const struct result *result = deployment->result;
+    const struct {
+        enum column column;
+        const char *name, *unit;
+    } figures[] = {{COLUMN_DECODE_RATE, "", " tokens a second"},
+                   {COLUMN_TTFT_P99, "(99th percentile of TTFT)", " ms "},
+                   {COLUMN_TTFT_P50, "(median of TTFT)", " ms "},
+                   {COLUMN_TPOT_P99, "(99th percentile of TPOT)", " ms "},
+                   {COLUMN_TPOT_P50, "(median of TPOT)", " ms "}};
+    int used = snprintf(text, LINE, "Predicted:");
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        char number[RANGE_TEXT];
+        if (result->cells[figures[i].column].set) {
+            range_single(result_number(result, figures[i].column), number, sizeof number);
+            used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s", used > 10 ? "," : "",
+                             number, figures[i].unit, figures[i].name);
+        }
+    }
+}
+
+/* The requests of a server, as a benchmark can draw them: all as long as the mean. */
+static void put_requests(const struct point *point, const struct result *result,
+                         char (*values)[LINE])
+{
+    double prompt = 0, output = 0;
+    const struct requests *requests = point->requests;
+    for (size_t i = 0; i < requests->count; i++) {
+        prompt += (double)requests->all[i].prompt / (double)requests->count;
+        output += (double)requests->all[i].output / (double)requests->count;
+    }
+    snprintf(values[PROMPT], LINE, "%.0f", prompt);
+    snprintf(values[OUTPUT], LINE, "%.0f", output);
+    snprintf(values[REQUESTS], LINE, "%zu", requests->count);
+    snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN_RATE_IN));
+    snprintf(values[VARIES], LINE,
+             "All are as long as the mean: lengths that vary need --dataset-name custom.");
+    snprintf(values[COMPARED], LINE, "What was predicted beside what was measured:");
+    snprintf(values[PREDICTED], LINE, "predicted.db");
+}
+
+/* A batch that decodes: as many sequences at a time, each at the context in the middle. */
+static void put_batch(const struct point *point, const struct deployment *deployment,
+                      char (*values)[LINE])
+{
+    enum { TOKENS = 256 };
+    uint64_t context = point->setup.context, output = context > TOKENS ? TOKENS : context / 2;
+    double batch = deployment_number(deployment->result, COLUMN_BATCH) * deployment->servers;
+    snprintf(values[PROMPT], LINE, "%" PRIu64, context - output);
+    snprintf(values[OUTPUT], LINE, "%" PRIu64, output);
+    snprintf(values[REQUESTS], LINE, "%.0f", 4 * batch);
+    snprintf(values[CONCURRENCY], LINE, "%.0f", batch);
+    snprintf(values[COMPARED], LINE,
+             "The median of TPOT is what was predicted; prompts that arrive in between lengthen "
+             "its mean.");
+}
+
+static void deployment_put_values(const struct deployment *deployment, const struct point *point,
+                                  char (*values)[LINE])
+{
+    deployment_put_model(deployment, values[MODEL]);
+    snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
+    snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
+    snprintf(values[VERSION], LINE, "%s",
+             point->setup.system.engine[0] != '\0' ? point->setup.system.engine
+                                                   : point->setup.system.available);
+    snprintf(values[GPUS], LINE, "%u", model_gpus(&point->setup.model));
+    snprintf(values[SERVERS], LINE, "%u", deployment->servers);
+    put_prediction(deployment, values[PREDICTION]);
+    if (point_serves(point)) {
+        put_requests(point, deployment->result, values);
+    } else {
+        put_batch(point, deployment, values);
+    }
+}
+
+/* ---- files ---- */
+
+static bool write_scenario_file(const struct deployment *deployment, const char *folder,
+                                struct error *why)
+{
+    char path[PATH];
+    struct output output;
+    char *text = node_canonical(deployment->scenario->root, why);
+    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
+    bool good = text != NULL && output_open(path, &output, why);
+    if (good) {
+        fprintf(output.file, "%s\n", text);
+        good = output_commit(&output, why);
+    }
+    free(text);
+    return good;
+}
+
+/* NAME.sh of an engine: of the advised one with the advised system, of others by themselves. An
+ * engine that cannot have this form has no file. */
+static bool write_engine(const struct deployment *deployment,
+                         const struct deployment_engine *engine, bool advised, const char *folder,
+                         char (*values)[LINE], struct error *why)
+{
+    char name[TEXT];
+    struct error unused;
+    snprintf(values[ENGINE], LINE, "%s", engine->name);
+    snprintf(values[IMAGE], LINE, "%s", engine->image);
+    if (!advised) {
+        snprintf(values[SYSTEM], LINE, "%s", engine->plain);
+        if (!deployment_command(deployment, engine->plain, values[MODEL], values[COMMAND],
+                                &unused) ||
+            values[COMMAND][0] == '\0') {
+            return true;
+        }
+    }
+    snprintf(name, sizeof name, "%s.sh", engine->name);
+    return fill_template("serve.sh", folder, name, values, why);
+}
+
+static bool write_files(const struct deployment *deployment, const char *folder,
+                        char (*values)[LINE], struct error *why)
+{
+    static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
+                                        "benchmark.sh"};
+    size_t advised = 0;
+    bool good = true;
+    while (advised < ENGINES && strstr(values[COMMAND], engines[advised].program) == NULL) {
+        advised++;
+    }
+    if (advised == ENGINES) {
+        return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
+    }
+    good = write_engine(deployment, &engines[advised], true, folder, values, why);
+    for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
+        good = fill_template(files[i], folder, files[i], values, why);
+    }
+    for (size_t i = 0; good && i < ENGINES; i++) {
+        good = i == advised || write_engine(deployment, &engines[i], false, folder, values, why);
+    }
+    return good && write_scenario_file(deployment, folder, why);
+}
+
+bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why)
+{
+    struct point point;
+    char(*values)[LINE] = calloc(VALUES, sizeof *values);
+    if (values == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for a deployment");
+    }
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        free(values);
+        return error_set(why, folder, 0, "cannot be made: %s", strerror(errno));
+    }
+    bool good = scenario_point(deployment->scenario, 0, &point, why);
+    if (good) {
+        deployment_put_values(deployment, &point, values);
+        good = deployment_command(deployment, NULL, values[MODEL], values[COMMAND], why) &&
+               write_files(deployment, folder, values, why);
+        point_release(&point);
+    }
+    free(values);
+    return good;
+}

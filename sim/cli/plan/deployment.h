@@ -1,0 +1,21 @@
+/* Files that start what was advised, and the benchmark that checks the prediction. They are made of the
+ * templates in scenarios/deploy (NAME.in), in which {{NAME}} stands for a value; a line is left out if one of
+ * its values is "". What nobody can know here stands in them as a comment. */
+#ifndef CLI_PLAN_DEPLOYMENT_H
+#define CLI_PLAN_DEPLOYMENT_H
+
+#include "result/result.h"
+#include "scenario/scenario.h"
+
+struct deployment {
+    const struct scenario *scenario; /* of one point */
+    const struct result *result;     /* its run */
+    const char *model;               /* as it was typed */
+    uint32_t servers;                /* alike */
+};
+
+/* Write the files into `folder`, which is made if it does not exist. Fails if no engine has a
+ * command for the scenario's system. */
+bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why);
+
+#endif

@@ -1,0 +1,209 @@
+"""What --deploy writes: commands whose flags are documented, and manifests of the form that Docker and Kubernetes ask for.
+deploy.py FOLDER..."""
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+try:
+    import yaml
+except ImportError:
+    print("ok - # SKIP manifests: python3 has no PyYAML (apt-get install python3-yaml)")
+    yaml = None
+failed = 0
+FLAGS = {}
+for row in csv.DictReader(open("scenarios/deploy/flags.csv", encoding="utf-8")):
+    FLAGS.setdefault(row["program"], set()).add(row["flag"])
+
+
+def check(good, what, *more):
+    global failed
+    failed += not good
+    for line in more if not good else ():
+        print(f"# {str(line)[:400]}")
+    print(f"{'ok' if good else 'not ok'} - {what}")
+
+
+def unknown(command):
+    """The flags of a command that its program does not document; all of them for an unknown program."""
+    program = next((name for name in FLAGS if name in command), "")
+    words = [word for word in shlex.split(command.replace('"$@"', "")) if re.match(r"--[a-z]", word)]
+    return [word for word in words if word.split("=")[0] not in FLAGS.get(program, ())]
+
+
+# Every preset, with all parts of its command.
+wrong = {}
+for name in sorted(os.listdir("scenarios/systems")):
+    text = open(f"scenarios/systems/{name}", encoding="utf-8").read()
+    command = re.search(r"^command: >-\n((?:  .*\n)+)", text, re.M)
+    if command:
+        wrong[name] = unknown(command[1].replace("[", "").replace("]", "").replace("\n", " "))
+check(
+    len(wrong) > 5 and not any(wrong.values()),
+    "flags of all presets' commands are documented",
+    {name: flags for name, flags in wrong.items() if flags},
+)
+
+# ---- the forms, as schemas: compose-spec/compose-spec.json and Kubernetes' apps/v1 and v1, as far as they are used here
+
+
+def fits(value, form, where=""):
+    """The places where a value has another form. A key that ends in ? may be missing; a list has one form for all."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return [f"{where}: not a map"]
+        known = {key.rstrip("?"): key for key in form}
+        bad = [
+            f"{where}.{key}: missing"
+            for key in form
+            if not key.endswith("?") and key != "*" and key not in value
+        ]
+        bad += [f"{where}.{key}: unknown" for key in value if key not in known and "*" not in known]
+        for key in value:
+            if key in known or "*" in known:
+                bad += fits(value[key], form[known.get(key, known.get("*"))], f"{where}.{key}")
+        return bad
+    if isinstance(form, list):
+        return (
+            [f"{where}: no list"]
+            if not isinstance(value, list) or not value
+            else [bad for i, item in enumerate(value) for bad in fits(item, form[0], f"{where}[{i}]")]
+        )
+    return (
+        []
+        if isinstance(value, form) and not (form is int and isinstance(value, bool))
+        else [f"{where}: {value!r} is no {form.__name__}"]
+    )
+
+
+COMPOSE = {
+    "services": {
+        "*": {
+            "image": str,
+            "entrypoint": [str],
+            "command": [str],
+            "environment": {"*": str},
+            "ports": [str],
+            "ipc": str,
+            "volumes": [str],
+            "healthcheck": {"test": [str], "interval": str, "start_period": str},
+            "deploy": {
+                "resources": {
+                    "reservations": {"devices": [{"driver": str, "count": int, "capabilities": [str]}]}
+                }
+            },
+        }
+    },
+    "volumes": {"*": dict},
+}
+LABELS, PROBE = {"*": str}, {
+    "httpGet": {"path": str, "port": int},
+    "periodSeconds": int,
+    "failureThreshold?": int,
+}
+DEPLOYMENT = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {"name": str, "labels": LABELS},
+    "spec": {
+        "replicas": int,
+        "selector": {"matchLabels": LABELS},
+        "template": {
+            "metadata": {"labels": LABELS},
+            "spec": {
+                "containers": [
+                    {
+                        "name": str,
+                        "image": str,
+                        "command": [str],
+                        "args": [str],
+                        "env": [
+                            {
+                                "name": str,
+                                "valueFrom": {"secretKeyRef": {"name": str, "key": str, "optional": bool}},
+                            }
+                        ],
+                        "ports": [{"containerPort": int}],
+                        "resources": {"limits": {"nvidia.com/gpu": int}},
+                        "readinessProbe": PROBE,
+                        "startupProbe": PROBE,
+                        "volumeMounts": [{"name": str, "mountPath": str}],
+                    }
+                ],
+                "volumes": [{"name": str, "emptyDir": dict}],
+            },
+        },
+    },
+}
+SERVICE = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {"name": str},
+    "spec": {"selector": LABELS, "ports": [{"port": int, "targetPort": int}]},
+}
+
+
+def commands_of(path):
+    """Lines of a script that start something with flags."""
+    text = open(path, encoding="utf-8").read().replace("\\\n", " ")
+    return [
+        line
+        for line in text.splitlines()
+        if re.search(r" --[a-z]", line) and not line.startswith(("#", "spillway"))
+    ]
+
+
+for folder in sys.argv[1:]:
+    name = os.path.basename(folder)
+    files = sorted(os.listdir(folder))
+    scripts = [file for file in files if file.endswith(".sh")]
+    commands = {file: commands_of(f"{folder}/{file}") for file in scripts}
+    check(all(len(each) == 1 for each in commands.values()), f"{name}: a command in each script", commands)
+    wrong = {file: unknown(each[0]) for file, each in commands.items() if each and unknown(each[0])}
+    check(not wrong, f"{name}: their flags are documented", wrong)
+    check(
+        all(subprocess.run(["sh", "-n", f"{folder}/{file}"]).returncode == 0 for file in scripts),
+        f"{name}: a shell reads them",
+    )
+    text = "".join(open(f"{folder}/{file}", encoding="utf-8").read() for file in files)
+    check(
+        "{{" not in text and "not known" in text.lower(),
+        f"{name}: each value is filled in, or said not to be known",
+    )
+    scenario = json.load(open(f"{folder}/scenario.yaml", encoding="utf-8"))
+    check({"model", "hardware", "system"} <= set(scenario), f"{name}: the scenario is there", scenario)
+    if yaml is None:
+        continue
+    compose = yaml.safe_load(open(f"{folder}/compose.yaml", encoding="utf-8"))
+    bad = fits(compose, COMPOSE)
+    check(not bad, f"{name}: compose.yaml has the form that Compose asks for", *bad)
+    deployment, service = yaml.safe_load_all(open(f"{folder}/kubernetes.yaml", encoding="utf-8"))
+    bad = fits(deployment, DEPLOYMENT) + fits(service, SERVICE)
+    check(
+        not bad
+        and (deployment["apiVersion"], deployment["kind"], service["apiVersion"], service["kind"])
+        == ("apps/v1", "Deployment", "v1", "Service"),
+        f"{name}: kubernetes.yaml has the form of a Deployment and a Service",
+        *bad,
+    )
+    labels, spec = deployment["spec"]["template"]["metadata"]["labels"], deployment["spec"]["template"]["spec"]
+    check(
+        deployment["spec"]["selector"]["matchLabels"] == labels == service["spec"]["selector"]
+        and {mount["name"] for mount in spec["containers"][0]["volumeMounts"]}
+        == {volume["name"] for volume in spec["volumes"]},
+        f"{name}: its labels and volumes belong together",
+    )
+    engine = deployment["metadata"]["name"]
+    served = commands[f"{engine}.sh"][0].replace(' "$@"', "")
+    inside = [compose["services"]["server"]["command"][0], spec["containers"][0]["args"][0]]
+    check(
+        all(each == "exec env " + served for each in inside),
+        f"{name}: all start the same server",
+        served,
+        *inside,
+    )
+sys.exit(failed > 0)
