@@ -19,11 +19,16 @@ Retrievals, besides those of units.py (pages, clusters):
     products  PQCache: keys in two halves, each replaced by the nearest of 64 centroids
     ahead     CLO and InfiniGen: the keys themselves, with the query that comes of the previous
               layer's input (previous_layer.py); early: of layers 1 and 2
-    bits      random hash bits; a retrieval that learns its bits, as HATA, is better
+    bits      hash codes of random hyperplanes (hash_codes.py); long: times the lengths of keys
+    codes     HATA: the same with hyperplanes learned from the texts of --learn, which should not be
+              the one that is measured
+
+--only REGEX measures those retrievals whose names match.
 """
 
 import argparse
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -31,11 +36,12 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 
 import numpy as np
 
+import hash_codes
 from gguf_model import Model
 from options import Refusal, integer, layer_list
 from previous_layer import PreviousLayer
-from recorder import read_text, require_tokens
-from units import Clusters, Codes, Pages, as_weights, sums_by_label
+from text_keys import decode_prefix, learn_codes, tokens_of
+from units import Clusters, Pages, as_weights, sums_by_label
 
 SINKS, RECENT = 4, 64
 SHARES = .05, .1, .2
@@ -43,6 +49,7 @@ FITTED = 1          # of SHARES
 BEFORE = 12         # steps in which nothing new was asked for
 KEPT = .3           # share of the tokens whose mass a row keeps
 LAST_EARLY = 2      # layer
+BITS = 64, 128, 256
 
 
 class Channels:
@@ -103,37 +110,40 @@ RETRIEVALS = {
     'clusters 16': lambda keys: Units(keys, Clusters, 16),
     'clusters 64': lambda keys: Units(keys, Clusters, 64),
     'products 64': lambda keys: Products(keys, 64),
-    'bits 256': lambda keys: Units(keys, Codes, 256),
 }
+
+
+def retrievals(keys, layer, head, learned):
+    """{name: a function that makes the index} of a KV head; `learned` {bits: {layer: planes}}."""
+    found = {name: lambda build=build: build(keys) for name, build in RETRIEVALS.items()}
+    for bits in BITS:
+        random = hash_codes.random_planes((layer, head, bits), keys.shape[1], bits)
+        for kind, planes in ('bits', random), ('codes', learned.get(bits, {}).get(layer)):
+            if planes is not None:
+                own = planes if kind == 'bits' else planes[head]
+                found[f'{kind} {bits}'] = lambda own=own: hash_codes.Codes(keys, own)
+                found[f'{kind} {bits} long'] = lambda own=own: hash_codes.LongCodes(keys, own)
+    return found
 
 
 # ---- what a model wants, and what is asked for ---------------------------------------------------
 
 
-def decode_prefix(model, tokens, layers):
-    """The keys of each layer, [KV heads, tokens, head dim]."""
-    keys = {layer: [] for layer in layers}
-
-    def see_keys(layer, new):
-        if layer in keys:
-            keys[layer].append(new)
-
-    model.probe.see_keys = see_keys
-    for i in range(0, len(tokens), model.batch):
-        model.decode(tokens[i:i + model.batch])
-    model.probe.see_keys = None
-    return {layer: np.concatenate(new).transpose(1, 0, 2) for layer, new in keys.items()}
+def sizes_asked(options):
+    return [bits for bits in BITS
+            if any(re.search(options.only, f'codes {bits}{long}') for long in ('', ' long'))]
 
 
-def observe(options, model, tokens):
+def observe(options, model, tokens, learned):
     """{(layer, head): {name: [steps, tokens or pages]}}: masses as 'mass', and scores."""
     keys = decode_prefix(model, tokens[:options.context], options.layers)
-    found = {(layer, head): RETRIEVALS | {} for layer in keys for head in range(len(keys[layer]))}
-    for (layer, head), indices in found.items():
-        for name, build in RETRIEVALS.items():
-            indices[name] = build(keys[layer][head])
+    found = {(layer, head): {name: build() for name, build
+                             in retrievals(keys[layer][head], layer, head, learned).items()
+                             if re.search(options.only, name)}
+             for layer in keys for head in range(len(keys[layer]))}
     seen = {place: {} for place in found}
-    previous = PreviousLayer(options.model, model.layers) if options.ahead else None
+    ahead = options.ahead and re.search(options.only, 'ahead')
+    previous = PreviousLayer(options.model, model.layers) if ahead else None
 
     def see(attention):
         guess = previous.query(attention) if previous else attention.query
@@ -254,27 +264,11 @@ def report(name, heads, context, page):
     print(flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(prog='measure_retrieval.py', description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--model', required=True, metavar='M.gguf')
-    parser.add_argument('--text', required=True, metavar='FILE')
-    parser.add_argument('--offset', type=integer(0), default=0, metavar='BYTES')
-    parser.add_argument('--context', type=integer(1024), default=3840, metavar='N')
-    parser.add_argument('--steps', type=integer(BEFORE + 4), default=24, metavar='S')
-    parser.add_argument('--layers', type=layer_list, required=True, metavar='LIST')
-    parser.add_argument('--no-ahead', dest='ahead', action='store_false',
-                        help='the model\'s queries are not a projection of what a layer reads')
-    parser.add_argument('--threads', type=integer(1), metavar='N')
-    options = parser.parse_args()
-    model = Model(options.model)
-    tokens = model.tokenize(read_text(options.text, options.offset), options.context)
-    require_tokens(tokens, options.context + options.steps, options)
-    model.open_context(options.context + options.steps, options.threads)
-    seen = observe(options, model, tokens)
-    model.close()
+def print_text(options, place, seen):
+    print('{} from byte {}'.format(os.path.basename(place[0]), place[1]))
     print('retrieval      noise lasting; at 5, 10, 20 %: recall, model; lost %, model; new %, model')
-    for name in [*RETRIEVALS, *(['ahead', 'early'] if options.ahead else [])]:
+    names = {name: None for values in seen.values() for name in values if name != 'mass'}
+    for name in [*names, *(['early'] if 'ahead' in names else [])]:
         page = int(name.split()[1]) if name.startswith('pages') else 1
         random = np.random.default_rng(0)
         heads = [Head(values, 'ahead' if name == 'early' else name, page, random)
@@ -282,6 +276,39 @@ def main():
                  if (layer <= LAST_EARLY) == (name == 'early')]
         if heads:
             report(name, heads, options.context, page)
+
+
+def text_place(text):
+    """'FILE:1000' as ('FILE', 1000)."""
+    path, _, offset = text.rpartition(':')
+    return path, integer(0)(offset)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='measure_retrieval.py', description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--model', required=True, metavar='M.gguf')
+    parser.add_argument('--text', type=text_place, action='append', required=True,
+                        metavar='FILE:BYTES', help='measured from this byte on; may be repeated')
+    parser.add_argument('--context', type=integer(1024), default=3840, metavar='N')
+    parser.add_argument('--steps', type=integer(BEFORE + 4), default=24, metavar='S')
+    parser.add_argument('--layers', type=layer_list, required=True, metavar='LIST')
+    parser.add_argument('--learn', type=text_place, action='append', default=[],
+                        metavar='FILE:BYTES', help='a text that codes are learned from')
+    parser.add_argument('--seed', type=integer(0), default=1, help='of what is learned')
+    parser.add_argument('--only', default='', metavar='REGEX')
+    parser.add_argument('--no-ahead', dest='ahead', action='store_false',
+                        help='the model\'s queries are not a projection of what a layer reads')
+    parser.add_argument('--threads', type=integer(1), metavar='N')
+    options = parser.parse_args()
+    model = Model(options.model)
+    model.open_context(options.context + options.steps, options.threads)
+    learned = learn_codes(options, model, [layer for layer in options.layers if layer > LAST_EARLY],
+                          sizes_asked(options))
+    for place in options.text:
+        tokens = tokens_of(model, place, options.context + options.steps)
+        print_text(options, place, observe(options, model, tokens, learned))
+    model.close()
 
 
 if __name__ == '__main__':

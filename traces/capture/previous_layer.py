@@ -4,12 +4,12 @@ CLO and InfiniGen fetch a layer ahead: while layer L - 1 runs, they guess layer 
 input of layer L - 1, because the residual stream changes little from one layer to the next. The
 guess is
 
-    turn(W (scale · norm(x) + shift) + b)
+    turn(own norm(W (scale · norm(x) + shift) + b))
 
 where norm(x) is the normalised input of layer L - 1. Everything else is layer L's own: the weights
-of its norm and of its query projection, from the GGUF file, and the turn of the position embedding
-(turn.py). As a check, the same is computed from layer L's own input; a model for which the result
-is not the layer's query is refused.
+of its norm and of its query projection, and of the norm of each head's query if it has one (Gemma),
+from the GGUF file, and the turn of the position embedding (turn.py). As a check, the same is
+computed from layer L's own input; a model for which the result is not the layer's query is refused.
 
 The first layer has no layer before it and asks with its own query, as in systems that fetch for it
 when it runs.
@@ -48,7 +48,8 @@ class PreviousLayer:
                 raise Refusal(f"--speculate: '{path}' has no blk.{layer}.attn_q.weight")
             self.weights.append((values(f'blk.{layer}.attn_norm.weight', np.float32(1)),
                                  values(f'blk.{layer}.attn_norm.bias', np.float32(0)),
-                                 projection, values(f'blk.{layer}.attn_q.bias', np.float32(0))))
+                                 projection, values(f'blk.{layer}.attn_q.bias', np.float32(0)),
+                                 values(f'blk.{layer}.attn_q_norm.weight', None)))
         self.read_before = None
 
     def query(self, attention):
@@ -56,9 +57,12 @@ class PreviousLayer:
         read_before, self.read_before = self.read_before, attention.reads
         if attention.layer == 0:
             return attention.query
-        turn = find_turn(attention.plain_query, attention.query)
+        def norm(query):
+            return self.norm_heads(attention.layer, query)
+
+        turn = find_turn(norm(attention.plain_query), attention.query)
         if turn and self.has_shapes(attention):
-            own, guess = (turn(vector.reshape(attention.query.shape)) for vector in
+            own, guess = (turn(norm(vector.reshape(attention.query.shape))) for vector in
                           self.project(attention.layer, np.stack((attention.reads, read_before))))
             if error(own, attention.query) <= MAX_QUERY_ERROR:
                 return guess
@@ -66,10 +70,16 @@ class PreviousLayer:
                       'its projection of what the layer reads, turned by position')
 
     def has_shapes(self, attention):
-        _, _, projection, _ = self.weights[attention.layer]
+        projection = self.weights[attention.layer][2]
         return (attention.reads is not None and
                 projection.shape == (attention.query.size, attention.reads.size))
 
     def project(self, layer, reads):
-        scale, shift, projection, bias = self.weights[layer]
+        scale, shift, projection, bias, _ = self.weights[layer]
         return (scale * reads + shift) @ projection.T + bias
+
+    def norm_heads(self, layer, query):
+        """Queries [query heads, head dim], normalised if the layer does that."""
+        scale = self.weights[layer][4]
+        return query if scale is None else (
+            scale * query / np.sqrt((query ** 2).mean(axis=1, keepdims=True) + 1e-6))

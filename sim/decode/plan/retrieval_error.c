@@ -18,6 +18,7 @@ enum retrieved_by {
     RETRIEVED_BY_CHANNELS,
     RETRIEVED_BY_CLUSTERS,
     RETRIEVED_BY_PRODUCTS,
+    RETRIEVED_BY_CODES,
     RETRIEVED_AHEAD,      /* with a query that is guessed a layer ahead; ... */
     RETRIEVED_AHEAD_EARLY /* ... of one of the first layers */
 };
@@ -55,6 +56,9 @@ static enum retrieved_by retrieved_by(const struct mechanisms *m, double *size)
     case RETRIEVAL_PQ:
         *size = (double)m->cluster_centroids;
         return RETRIEVED_BY_PRODUCTS;
+    case RETRIEVAL_HATA:
+        *size = 8 * (double)m->retrieval_bytes;
+        return RETRIEVED_BY_CODES;
     default:
         return RETRIEVED_BY_NOTHING;
     }

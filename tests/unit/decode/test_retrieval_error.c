@@ -40,18 +40,45 @@ static void what_is_known_follows_from_system_and_recording(void **state)
     assert_false(retrieval_errs(&replay.errors[ASKS_OWN]));
 }
 
-/* The index of CLO is not known to err, but its guess is. */
+/* The deviation that a guess adds to the index's. */
+static double guess_of(const struct replay_plan *replay, enum replay_asks asks)
+{
+    double own = replay->errors[ASKS_OWN].noise, ahead = replay->errors[asks].noise;
+    assert_true(ahead > own && own > 0);
+    return sqrt(ahead * ahead - own * own);
+}
+
+/* Whatever the index, the guess is as wrong: most in the first layers, and of each family. */
 static void a_guess_adds_its_variance(void **state)
 {
     (void)state;
-    struct replay_plan clo, infinigen;
-    const char *const qwen = "trace=qwen2.5-coder-0.5b";
-    assert_int_equal(ERRORS(&clo, "system=clo", qwen), RETRIEVAL_PERFECT);
-    assert_false(retrieval_errs(&clo.errors[ASKS_OWN]));
-    assert_int_equal(ERRORS(&infinigen, "system=infinigen", qwen), RETRIEVAL_MEASURED);
-    double guess = clo.errors[ASKS_AHEAD].noise, index = infinigen.errors[ASKS_OWN].noise;
-    assert_true(guess > 0 && index > 0 && clo.errors[ASKS_AHEAD_EARLY].noise > guess);
-    assert_near(infinigen.errors[ASKS_AHEAD].noise, hypot(guess, index), 1e-9);
+    static const char *const traces[] = {"trace=smollm2-135m", "trace=qwen2.5-coder-0.5b",
+                                         "trace=gemma-3-270m"};
+    for (size_t i = 0; i < COUNT(traces); i++) {
+        struct replay_plan clo, infinigen;
+        assert_int_equal(ERRORS(&clo, "system=clo", traces[i]), RETRIEVAL_MEASURED);
+        assert_int_equal(ERRORS(&infinigen, "system=infinigen", traces[i]), RETRIEVAL_MEASURED);
+        double guess = guess_of(&clo, ASKS_AHEAD);
+        assert_near(guess_of(&infinigen, ASKS_AHEAD), guess, 1e-9);
+        assert_true(guess_of(&clo, ASKS_AHEAD_EARLY) > guess);
+    }
+}
+
+/* A code without bits knows nothing: it errs like the shortest that was measured. */
+static void no_index_is_assumed_perfect(void **state)
+{
+    (void)state;
+    static const char *const systems[] = {"system=quest", "system=loki",    "system=retroinfer",
+                                          "system=clo",   "system=pqcache", "system=infinigen"};
+    for (size_t i = 0; i < COUNT(systems); i++) {
+        struct replay_plan replay;
+        assert_int_equal(ERRORS(&replay, systems[i], "trace=ensemble"), RETRIEVAL_MEASURED);
+        assert_true(retrieval_errs(&replay.errors[ASKS_OWN]));
+    }
+    struct replay_plan none, least;
+    ERRORS(&none, "system=clo", "trace=smollm2-135m", "mechanisms.retrieval_bytes=0B");
+    ERRORS(&least, "system=clo", "trace=smollm2-135m", "mechanisms.retrieval_bytes=8B");
+    assert_near(none.errors[ASKS_OWN].noise, least.errors[ASKS_OWN].noise, 0);
 }
 
 /* A figure between two measured sizes lies between theirs, and beyond them is theirs. Larger pages
@@ -66,6 +93,8 @@ static void figures_are_interpolated(void **state)
          "mechanisms.retrieval_keys=0.25x"},
         {"system=retroinfer", "mechanisms.retrieval_tokens=32tok",
          "mechanisms.retrieval_tokens=16tok", "mechanisms.retrieval_tokens=64tok"},
+        {"system=clo", "mechanisms.retrieval_bytes=24B", "mechanisms.retrieval_bytes=32B",
+         "mechanisms.retrieval_bytes=16B"},
         {"system=quest", "mechanisms.retrieval_tokens=4tok", "mechanisms.retrieval_tokens=1tok",
          "mechanisms.retrieval_tokens=16tok"},
     };
@@ -91,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_known_follows_from_system_and_recording),
         cmocka_unit_test(a_guess_adds_its_variance),
+        cmocka_unit_test(no_index_is_assumed_perfect),
         cmocka_unit_test(figures_are_interpolated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -373,13 +373,13 @@ static struct result run(const char *const *overrides, uint32_t threads)
 }
 
 /* A trace whose masses are assumed says nothing about errors: neither of an index nor of a guess a
- * layer ahead. With recorded masses those of guesses are known, and those of some indexes. */
+ * layer ahead. With recorded masses both are known. */
 static void what_is_assumed_of_a_retrieval_is_said(void **state)
 {
-    static const char *const hata = "mechanisms={retrieval: hata, selection: 20%,"
-                                    " transfer: cpu-store}";
-    static const char *const ahead = "mechanisms={retrieval: hata, selection: 20%,"
-                                     " transfer: cpu-store, prefetch: next-layer}";
+    static const char *const hata = "mechanisms={retrieval: hata, retrieval_bytes: 32B,"
+                                    " selection: 20%, transfer: cpu-store}";
+    static const char *const ahead = "mechanisms={retrieval: hata, retrieval_bytes: 32B,"
+                                     " selection: 20%, transfer: cpu-store, prefetch: next-layer}";
     static const char *const loki = "mechanisms={retrieval: loki, retrieval_keys: 0.25x,"
                                     " selection: 20%, transfer: cpu-store}";
     static const char *const between = "mechanisms={retrieval: loki, retrieval_keys: 0.3x,"
@@ -392,8 +392,10 @@ static void what_is_assumed_of_a_retrieval_is_said(void **state)
         bool perfect, guess, elsewhere;
         const char *size; /* NULL: measured */
     } cases[] = {
-        {recorded, hata, true, false, false, NULL},
-        {recorded, ahead, true, false, false, NULL},
+        {recorded, hata, false, false, true, NULL},
+        {recorded, ahead, false, false, true, NULL},
+        {recorded, "mechanisms={retrieval: hata, selection: 20%, transfer: cpu-store}", false,
+         false, true, "nearest measured size"},
         {recorded, loki, false, false, true, NULL},
         {recorded, between, false, false, true, "interpolated between measured sizes"},
         {recorded, beyond, false, false, true,
