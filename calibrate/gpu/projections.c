@@ -9,91 +9,26 @@
 
 /* ---- of one layer ---- */
 
-struct shapes {
-    struct projection *out;
-    size_t count;
-};
-
-static void projections_add(struct shapes *shapes, const char *name, uint32_t in, uint32_t out)
+/* Products of single heads are MLA's absorbed matrices. */
+static bool is_projection(const struct model_operator *op)
 {
-    struct projection *shape = &shapes->out[shapes->count++];
-    *shape = (struct projection){.in = in, .out = out};
-    snprintf(shape->name, sizeof shape->name, "%s", name);
-}
-
-static void add_grouped(struct shapes *shapes, const struct model *model)
-{
-    uint32_t query = model->query_heads * model->head_dim;
-    uint32_t kv = model->kv_heads * model->head_dim;
-    projections_add(shapes, "qkv", model->hidden,
-                    (model->gated_attention ? 2 : 1) * query + 2 * kv);
-    projections_add(shapes, "o", query, model->hidden);
-}
-
-static void add_linear(struct shapes *shapes, const struct model *model)
-{
-    const struct model_linear *linear = &model->linear;
-    uint32_t key = linear->key_heads * linear->key_dim;
-    uint32_t value = linear->value_heads * linear->value_dim;
-    projections_add(shapes, "linear_in", model->hidden,
-                    2 * (key + value) + 2 * linear->value_heads);
-    projections_add(shapes, "linear_out", value, model->hidden);
-}
-
-static void add_latent(struct shapes *shapes, const struct model *model,
-                       const struct model_layer *layer)
-{
-    uint32_t query = model->query_heads * (model->head_dim + model->rope_dim);
-    uint32_t first = model->query_lora > 0 ? model->query_lora : query;
-    projections_add(shapes, "qkv_down", model->hidden, first + model->kv_lora + model->rope_dim);
-    if (model->query_lora > 0) {
-        projections_add(shapes, "query_up", model->query_lora, query);
-    }
-    if (model->index_heads > 0 && !layer->shares_index) {
-        projections_add(shapes, "index_query", model->query_lora,
-                        model->index_heads * model->index_dim);
-        projections_add(shapes, "index_key", model->hidden, model->index_dim + model->index_heads);
-    }
-    projections_add(shapes, "o", model->query_heads * model->value_dim, model->hidden);
-}
-
-static void add_ffn(struct shapes *shapes, const struct model *model,
-                    const struct model_layer *layer)
-{
-    uint32_t hidden = model->hidden, shared = layer->shared_experts * layer->ffn;
-    if (layer->routed) {
-        projections_add(shapes, "router", hidden, layer->experts + (model->shared_gate ? 1 : 0));
-        projections_add(shapes, "experts_gate_up", hidden, 2 * layer->ffn);
-        projections_add(shapes, "experts_down", layer->ffn, hidden);
-        if (shared > 0) {
-            projections_add(shapes, "shared_gate_up", hidden, 2 * shared);
-            projections_add(shapes, "shared_down", shared, hidden);
-        }
-    } else {
-        projections_add(shapes, model->gated_ffn ? "gate_up" : "up", hidden,
-                        model->gated_ffn ? 2 * layer->ffn : layer->ffn);
-        projections_add(shapes, "down", layer->ffn, hidden);
-    }
+    return op->matrix && op->in > 0 && strncmp(op->name, "absorb", 6) != 0;
 }
 
 size_t projections_of(const struct model *model, uint32_t layer,
-                      struct projection out[MOST_PROJECTIONS])
+                      struct projection out[MODEL_MOST_OPERATORS])
 {
-    struct shapes shapes = {out, 0};
-    if (layer == model->layer_count) {
-        projections_add(&shapes, "head", model->hidden, model->vocabulary);
-        return shapes.count;
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    size_t count = model_operators(model, layer, 1, 1, operators), found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct model_operator *op = &operators[i];
+        if (is_projection(op)) {
+            struct projection *shape = &out[found++];
+            *shape = (struct projection){.in = (uint32_t)op->in, .out = (uint32_t)op->out};
+            snprintf(shape->name, sizeof shape->name, "%s", op->name);
+        }
     }
-    const struct model_layer *own = &model->layers[layer];
-    if (model->kv_lora > 0) {
-        add_latent(&shapes, model, own);
-    } else if (own->attention == ATTENTION_LINEAR) {
-        add_linear(&shapes, model);
-    } else {
-        add_grouped(&shapes, model);
-    }
-    add_ffn(&shapes, model, own);
-    return shapes.count;
+    return found;
 }
 
 /* ---- of all models ---- */
@@ -152,7 +87,7 @@ static bool collect_model(struct collection *collection, const char *name, struc
     }
     bool ok = true;
     for (uint32_t layer = 0; ok && layer <= model.layer_count; layer++) {
-        struct projection shapes[MOST_PROJECTIONS];
+        struct projection shapes[MODEL_MOST_OPERATORS];
         size_t count = projections_of(&model, layer, shapes);
         for (size_t i = 0; ok && i < count; i++) {
             ok = projections_collect(collection, &shapes[i], name, why);

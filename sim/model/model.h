@@ -192,6 +192,8 @@ struct model_operator {
     uint64_t weight_bytes; /* read once */
     uint64_t matrices;     /* that hold the weights, of like size: Q, K, V, or all experts' */
     uint64_t data_bytes;   /* activations and KV, read and written */
+    uint64_t in, out;      /* widths of the product: its matrices that read the same stand side by
+                              side; of one expert; 0 if they read different activations */
     bool matrix;           /* a matrix product: runs on the tensor cores */
     bool grouped;          /* of experts: one product for each of those chosen */
     enum dtype weights;    /* the type of a product's weights */

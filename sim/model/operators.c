@@ -15,9 +15,17 @@ void operator_read(struct model_operator *op, uint64_t values)
     op->weight_bytes = whole_sum(op->weight_bytes, dtype_bytes(DTYPE_BF16, values));
 }
 
+static void add_widths(struct model_operator *op, uint64_t in, uint64_t out)
+{
+    bool one = op->matrices == 0 || op->in == in;
+    op->in = one ? in : 0;
+    op->out = one ? op->out + out : 0;
+}
+
 void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t batch, uint64_t in,
                        uint64_t out)
 {
+    add_widths(op, in, out);
     op->matrix = true;
     op->weights = dtype;
     op->matrices++;
