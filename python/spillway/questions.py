@@ -137,8 +137,8 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     >>> rows = spillway.simulate(model="llama-3-8b", hardware="a40", system=["vllm", "fullattn"], context="8K", steps=2)
     >>> rows
     system    batch  tpot_ms  decode_tokens_per_s
-    vllm      1      31.23    32.02
-    fullattn  1      29.77    33.59
+    vllm      1      31.83    31.41
+    fullattn  1      30.37    32.93
     >>> rows[0]["hbm_bytes"]
     17134785536
     >>> rows.command
@@ -169,9 +169,9 @@ def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike],
     >>> import spillway
     >>> spillway.whatif({"context": ["8K", "16K", "32K"]}, model="llama-3-8b", hardware="a40", system="vllm", steps=2)
     context  batch  tpot_ms  decode_tokens_per_s
-    8192     1      31.23    32.02
-    16384    1      33.05    30.26
-    32768    1      36.7     27.25
+    8192     1      31.83    31.41
+    16384    1      33.66    29.71
+    32768    1      37.31    26.81
     """
     words, _ = _keys(dict(model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
                           workload=workload, **more, keys=keys))
@@ -224,7 +224,7 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
     >>> rows = spillway.plan(target="tpot_ms<=40", maximise="batch", system="vllm", hardware="a40", model="llama-3-8b",
     ...                      context="8K", steps=2)
     >>> rows.met, rows[0]["value"], round(rows[0]["run"]["tpot_ms"], 1)
-    (True, '5', 38.6)
+    (True, '5', 39.2)
     """
     words, _ = _keys(dict(model=model, context=context, batch=batch, trace=trace, workload=workload, **more, keys=keys))
     words = ["plan", *_files(files), *_option("--target", target), *_option("--minimise", minimise),
@@ -264,7 +264,7 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
     >>> advice.verdict["system"], advice.verdict["batch"]
     ('vllm', 3)
     >>> print(advice)
-    run      vllm, no offloading, with 3 sequences at a time: about 41 tokens a second, 73 ms a token...
+    run      vllm, no offloading, with 3 sequences at a time: about 41 tokens a second, 74 ms a token...
     """
     words, _ = _keys(dict(**more, keys=keys))
     words = ["advise", model, _listed(hardware), *_option("--context", context), *_option("--tpot", tpot),
