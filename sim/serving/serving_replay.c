@@ -42,6 +42,7 @@ static uint64_t curve_key(const struct point *point, const struct prefix_options
                                 workload->hash_tokens,       point_servers(point),
                                 (uint64_t)workload->routing, prefix->block_tokens,
                                 prefix->gpu_keeps,           prefix->gpu_blocks,
+                                prefix->unit_blocks,         prefix->lower[0].write,
                                 0x70726566697863ull /* kind of value */};
     return XXH64(numbers, sizeof numbers, 0);
 }
@@ -70,9 +71,10 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     struct shared_entry *entry;
     const struct prefix_curve *curve =
         shared_get(shared, &curve_kind, curve_key(point, prefix), &making, &entry, why);
-    if (curve != NULL) {
+    bool ok = curve != NULL, known = ok && prefix->lower[0].blocks >= prefix_curve_least(curve);
+    if (known) {
         *totals = prefix_curve_read(curve, prefix->lower[0].blocks);
     }
     shared_release(shared, entry);
-    return curve != NULL;
+    return ok && (known || replay_each(prefix, requests, router, totals, why));
 }

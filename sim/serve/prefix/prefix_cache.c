@@ -16,6 +16,7 @@
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
 struct holding {
     uint64_t full, blocks;            /* full ones, and all */
+    uint64_t offered;                 /* full ones that were offered to tier 1 as they filled */
     uint64_t load[PREFIX_MOST_TIERS]; /* number of the last load from each tier that brings some of
                                          them; 0: none */
 };
@@ -184,17 +185,19 @@ static bool offers(const struct prefix_cache *cache, enum prefix_write write)
     return cache->tiers.count > 1 && cache->options.lower[0].write == write;
 }
 
-/* Offer tier 1 the blocks [first, end) that have just filled, and earlier ones whose unit is
- * whole only now. */
-static void save_filled(struct prefix_cache *cache, size_t index, uint64_t first, uint64_t end)
+/* Offer tier 1 the full blocks that it was not offered yet: those that have just filled, earlier
+ * ones whose unit is whole only now and, at first, those that the request found. */
+static void save_filled(struct prefix_cache *cache, size_t index)
 {
-    uint32_t unit = cache->options.unit_blocks;
-    if (!offers(cache, PREFIX_WRITE_FILL)) {
+    struct holding *holding = &cache->holdings[index];
+    uint64_t unit = cache->options.unit_blocks, first = holding->offered / unit * unit;
+    if (holding->full == holding->offered || !offers(cache, PREFIX_WRITE_FILL)) {
         return;
     }
-    for (uint64_t block = first / unit * unit; block < end / unit * unit; block++) {
+    for (uint64_t block = first; block < holding->full / unit * unit; block++) {
         prefix_tiers_offer(&cache->tiers, prefix_id(cache, index, block));
     }
+    holding->offered = holding->full;
 }
 
 /* Number the blocks of a request that begins. */
@@ -217,9 +220,6 @@ static void bring_found(struct prefix_cache *cache, size_t index, const struct p
             prefix_tiers_name(tiers, id, tier_load(holding->load[from], from));
         }
         prefix_tiers_count(tiers, id);
-    }
-    if (tiers->asked != NULL) { /* some blocks may now have been held often enough */
-        save_filled(cache, index, 0, found->blocks);
     }
     for (uint32_t k = 1; k < tiers->count; k++) {
         tiers->lower[k].counts.loaded += found->in[k];
@@ -269,7 +269,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
 void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t first = holding->full, full = tokens / cache->options.block_tokens;
+    uint64_t full = tokens / cache->options.block_tokens;
     uint64_t numbered = block_numbers_count(&cache->numbers, index, full);
     assert(full <= holding->blocks);
     for (; holding->full < numbered; holding->full++) {
@@ -281,9 +281,7 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
         block_pool_run_name(cache->tiers.gpu, (uint32_t)index, full - holding->full);
         holding->full = full;
     }
-    if (full > first) {
-        save_filled(cache, index, first, full);
-    }
+    save_filled(cache, index);
 }
 
 /* Refer to the blocks found on the GPU. */
@@ -369,6 +367,15 @@ static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint6
     }
 }
 
+/* Blocks that were offered as they filled count as used once more, so that the beginning of a
+ * request was used last, however much of it was found. */
+static void touch_filled(struct prefix_cache *cache, size_t index, uint64_t whole)
+{
+    for (uint64_t block = whole; offers(cache, PREFIX_WRITE_FILL) && block-- > 0;) {
+        prefix_tiers_touch(&cache->tiers, prefix_id(cache, index, block));
+    }
+}
+
 void prefix_end(struct prefix_cache *cache, size_t index, bool done)
 {
     const struct prefix_options *options = &cache->options;
@@ -381,6 +388,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);
     }
+    touch_filled(cache, index, whole);
     for (uint64_t block = numbered; block-- > 0;) {
         end_block(cache, prefix_id(cache, index, block), saves && block < whole, before);
     }

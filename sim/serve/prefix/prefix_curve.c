@@ -10,6 +10,8 @@
 
 struct prefix_curve {
     struct prefix_options options; /* without a host */
+    uint32_t unit;                 /* blocks that the host keeps together */
+    uint64_t least;                /* prefix_curve_least() */
     const struct requests *requests;
     uint32_t ids;                /* numbers of blocks */
     uint64_t *found;             /* [ids + 1] blocks found at each depth */
@@ -26,8 +28,18 @@ struct prefix_curve_pass {
 
 bool prefix_curve_applies(const struct prefix_options *options)
 {
-    return options->lower_count == 1 && options->lower[0].write == PREFIX_WRITE_FINISH &&
-           options->lower[0].policy == &policy_lru;
+    return options->lower_count == 1 && options->lower[0].write != PREFIX_WRITE_EVICT &&
+           options->lower[0].policy == &policy_lru && options->least_asked <= 1;
+}
+
+static uint64_t prefix_curve_most_tokens(const struct requests *requests)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        uint64_t kept = request_kept_tokens(&requests->all[i]);
+        most = kept > most ? kept : most;
+    }
+    return most;
 }
 
 struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
@@ -41,6 +53,10 @@ struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
     curve->options.lower_count = 0;
     curve->options.recycles = false; /* a number stands for one block in all requests */
     curve->requests = requests;
+    curve->unit = options->unit_blocks > 0 ? options->unit_blocks : 1;
+    curve->least = options->lower[0].write == PREFIX_WRITE_FILL
+                       ? prefix_curve_most_tokens(requests) / options->block_tokens
+                       : 0;
     struct prefix_cache *cache = prefix_cache_create(&curve->options, requests, why);
     bool ok = cache != NULL;
     if (ok) {
@@ -65,24 +81,28 @@ void prefix_curve_destroy(struct prefix_curve *curve)
 
 /* ---- a pass ----------------------------------------------------------------------------- */
 
-/* Count the depths of a prompt's blocks after those found on the GPU. */
+/* Count the depths of a prompt's units after the blocks found on the GPU: the last block of a unit
+ * is the deepest. */
 static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t found)
 {
     struct prefix_curve *curve = pass->curve;
     uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
-    for (uint64_t block = found; block < most; block++) {
-        uint32_t depth = stack_depth(pass->stack, prefix_id(pass->gpu, index, block));
+    uint64_t unit = curve->unit, end = found / unit * unit + unit;
+    for (; end <= most; end += unit) {
+        uint32_t depth = stack_depth(pass->stack, prefix_id(pass->gpu, index, end - 1));
         if (depth == 0) {
             return;
         }
-        curve->found[depth]++;
+        curve->found[depth] += end - found;
+        found = end;
     }
 }
 
-/* The request ends: all its full blocks are touched, beginnings last. */
+/* The request ends: all its whole units are touched, beginnings last. */
 static void prefix_curve_touch(struct prefix_curve_pass *pass, size_t index, uint64_t tokens)
 {
     uint32_t full = (uint32_t)(tokens / pass->curve->options.block_tokens);
+    full -= full % pass->curve->unit;
     struct demand demand = {.units = pass->units, .wanted = full, .recorded = full};
     for (uint32_t block = 0; block < full; block++) {
         pass->units[block] = prefix_id(pass->gpu, index, block);
@@ -104,16 +124,6 @@ static void pass_request(struct prefix_curve_pass *pass, size_t index)
     prefix_curve_touch(pass, index, request_kept_tokens(request));
 }
 
-static uint64_t prefix_curve_most_tokens(const struct requests *requests)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        uint64_t kept = request_kept_tokens(&requests->all[i]);
-        most = kept > most ? kept : most;
-    }
-    return most;
-}
-
 bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
                       struct error *why)
 {
@@ -132,6 +142,11 @@ bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint3
     stack_destroy(pass.stack);
     free(pass.units);
     return ok;
+}
+
+uint64_t prefix_curve_least(const struct prefix_curve *curve)
+{
+    return curve->least;
 }
 
 struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_t host_blocks)

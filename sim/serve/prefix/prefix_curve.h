@@ -2,10 +2,15 @@
  *
  * R. L. Mattson et al., "Evaluation techniques for storage hierarchies", 1970: an LRU tier of c
  * blocks holds the c blocks touched last, so every tier at least as large as a block's depth in the
- * stack of touches finds that block. This needs the same touches in the same order for every size,
- * which PREFIX_WRITE_FINISH gives: an ended request offers all its full blocks, whichever of them
- * were found. Beginnings are touched last, so depths rise along a prompt. The GPU evicts ends first
- * and holds the same blocks whatever the size of the host.
+ * stack of touches finds that block. This needs the same touches in the same order for every size.
+ * An ended request has touched all whole units of its full blocks, whichever of them were found:
+ * PREFIX_WRITE_FINISH offers them when it ends, PREFIX_WRITE_FILL before, and counts them as used
+ * again when it ends. Beginnings are touched last, so depths rise along a prompt. The GPU evicts
+ * ends first and holds the same blocks whatever the size of the host.
+ *
+ * With PREFIX_WRITE_FILL a host that is smaller than a request keeps the end of it, which nobody
+ * finds: the curve is true from prefix_curve_least() on. It is a replay's; a server, whose requests
+ * overlap, touches blocks in the order of time, and cannot use blocks that are on their way.
  */
 #ifndef SERVE_PREFIX_CURVE_H
 #define SERVE_PREFIX_CURVE_H
@@ -14,7 +19,8 @@
 
 struct prefix_curve;
 
-/* Does the method apply to these tiers? They need a host with LRU and PREFIX_WRITE_FINISH. */
+/* Does the method apply to these tiers? They need a host with LRU that takes a block whoever holds
+ * it (`least_asked` 1), and not only those that the GPU evicts. */
 bool prefix_curve_applies(const struct prefix_options *options);
 
 /* An empty curve for tiers to which prefix_curve_applies(); `requests` must outlive the calls of
@@ -26,6 +32,9 @@ void prefix_curve_destroy(struct prefix_curve *curve); /* NULL is fine */
 /* Replay the `count` requests `indices` on empty tiers and add the result. */
 bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
                       struct error *why);
+
+/* The fewest blocks of a host that the curve is true for, besides none. */
+uint64_t prefix_curve_least(const struct prefix_curve *curve);
 
 /* The totals with a host of `host_blocks` blocks; they have no `saved`. */
 struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_t host_blocks);

@@ -91,8 +91,13 @@ void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct p
     if (found->blocks > numbered) {
         block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
     }
+    uint64_t whole = found->blocks / tiers->options->unit_blocks * tiers->options->unit_blocks;
     for (uint64_t block = numbered; block-- > 0;) {
-        prefix_tiers_use(tiers, block_numbers_read(tiers->numbers, index, block));
+        uint32_t id = block_numbers_read(tiers->numbers, index, block);
+        prefix_tiers_use(tiers, id);
+        if (block < whole) {
+            prefix_tiers_touch(tiers, id);
+        }
     }
     for (uint64_t block = tiers->count > 2 ? numbered : 0; block-- > 0;) {
         uint32_t id = block_numbers_read(tiers->numbers, index, block);

@@ -23,7 +23,7 @@ struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size
 uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint64_t most);
 
 /* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the
- * first block last. */
+ * first block last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
 void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct prefix_found *found);
 
 #endif

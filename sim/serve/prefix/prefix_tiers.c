@@ -182,6 +182,10 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
         struct prefix_lower *from = &tiers->lower[prefix_tiers_source(tiers, id)];
         begin_copy(from, &from->loads, &(struct block_copy){.id = id, .lower = true});
     }
+}
+
+void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
+{
     for (uint32_t k = 1; k < tiers->count; k++) {
         bool rare =
             k == 1 && tiers->asked != NULL && tiers->asked[id] < tiers->options->least_asked;

@@ -75,9 +75,12 @@ uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
 /* Touch a block that tier 1 has, or offer it one that it lacks. */
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id);
 
-/* The block, which a request found, counts as used in every lower tier that has it. It is loaded,
- * if it is not on the GPU: queue that with pins. */
+/* Refer to the block, which a request found, on the GPU. It is loaded, if it is not there: queue
+ * that with pins. */
 void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
+
+/* The block counts as used in every lower tier that has it. */
+void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id);
 
 /* The block on its way to the GPU passes the tiers above its source. */
 void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id);

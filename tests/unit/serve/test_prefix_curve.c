@@ -52,7 +52,9 @@ static struct prefix_options make_options(gsl_rng *random)
         .gpu_keeps = gsl_rng_uniform_int(random, 4) > 0,
         .lower_count = 1,
         .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
-        .lower[0].write = PREFIX_WRITE_FINISH,
+        .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 5),
+        .lower[0].write =
+            gsl_rng_uniform_int(random, 2) > 0 ? PREFIX_WRITE_FINISH : PREFIX_WRITE_FILL,
         .lower[0].policy = policy_find("lru", NULL, 0, &why),
     };
 }
@@ -73,7 +75,8 @@ static void check_sizes(const struct prefix_options *options, const struct reque
     for (int i = 0; i < SIZES; i++) {
         struct prefix_options at = *options;
         struct prefix_totals alone = {.requests = 0};
-        at.lower[0].blocks = 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
+        uint64_t least = prefix_curve_least(curve);
+        at.lower[0].blocks = least + 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
         assert_true(prefix_replay(&at, requests, indices, half, &alone, &why) &&
                     prefix_replay(&at, requests, indices + half, MOST - half, &alone, &why));
         struct prefix_totals found = prefix_curve_read(curve, at.lower[0].blocks);
@@ -112,6 +115,55 @@ static void a_pass_is_a_replay_at_every_size(void **state)
     }
 }
 
+/* Tokens of blocks that an earlier request of the same server held, worked out chunk by chunk. */
+static uint64_t count_seen(const struct requests *requests, const uint32_t *indices, uint32_t count,
+                           uint64_t room)
+{
+    bool seen[1u << (DEEPEST + 2)] = {false};
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct request *request = &requests->all[indices[i]];
+        const uint32_t *chunks = requests->chunks + request->first_chunk;
+        uint64_t found = 0, most = (uint64_t)(request->prompt - 1) / BLOCK * BLOCK;
+        if (request_kept_tokens(request) > room) {
+            continue;
+        }
+        for (uint32_t c = 0; c < request->chunks && seen[chunks[c]]; c++) {
+            found += requests->kind[chunks[c]].tokens;
+        }
+        tokens += found < most ? found : most;
+        for (uint32_t c = 0; c < request->chunks; c++) {
+            seen[chunks[c]] = true;
+        }
+    }
+    return tokens;
+}
+
+static void endless_memory_finds_all_that_came_before(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        gsl_rng *random = random_stream(seed, "test.prefix_curve.bound", 0, &why);
+        struct requests requests = make_requests(random);
+        struct prefix_options options = make_options(random);
+        uint32_t indices[MOST];
+        for (uint32_t i = 0; i < MOST; i++) {
+            indices[i] = i;
+        }
+        options.unit_blocks = 1;
+        struct prefix_curve *curve = prefix_curve_create(&options, &requests, &why);
+        assert_true(curve != NULL && prefix_curve_add(curve, indices, MOST, &why));
+        struct prefix_totals found = prefix_curve_read(curve, UINT64_MAX);
+        assert_int_equal(found.found[0] + found.found[1],
+                         count_seen(&requests, indices, MOST, options.gpu_blocks * BLOCK));
+        prefix_curve_destroy(curve);
+        free(requests.all);
+        free(requests.chunks);
+        free(requests.kind);
+        gsl_rng_free(random);
+    }
+}
+
 /* Touches that depend on what was found are no stack. */
 static void others_are_replayed(void **state)
 {
@@ -121,7 +173,10 @@ static void others_are_replayed(void **state)
                                      .lower[0].policy = policy_find("lru", NULL, 0, &why)};
     assert_true(prefix_curve_applies(&options));
     options.lower[0].write = PREFIX_WRITE_FILL;
+    assert_true(prefix_curve_applies(&options));
+    options.least_asked = 2;
     assert_false(prefix_curve_applies(&options));
+    options.least_asked = 1;
     options.lower[0].write = PREFIX_WRITE_EVICT;
     assert_false(prefix_curve_applies(&options));
     options.lower[0].write = PREFIX_WRITE_FINISH;
@@ -135,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pass_is_a_replay_at_every_size),
+        cmocka_unit_test(endless_memory_finds_all_that_came_before),
         cmocka_unit_test(others_are_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

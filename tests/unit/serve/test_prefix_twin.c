@@ -301,10 +301,19 @@ static uint64_t name_of(const struct requests *requests, size_t index, uint64_t 
 }
 
 struct twin_request {
-    uint64_t full, blocks;
+    uint64_t full, blocks, offered;
     bool runs;
 };
 static struct twin_request running[MOST];
+
+static void twin_touch(struct twin *twin, uint64_t name)
+{
+    for (uint32_t k = 1; k < twin->count; k++) {
+        if (find(&twin->tier[k].list, name) >= 0 && (k > 1 || !is_rare(twin, name))) {
+            put(twin, k, name);
+        }
+    }
+}
 
 static bool twin_begin(struct twin *twin, const struct requests *requests, size_t index,
                        uint64_t tokens, uint64_t chunk, struct prefix_match *match)
@@ -341,10 +350,8 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
         } else if (twin->pins) {
             begin_copy(twin, source[block], &twin->tier[source[block]].loads, name, false);
         }
-        for (uint32_t k = 1; k < twin->count; k++) {
-            if (find(&twin->tier[k].list, name) >= 0 && (k > 1 || !is_rare(twin, name))) {
-                put(twin, k, name);
-            }
+        if (block < found / twin->unit * twin->unit) {
+            twin_touch(twin, name);
         }
     }
     for (uint64_t block = found; block-- > 0;) {
@@ -361,12 +368,6 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
         }
         twin_ask(twin, name_of(requests, index, block));
     }
-    for (uint64_t block = 0; twin->least_asked > 1 && block < found / twin->unit * twin->unit;
-         block++) {
-        if (twin->offers_filled) {
-            twin_offer(twin, name_of(requests, index, block));
-        }
-    }
     running[index] = (struct twin_request){.full = found, .blocks = blocks, .runs = true};
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         twin->tier[k].loaded += in[k];
@@ -379,15 +380,18 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
 static void twin_fill(struct twin *twin, const struct requests *requests, size_t index,
                       uint64_t tokens)
 {
-    uint64_t first = running[index].full, full = tokens / BLOCK;
+    uint64_t full = tokens / BLOCK;
     for (; running[index].full < full; running[index].full++) {
         twin_name(twin, name_of(requests, index, running[index].full));
         twin_ask(twin, name_of(requests, index, running[index].full));
     }
-    uint64_t block = full > first ? first / twin->unit * twin->unit : full;
-    for (; twin->offers_filled && block < full / twin->unit * twin->unit; block++) {
+    uint64_t first = running[index].offered / twin->unit * twin->unit;
+    bool more = running[index].full > running[index].offered;
+    full = running[index].full / twin->unit * twin->unit;
+    for (uint64_t block = first; twin->offers_filled && more && block < full; block++) {
         twin_offer(twin, name_of(requests, index, block));
     }
+    running[index].offered = running[index].full;
 }
 
 static bool twin_grow(struct twin *twin, size_t index, uint64_t tokens)
@@ -409,6 +413,8 @@ static void twin_end(struct twin *twin, const struct requests *requests, size_t 
         bool whole = block < running[index].full / twin->unit * twin->unit;
         if (done && twin->offers_finished && whole) {
             twin_offer(twin, name);
+        } else if (twin->offers_filled && whole) {
+            twin_touch(twin, name);
         }
         twin_release(twin, name);
     }
