@@ -325,12 +325,9 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     serving_write_refused(point, serving->refused, result);
     serving_note_pool(point, &serving->memory.prefix, result);
     if (!serving->point->workload.timed) {
-        if (!serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
-                            serving->context->shared, &found, why)) {
-            return false;
-        }
-        serving_write_found(&found, result);
-        return result_text(result, COLUMN_STATUS, "ok", why);
+        return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
+                              serving->context, &found, why) &&
+               serving_write_found(point, &found, result, why);
     }
     totals = (struct serving_totals){.crossed_blocks = 0};
     bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&

@@ -12,7 +12,7 @@
 #include "decode/time/prefill.h"
 #include "run/run.h"
 #include "serving/engine_memory.h"
-#include "serving/kv_pools.h"
+#include "serving/pools/kv_pools.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -30,11 +30,29 @@ struct kv_limits serving_kv_limits(const struct point *point)
                         point->setup.mechanisms.prefix != PREFIX_NONE);
 }
 
-/* At least 1: of layers that keep only states a token has none. */
-static uint64_t host_token_bytes(const struct setup *setup)
+/* What vLLM copies for a token where groups of layers keep different things; 0 elsewhere. */
+static double grouped_token_bytes(const struct point *point)
 {
+    const struct model *model = &point->setup.model;
+    const struct kv_limits limits = serving_kv_limits(point);
+    enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
+    struct kv_groups groups;
+    struct error unseen;
+    bool grouped = engine != SERVER_ENGINE_NONE && engine != SERVER_ENGINE_SGLANG_05 &&
+                   kv_groups_plan(model, &limits, &groups, &unseen) && groups.groups > 1;
+    return grouped ? kv_groups_token_bytes(&groups) * model->tensor_parallel : 0;
+}
+
+/* At least 1: of layers that keep only states a token has none. */
+static uint64_t host_token_bytes(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
     double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
     uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
+    if (!mechanisms_offload(&setup->mechanisms)) {
+        uint64_t grouped = (uint64_t)grouped_token_bytes(point);
+        bytes = grouped > bytes ? grouped : bytes;
+    }
     return bytes > 0 ? bytes : 1;
 }
 
@@ -255,7 +273,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
         .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
-        .lower[0] = {.blocks = room.host_bytes / (host_token_bytes(setup) * m->prefix_block),
+        .lower[0] = {.blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block),
                      .write = (enum prefix_write)m->prefix_write},
         .lower_count = has_host,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),

@@ -5,7 +5,7 @@
 #include "run/context.h"
 #include "scenario/point.h"
 #include "serve/prefix/prefix_cache.h"
-#include "serving/kv_groups.h"
+#include "serving/pools/kv_groups.h"
 
 struct serving_memory {
     uint32_t sequences; /* most of a step */

@@ -7,6 +7,7 @@
 #include "run/price.h"
 #include "serve/requests/synthetic.h"
 #include "serving/backlog.h"
+#include "serving/host_worth.h"
 #include "serving/serving_detail.h"
 
 #include <gsl/gsl_sort.h>
@@ -146,10 +147,15 @@ static void serving_outcome_add_left_out(uint64_t too_long, struct result *resul
     }
 }
 
-void serving_write_found(const struct prefix_totals *found, struct result *result)
+bool serving_write_found(const struct point *point, const struct prefix_totals *found,
+                         struct result *result, struct error *why)
 {
+    if (host_worth_known(point)) {
+        result_integer(result, COLUMN_HOST_SAVES, llround(found->worth_ns));
+    }
     write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
     serving_outcome_add_left_out(found->too_long, result);
+    return result_text(result, COLUMN_STATUS, "ok", why);
 }
 
 /* ---- times ----------------------------------------------------------------------------- */

@@ -32,8 +32,9 @@ void serving_write_refused(const struct point *point, size_t refused, struct res
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        struct result *result);
 
-/* Prefixes found without a clock. */
-void serving_write_found(const struct prefix_totals *found, struct result *result);
+/* Prefixes found without a clock; and that the run is done. */
+bool serving_write_found(const struct point *point, const struct prefix_totals *found,
+                         struct result *result, struct error *why);
 
 /* Times, rates and prefixes found with a clock. */
 bool serving_write_times(const struct point *point, const struct requests *requests,

@@ -1,7 +1,10 @@
 #include "serving/serving_replay.h"
 
+#include "run/shared.h"
 #include "serve/prefix/prefix_curve.h"
+#include "serving/host_worth.h"
 
+#include <stdlib.h>
 #include <xxhash.h>
 
 /* The inputs for making a curve. */
@@ -35,14 +38,25 @@ static void destroy_curve(void *curve)
 static const struct shared_kind curve_kind = {make_curve, destroy_curve};
 
 /* The key of a curve. It does not include the times of requests or the size of the host tier. */
-static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix)
+static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix,
+                          const struct requests *requests)
 {
+    uint64_t blocks = requests_longest(requests) / prefix->block_tokens + 1;
     const struct workload *workload = &point->workload;
-    const uint64_t numbers[] = {workload->content,           workload->limit,
-                                workload->hash_tokens,       point_servers(point),
-                                (uint64_t)workload->routing, prefix->block_tokens,
-                                prefix->gpu_keeps,           prefix->gpu_blocks,
-                                prefix->unit_blocks,         prefix->lower[0].write,
+    const uint64_t numbers[] = {workload->content,
+                                workload->limit,
+                                workload->hash_tokens,
+                                point_servers(point),
+                                workload->request_tokens,
+                                prefix->worth_ns == NULL
+                                    ? 0
+                                    : XXH64(prefix->worth_ns, blocks * sizeof *prefix->worth_ns, 0),
+                                (uint64_t)workload->routing,
+                                prefix->block_tokens,
+                                prefix->gpu_keeps,
+                                prefix->gpu_blocks,
+                                prefix->unit_blocks,
+                                prefix->lower[0].write,
                                 0x70726566697863ull /* kind of value */};
     return XXH64(numbers, sizeof numbers, 0);
 }
@@ -60,9 +74,9 @@ static bool replay_each(const struct prefix_options *prefix, const struct reques
     return true;
 }
 
-bool serving_replay(const struct point *point, const struct prefix_options *prefix,
-                    const struct requests *requests, struct router *router, struct shared *shared,
-                    struct prefix_totals *totals, struct error *why)
+static bool replay_sizes(const struct point *point, const struct prefix_options *prefix,
+                         const struct requests *requests, struct router *router,
+                         struct shared *shared, struct prefix_totals *totals, struct error *why)
 {
     if (!prefix_curve_applies(prefix)) {
         return replay_each(prefix, requests, router, totals, why);
@@ -70,11 +84,28 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     struct serving_making making = {prefix, requests, router};
     struct shared_entry *entry;
     const struct prefix_curve *curve =
-        shared_get(shared, &curve_kind, curve_key(point, prefix), &making, &entry, why);
+        shared_get(shared, &curve_kind, curve_key(point, prefix, requests), &making, &entry, why);
     bool ok = curve != NULL, known = ok && prefix->lower[0].blocks >= prefix_curve_least(curve);
     if (known) {
         *totals = prefix_curve_read(curve, prefix->lower[0].blocks);
     }
     shared_release(shared, entry);
     return ok && (known || replay_each(prefix, requests, router, totals, why));
+}
+
+bool serving_replay(const struct point *point, const struct prefix_options *prefix,
+                    const struct requests *requests, struct router *router,
+                    const struct run_context *context, struct prefix_totals *totals,
+                    struct error *why)
+{
+    struct prefix_options with = *prefix;
+    double *worth = NULL;
+    if (host_worth_known(point) &&
+        (worth = host_worth_create(point, prefix, requests, context, why)) == NULL) {
+        return false;
+    }
+    with.worth_ns = worth;
+    bool ok = replay_sizes(point, &with, requests, router, context->shared, totals, why);
+    free(worth);
+    return ok;
 }

@@ -32,6 +32,7 @@ sim/answer - engine model hardware trace policy decode serve
 sim/store - engine model hardware trace policy decode serve
 sim/run - serve store
 sim/scenario - result store run
+sim/serving/pools - store run scenario
 sim/serving - store
 sim/study/sweep
 sim/study/whatif

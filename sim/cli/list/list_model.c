@@ -8,8 +8,8 @@
 #include "model/parallel.h"
 #include "scenario/resolve_parallel.h"
 #include "scenario/scenario.h"
-#include "serving/kv_groups_text.h"
-#include "serving/kv_pools.h"
+#include "serving/pools/kv_groups_text.h"
+#include "serving/pools/kv_pools.h"
 
 #include <math.h>
 #include <stdlib.h>

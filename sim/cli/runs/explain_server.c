@@ -5,8 +5,8 @@
 #include "base/units.h"
 #include "answer/frame.h"
 #include "serving/engine_memory.h"
-#include "serving/kv_groups_text.h"
-#include "serving/kv_pools.h"
+#include "serving/pools/kv_groups_text.h"
+#include "serving/pools/kv_pools.h"
 #include "serving/serving_memory.h"
 
 #include <inttypes.h>

@@ -43,6 +43,7 @@ static const struct frame_column served_columns[] = {
     {.figure = FIGURE_RATE_OUT, .optional = true, .drop = 2},
     {.figure = FIGURE_GPU_HIT, .optional = true},
     {.figure = FIGURE_HOST_HIT, .optional = true},
+    {.figure = FIGURE_HOST_SAVES, .optional = true},
     {.figure = FIGURE_TTFT_P50, .optional = true},
     {.figure = FIGURE_TTFT_P99, .optional = true},
     {.figure = FIGURE_TPOT_P50, .optional = true},

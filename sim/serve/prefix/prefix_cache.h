@@ -62,6 +62,8 @@ struct prefix_options {
                                 of one remembers blocks that it has evicted */
     bool pins;            /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
+    const double *worth_ns; /* by block of a prompt: what it is worth to find all in front of it in
+                               a lower tier; for prefix_replay.h, borrowed. NULL: nothing */
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;

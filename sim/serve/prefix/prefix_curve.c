@@ -15,6 +15,7 @@ struct prefix_curve {
     const struct requests *requests;
     uint32_t ids;                /* numbers of blocks */
     uint64_t *found;             /* [ids + 1] blocks found at each depth */
+    double *worth_ns;            /* [ids + 1] what they are worth */
     struct prefix_totals totals; /* with no host */
 };
 
@@ -62,9 +63,10 @@ struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
     if (ok) {
         curve->ids = prefix_ids(cache);
         curve->found = array_zeroed((size_t)curve->ids + 1, sizeof *curve->found, why);
+        curve->worth_ns = array_zeroed((size_t)curve->ids + 1, sizeof *curve->worth_ns, why);
     }
     prefix_cache_destroy(cache);
-    if (!ok || curve->found == NULL) {
+    if (!ok || curve->found == NULL || curve->worth_ns == NULL) {
         prefix_curve_destroy(curve);
         return NULL;
     }
@@ -75,6 +77,7 @@ void prefix_curve_destroy(struct prefix_curve *curve)
 {
     if (curve != NULL) {
         free(curve->found);
+        free(curve->worth_ns);
         free(curve);
     }
 }
@@ -87,6 +90,7 @@ static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t 
 {
     struct prefix_curve *curve = pass->curve;
     uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
+    const double *worth = curve->options.worth_ns;
     uint64_t unit = curve->unit, end = found / unit * unit + unit;
     for (; end <= most; end += unit) {
         uint32_t depth = stack_depth(pass->stack, prefix_id(pass->gpu, index, end - 1));
@@ -94,6 +98,7 @@ static void count_depths(struct prefix_curve_pass *pass, size_t index, uint64_t 
             return;
         }
         curve->found[depth] += end - found;
+        curve->worth_ns[depth] += worth != NULL ? worth[end] - worth[found] : 0;
         found = end;
     }
 }
@@ -154,6 +159,7 @@ struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_
     struct prefix_totals totals = curve->totals;
     for (uint64_t depth = 1; depth <= host_blocks && depth <= curve->ids; depth++) {
         totals.loaded += curve->found[depth];
+        totals.worth_ns += curve->worth_ns[depth];
     }
     totals.found[1] = totals.loaded * curve->options.block_tokens;
     totals.compute_tokens -= totals.found[1];

@@ -27,6 +27,16 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
     return fits;
 }
 
+/* What lower tiers found follows what the GPU did. */
+static double found_worth(const struct prefix_options *options, const struct prefix_match *match)
+{
+    uint64_t gpu = match->found[0] / options->block_tokens, all = gpu;
+    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+        all += match->found[k] / options->block_tokens;
+    }
+    return options->worth_ns != NULL ? options->worth_ns[all] - options->worth_ns[gpu] : 0;
+}
+
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
                        const struct prefix_match *match)
 {
@@ -51,6 +61,7 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
         struct prefix_match match;
         if (prefix_replay_one(cache, options, indices[i], request, &match)) {
             prefix_totals_add(totals, request, &match);
+            totals->worth_ns += found_worth(options, &match);
         } else {
             totals->too_long++;
         }

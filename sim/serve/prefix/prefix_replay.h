@@ -14,6 +14,7 @@ struct prefix_totals {
                                           prompt_tokens */
     uint64_t compute_tokens;
     uint64_t loaded, saved; /* blocks, from and to the tiers below the GPU */
+    double worth_ns;        /* of what lower tiers found, by the options */
 };
 
 /* Replay the `count` requests `indices` on an empty cache and add the result to `totals`. */

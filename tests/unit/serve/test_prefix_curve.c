@@ -45,10 +45,21 @@ static struct requests make_requests(gsl_rng *random)
     return requests;
 }
 
+/* A block is worth the more, the later in its prompt it comes. */
+static double worth[DEEPEST * CHUNK / BLOCK + 1];
+
+static void price_blocks(void)
+{
+    for (uint32_t i = 0; i < sizeof worth / sizeof *worth; i++) {
+        worth[i] = 3 * i + i * i;
+    }
+}
+
 static struct prefix_options make_options(gsl_rng *random)
 {
     return (struct prefix_options){
         .block_tokens = BLOCK,
+        .worth_ns = worth,
         .gpu_keeps = gsl_rng_uniform_int(random, 4) > 0,
         .lower_count = 1,
         .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
@@ -84,6 +95,8 @@ static void check_sizes(const struct prefix_options *options, const struct reque
         assert_int_equal(found.found[0], alone.found[0]);
         assert_int_equal(found.compute_tokens, alone.compute_tokens);
         assert_int_equal(found.loaded, alone.loaded);
+        assert_true(found.worth_ns == alone.worth_ns); /* whole numbers */
+        assert_true(found.worth_ns > 0 || found.found[1] == 0);
         assert_int_equal(found.requests, alone.requests);
         assert_int_equal(found.too_long, alone.too_long);
         assert_int_equal(found.prompt_tokens, alone.prompt_tokens);
@@ -101,6 +114,7 @@ static void check_sizes(const struct prefix_options *options, const struct reque
 static void a_pass_is_a_replay_at_every_size(void **state)
 {
     (void)state;
+    price_blocks();
     for (uint64_t seed = 1; seed <= 40; seed++) {
         gsl_rng *random = random_stream(seed, "test.prefix_curve", 0, &why);
         assert_non_null(random);

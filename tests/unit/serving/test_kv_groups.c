@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "serving/kv_groups.h"
-#include "serving/kv_pools.h"
+#include "serving/pools/kv_groups.h"
+#include "serving/pools/kv_pools.h"
 
 static struct model load(const char *name, enum dtype kv, uint32_t tensor_parallel)
 {

@@ -1,9 +1,9 @@
 /* SGLang's pools: sums over the layers that each holds. */
-#include "serving/kv_pools.h"
+#include "serving/pools/kv_pools.h"
 
 #include "base/units.h"
 #include "model/layer_kind.h"
-#include "serving/kv_groups.h"
+#include "serving/pools/kv_groups.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* How vLLM divides its pool among the layers of a model, as a table and as sentences. */
-#include "serving/kv_groups_text.h"
+#include "serving/pools/kv_groups_text.h"
 
 #include "base/units.h"
 #include "model/layer_kind.h"

@@ -1,4 +1,4 @@
-#include "serving/kv_groups.h"
+#include "serving/pools/kv_groups.h"
 
 #include "model/layer_kind.h"
 #include "model/whole.h"
@@ -207,6 +207,16 @@ uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits
         blocks += kind->groups * kv_group_blocks(kind, limits, length);
     }
     return blocks;
+}
+
+double kv_groups_token_bytes(const struct kv_groups *groups)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct kv_group *kind = &groups->kinds[i];
+        bytes += (double)kind->groups * (double)groups->block_bytes / (double)kind->block;
+    }
+    return bytes;
 }
 
 uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits *limits,

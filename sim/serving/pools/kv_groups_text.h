@@ -3,7 +3,7 @@
 #define SERVING_KV_GROUPS_TEXT_H
 
 #include "answer/frame.h"
-#include "serving/kv_groups.h"
+#include "serving/pools/kv_groups.h"
 
 /* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes
  * of them. NULL without memory. */
