@@ -1,0 +1,111 @@
+#include "serving/pools/host_engine.h"
+
+#include "model/whole.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+#define GB 1e9
+enum { PAGE = 4096, SGLANG_PAGE = 64 /* tokens: --page-size of the preset */ };
+
+static const struct host_engine engines[] = {
+#define HOST_ENGINE(flag, engine, first, unit, each, kind, rounding, versions, source)             \
+    {flag, engine, first, unit, each, HOST_##kind, HOST_##rounding, versions, source},
+#include "serving/pools/host_engines.def"
+};
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+const struct host_engine *host_engine_row(uint32_t index)
+{
+    return index < ENGINES ? &engines[index] : NULL;
+}
+
+const struct host_engine *host_engine_of(const char *command, enum server_engine_id engine)
+{
+    const struct host_engine *found = NULL;
+    for (uint32_t i = 0; i < ENGINES; i++) {
+        if (strstr(command, engines[i].flag) != NULL && engines[i].first <= engine) {
+            found = &engines[i];
+        }
+    }
+    return found;
+}
+
+const char *host_engine_where(const struct host_engine *engine)
+{
+    return engine->kind == HOST_SHARED ? "of /dev/shm, pinned" : "pinned";
+}
+
+/* ---- what it takes ---- */
+
+static double power_of_two(double bytes)
+{
+    return bytes > 0 ? exp2(ceil(log2(bytes))) : 0;
+}
+
+/* A tensor for each layer of a group, or of the one group, on each GPU. */
+static double take_tensors(const struct kv_groups *groups, double blocks)
+{
+    double bytes = 0;
+    if (groups->groups > 1) {
+        return groups->layers * power_of_two(blocks * (double)groups->kinds[0].page);
+    }
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct kv_group *kind = &groups->kinds[i];
+        bytes += kind->layers * power_of_two(blocks * (double)kind->page);
+    }
+    return bytes;
+}
+
+/* Whole blocks of all GPUs. */
+static double take_blocks(const struct host_engine *engine, const struct model *model,
+                          const struct kv_limits *limits, double bytes)
+{
+    struct kv_groups groups;
+    struct error unseen;
+    if (!kv_groups_plan(model, limits, &groups, &unseen)) {
+        return bytes;
+    }
+    uint64_t pages = engine->rounding == HOST_PAGES ? PAGE : 1;
+    uint64_t row = whole_share(groups.block_bytes, pages) * pages * model->tensor_parallel;
+    double blocks = floor(bytes / (double)row);
+    return engine->rounding == HOST_PAGES ? blocks * (double)row
+                                          : model->tensor_parallel * take_tensors(&groups, blocks);
+}
+
+static double token_bytes(const struct model *model)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        bytes += (double)model_kv_token_bytes(model, i);
+    }
+    return bytes;
+}
+
+static bool has(const struct model *model, enum attention_kind kind)
+{
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (model->layers[i].attention == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double host_engine_takes(const struct host_engine *engine, const struct model *model,
+                         const struct kv_limits *limits, double bytes)
+{
+    double page = SGLANG_PAGE * token_bytes(model) * model->tensor_parallel;
+    switch (engine->rounding) {
+    case HOST_PAGES:
+    case HOST_POWERS_OF_TWO:
+        return take_blocks(engine, model, limits, bytes);
+    case HOST_EACH_POOL:
+        return (floor(bytes / page) + 1) * page + (has(model, ATTENTION_LINEAR) ? bytes : 0);
+    case HOST_FIRST_OF_LATENTS:
+        return has(model, ATTENTION_MLA) ? bytes / model->tensor_parallel : bytes;
+    default:
+        return bytes;
+    }
+}
