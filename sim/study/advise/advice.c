@@ -1,5 +1,6 @@
 #include "study/advise/advice.h"
 
+#include "study/advise/advice_host.h"
 #include "study/advise/advice_search.h"
 
 #include "base/node.h"
@@ -189,7 +190,9 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
         return good;
     }
     out->systems.winner = out->best != PLANNING_NONE ? out->best : out->systems.winner;
-    return advice_try_changes(scenario, &with, out, interrupted, why);
+    good = advice_host_find(&with, out, interrupted, why);
+    return good && !*interrupted ? advice_try_changes(scenario, &with, out, interrupted, why)
+                                 : good;
 }
 
 /* Plain vLLM is searched alone and among the systems: a store answers the same run once. */
@@ -214,6 +217,7 @@ void advice_release(struct advice *advice)
         advice_trial_release(&advice->trials[i]);
     }
     planning_release(&advice->systems);
+    advice_host_release(&advice->host);
     *advice = (struct advice){.best = PLANNING_NONE};
 }
 

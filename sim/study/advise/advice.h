@@ -13,6 +13,7 @@
 #ifndef STUDY_ADVISE_ADVICE_H
 #define STUDY_ADVISE_ADVICE_H
 
+#include "study/advise/host_size.h"
 #include "study/plan/planning.h"
 
 /* The system that all others are compared with. */
@@ -41,6 +42,24 @@ struct advice_trial {
     struct planning planning;
 };
 
+/* Should a server keep prefixes in host memory (advice_host.h)? */
+enum advice_host_answer {
+    ADVICE_HOST_UNASKED,
+    ADVICE_HOST_PAYS,
+    ADVICE_HOST_NO_REUSE,  /* no prompt begins like an earlier one */
+    ADVICE_HOST_GPU_KEEPS, /* the GPU finds all that comes again */
+    ADVICE_HOST_TOO_SMALL, /* what comes again has been evicted long before */
+    ADVICE_HOST_SLOW_LINK, /* computing is faster than loading */
+    ADVICE_HOST_NO_GAIN,   /* requests take as long, or longer */
+};
+struct advice_host {
+    enum advice_host_answer answer;
+    char system[64]; /* that has the memory */
+    struct host_size size;
+    bool ran;           /* with the size, or with all memory if it is 0, at plain vLLM's load, */
+    struct result with; /* with this result */
+};
+
 enum { ADVICE_FORMS = 8, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 
 struct advice_options {
@@ -62,6 +81,7 @@ struct advice {
     struct advice_trial trials[ADVICE_TRIALS]; /* forms, fewest servers first; then changes */
     uint32_t trial_count, plain;               /* `plain`: the form that is compared in */
     struct planning systems;
+    struct advice_host host;
     uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
 };
 

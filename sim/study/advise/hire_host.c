@@ -3,24 +3,17 @@
 
 #include "base/node.h"
 #include "base/units.h"
-#include "decode/plan/memory.h"
+#include "study/advise/host_size.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Servers with GPUs of a machine that does not say how many it has, as they are sold; and what the
- * operating system and the engine leave of its memory, assumed. */
-enum { USUAL_GPUS = 8, LEFT_PERCENT = 90 };
-
 void hire_host_read(const struct point *point, struct hire_form *form)
 {
-    struct trust unseen = {.basis = BASIS_MEASURED};
     const struct setup *setup = &point->setup;
-    uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
-    form->of_machine = (uint32_t)(there / form->gpus > 0 ? there / form->gpus : 1);
-    form->host_bytes = form->candidate->traits.tiers && setup->host_memory == 0
-                           ? memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT
-                           : 0;
+    form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
+    form->host_bytes =
+        form->candidate->traits.tiers && setup->host_memory == 0 ? host_usable(setup) : 0;
 }
 
 uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers)

@@ -1,0 +1,179 @@
+#include "study/advise/advice_host.h"
+
+#include "base/node.h"
+#include "study/advise/advice_search.h"
+#include "study/sweep/sweep.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Shares of the prompts' tokens below which nothing is found, and of a request's time within which
+ * nothing is gained. */
+#define NOTHING 0.001
+#define NO_GAIN 0.02
+
+/* vLLM's own offloading, where no system with host memory was searched. */
+static const char *const usual_system = "vllm-offload";
+
+static bool keeps_prefixes(const struct search *search)
+{
+    return search->candidate->traits.tiers && advice_starts(search);
+}
+
+/* The search of the system that has the memory; NULL: of `usual_system`, which was not searched. */
+static struct search *search_of(struct advice *advice)
+{
+    struct search *best =
+        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : NULL;
+    return best != NULL && keeps_prefixes(best)
+               ? best
+               : (struct search *)advice_best(advice, keeps_prefixes); /* of our own */
+}
+
+static bool lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
+    return node_set(scenario->root, "host_memory", text, why);
+}
+
+/* ---- runs ---- */
+
+/* Run one scenario, whose point may fail: then the result says so. */
+static bool run_once(const struct scenario *scenario, const struct advice_options *options,
+                     struct result *out, bool *interrupted, struct error *why)
+{
+    uint32_t count = 0;
+    const struct sweep_options with = {
+        .store = options->store, .runs = options->runs, .jobs = 1, .keep_failed = true};
+    return sweep_keep(scenario, &with, out, &count, interrupted, why) &&
+           (count == 1 || *interrupted);
+}
+
+/* Plain vLLM's load, with the system's memory. */
+static bool run_beside(const struct advice_options *options, const struct advice *advice,
+                       struct advice_host *host, bool *interrupted, struct error *why)
+{
+    const struct search *plain = advice_plain(advice);
+    uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
+    struct scenario scenario;
+    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
+                node_set(scenario.root, "system", host->system, why) &&
+                (gib == 0 || lay_gib(gib, &scenario, why)) &&
+                run_once(&scenario, options, &host->with, interrupted, why);
+    scenario_release(&scenario);
+    host->ran = good && !*interrupted;
+    return good;
+}
+
+double advice_host_slower(const struct advice *advice)
+{
+    const struct advice_host *host = &advice->host;
+    double without = result_number(advice_result(advice_plain(advice)), COLUMN_E2E);
+    bool times = host->ran && result_ok(&host->with) && host->with.cells[COLUMN_E2E].set;
+    return times && without > 0 ? result_number(&host->with, COLUMN_E2E) / without - 1
+                                : (double)NAN;
+}
+
+/* The advised system with the size, at the load that it holds. */
+static bool run_advised(const struct advice_options *options, const struct advice *advice,
+                        struct search *best, bool *interrupted, struct error *why)
+{
+    struct scenario scenario;
+    struct result result;
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                run_once(&scenario, options, &result, interrupted, why);
+    scenario_release(&scenario);
+    if (good && !*interrupted) {
+        result_release(&best->results[best->found]);
+        best->results[best->found] = result;
+    }
+    return good;
+}
+
+/* Double a size that misses a limit, up to the most. */
+static bool state_size(const struct advice_options *options, struct advice *advice,
+                       struct search *best, bool *interrupted, struct error *why)
+{
+    struct advice_host *host = &advice->host;
+    struct scenario *scenario = (struct scenario *)&best->candidate->scenario; /* of our own */
+    bool good = true, holds = false;
+    while (good && !holds && !*interrupted) {
+        good = lay_gib(host->size.gib, scenario, why) &&
+               run_advised(options, advice, best, interrupted, why);
+        holds = host->size.gib == host->size.most_gib ||
+                targets_violation(&advice->targets, advice_result(best)) <= 0;
+        if (good && !holds) {
+            host->size.gib =
+                2 * host->size.gib < host->size.most_gib ? 2 * host->size.gib : host->size.most_gib;
+        }
+    }
+    return good;
+}
+
+/* ---- the answer ---- */
+
+static enum advice_host_answer answer_of(const struct advice *advice, bool advised)
+{
+    const struct host_size *size = &advice->host.size;
+    double slower = advice_host_slower(advice);
+    if (size->endless.gpu + size->endless.host <= NOTHING) {
+        return ADVICE_HOST_NO_REUSE;
+    }
+    if (size->endless.host <= NOTHING) {
+        return ADVICE_HOST_GPU_KEEPS;
+    }
+    if (size->most.host <= NOTHING) {
+        return ADVICE_HOST_TOO_SMALL;
+    }
+    if (size->gib == 0 || size->found.saves_s <= 0) {
+        return ADVICE_HOST_SLOW_LINK;
+    }
+    return advised || slower < -NO_GAIN ? ADVICE_HOST_PAYS : ADVICE_HOST_NO_GAIN;
+}
+
+static bool find_size(const struct advice_options *options, const struct advice *advice,
+                      struct advice_host *host, struct error *why)
+{
+    const struct search *plain = advice_plain(advice);
+    struct scenario scenario;
+    struct point point;
+    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
+                node_set(scenario.root, "system", host->system, why) &&
+                scenario_point(&scenario, 0, &point, why);
+    if (good) {
+        good = host_size_find(&point, options->runs, &host->size, why);
+        point_release(&point);
+    }
+    scenario_release(&scenario);
+    return good;
+}
+
+bool advice_host_find(const struct advice_options *options, struct advice *advice,
+                      bool *interrupted, struct error *why)
+{
+    struct advice_host *host = &advice->host;
+    struct search *search = search_of(advice);
+    if (!advice->serves || advice_result(advice_plain(advice)) == NULL) {
+        return true;
+    }
+    bool advised = search != NULL && advice->best == (uint32_t)(search - advice->systems.searches);
+    snprintf(host->system, sizeof host->system, "%s",
+             search != NULL ? search->candidate->system : usual_system);
+    if (!find_size(options, advice, host, why) ||
+        !run_beside(options, advice, host, interrupted, why)) {
+        return false;
+    }
+    host->answer = answer_of(advice, advised);
+    return host->answer != ADVICE_HOST_PAYS || !advised || *interrupted ||
+           state_size(options, advice, search, interrupted, why);
+}
+
+void advice_host_release(struct advice_host *host)
+{
+    if (host->ran) {
+        result_release(&host->with);
+    }
+    *host = (struct advice_host){.answer = ADVICE_HOST_UNASKED};
+}

@@ -1,0 +1,41 @@
+/* How many GiB of host memory a server's prefixes are worth.
+ *
+ * The size is the smallest whole number of GiB that saves HOST_ENOUGH of the GPU time that all
+ * memory a server may have saves, by runs without a clock (serving/host_worth.h). One pass over the
+ * requests gives all sizes. Where the engine takes no more for a larger number, the largest such is
+ * the size: it costs nothing. With sessions, or a router that sees load, only a clock says what is
+ * found: then sizes are powers of two, and the hits of a run count.
+ */
+#ifndef STUDY_ADVISE_HOST_SIZE_H
+#define STUDY_ADVISE_HOST_SIZE_H
+
+#include "run/context.h"
+#include "scenario/point.h"
+#include "serving/pools/host_engine.h"
+
+#define HOST_ENOUGH 0.95
+
+/* What a size finds, as shares of all prompt tokens. */
+struct host_found {
+    double gpu, host;
+    double saves_s; /* GPU time of all requests; NaN: only a clock was asked */
+};
+
+struct host_size {
+    const struct host_engine *engine; /* NULL: its preset types no size */
+    uint64_t limit; /* bytes that a server may have: as stated, or its part of the machine's */
+    uint64_t gib, most_gib; /* the size, 0 if nothing is found; what it may be at most */
+    double takes;           /* bytes that the engine takes for it */
+    struct host_found found, most, endless; /* by the size, by `most_gib`, and by any memory */
+};
+
+/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
+ * GPUs that share it, at least 1. */
+uint64_t host_usable(const struct setup *setup);
+uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
+
+/* `point` has a system with a host tier for prefixes. */
+bool host_size_find(const struct point *point, const struct run_context *context,
+                    struct host_size *out, struct error *why);
+
+#endif
