@@ -9,6 +9,7 @@
 #include "cli/frame/output.h"
 #include "cli/schema_value.h"
 #include "decode/mechanisms.h"
+#include "draft/draft_keys.h"
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
@@ -205,6 +206,33 @@ static json_t *objectives_schema(void)
                                 "tpot_ms", schema_number(UNIT_COUNT, false)));
 }
 
+/* A rate, or a share by position. */
+static json_t *acceptance_schema(void)
+{
+    return schema_either(schema_at_most_all(schema_number(UNIT_SHARE, false)),
+                         schema_list(schema_at_most_all(schema_number(UNIT_SHARE, false))));
+}
+
+static json_t *draft_schema(const struct draft_key *key)
+{
+    if (key->words != NULL) {
+        return schema_words(key->words);
+    }
+    return strcmp(key->name, "count") == 0        ? schema_number(UNIT_COUNT, true)
+           : strcmp(key->name, "acceptance") == 0 ? acceptance_schema()
+                                                  : json_pack("{s:s}", "type", "string");
+}
+
+static json_t *drafts_schema(void)
+{
+    json_t *keys = json_object();
+    for (const struct draft_key *key = draft_keys; key->name != NULL; key++) {
+        schema_put(&keys, key->name,
+                   schema_described(draft_schema(key), key->summary, key->example));
+    }
+    return schema_map(keys);
+}
+
 /* A sweep: each key has a list of its possible values; parts of maps are named by their paths. */
 static json_t *sweep_schema(void)
 {
@@ -224,8 +252,8 @@ static json_t *sweep_schema(void)
     }
     json_t *list = json_pack("{s:s, s:i}", "type", "array", "minItems", 1);
     return json_pack("{s:[s, s], s:o, s:{s:o}, s:b}", "type", "object", "null", "properties", keys,
-                     "patternProperties", "^(hardware|mechanisms\\.policy|dtype|slo)\\.", list,
-                     "additionalProperties", 0);
+                     "patternProperties", "^(hardware|mechanisms\\.policy|dtype|slo|drafts)\\.",
+                     list, "additionalProperties", 0);
 }
 
 /* ---- all ---- */
@@ -273,6 +301,8 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
         return dtypes_schema();
     case SCENARIO_OBJECTIVES:
         return objectives_schema();
+    case SCENARIO_DRAFTS:
+        return drafts_schema();
     case SCENARIO_MECHANISMS:
         return mechanisms_schema();
     case SCENARIO_SWEEP:

@@ -1,4 +1,4 @@
-/* A setup owns its model and profile, and holds a reference to each of its traces. */
+/* A setup owns its model, drafts and profile, and holds a reference to each of its traces. */
 #include "decode/setup.h"
 
 #include <math.h>
@@ -153,6 +153,7 @@ void setup_init(struct setup *setup)
 void setup_release(struct setup *setup)
 {
     model_release(&setup->model);
+    drafts_release(&setup->drafts);
     profile_release(&setup->profile);
     for (uint32_t i = 1; setup->cohorts != NULL && i < setup->cohort_count; i++) {
         if (setup->cohorts[i].trace != setup->trace) {

@@ -4,6 +4,7 @@
 #define DECODE_SETUP_H
 
 #include "decode/mechanisms.h"
+#include "draft/drafts.h"
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "policy/policy.h"
@@ -29,6 +30,7 @@ struct setup {
     struct mechanisms mechanisms;
     struct model model;
     struct profile profile;
+    struct drafts drafts; /* of a step; count 0: none */
 
     char trace_name[256];  /* from the scenario, or the default that was chosen */
     char trace_fault[128]; /* why this is not the usual default; or "" */

@@ -95,6 +95,16 @@ static bool hash_families(const struct point *point, uint64_t *hash, struct erro
     return true;
 }
 
+/* A setup without drafts keeps the hash that it had before there were any. */
+static uint64_t hash_drafts(const struct drafts *drafts, uint64_t seed)
+{
+    if (drafts->count == 0) {
+        return seed;
+    }
+    uint64_t hash = XXH64(drafts->accepted, (drafts->count + 1) * sizeof *drafts->accepted, seed);
+    return drafts->model != NULL ? hash_model(drafts->model, hash) : hash;
+}
+
 static bool has_trace(const struct point *point)
 {
     return point->family_count > 0 || point->setup.trace != NULL;
@@ -143,6 +153,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     }
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
+    run = hash_drafts(&setup->drafts, run);
     *out = (struct run_hashes){.run = ""};
     write_hash(run, out->run);
     write_hash(scenario, out->scenario);

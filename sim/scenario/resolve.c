@@ -5,6 +5,7 @@
 #include "decode/mechanism_value.h"
 #include "decode/plan/mass.h"
 #include "decode/time/pipeline.h"
+#include "draft/draft_keys.h"
 #include "model/parallel.h"
 #include "policy/plugin.h"
 #include "scenario/contexts.h"
@@ -92,7 +93,8 @@ static bool resolve_read_model(const struct node *root, struct files *files, str
         return false;
     }
     return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
-           model_share(&out->model, &parallel, node->file, node->line, why);
+           model_share(&out->model, &parallel, node->file, node->line, why) &&
+           drafts_read(node_said(root, "drafts"), files, &out->model, &out->drafts, why);
 }
 
 /* Where a version of an engine is given as the system, say how to write both. Returns false. */
@@ -340,6 +342,28 @@ static bool check_places(const struct profile *profile, struct error *why)
     return true;
 }
 
+/* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
+ * KV is offloaded. */
+static bool check_drafts(const struct node *root, const struct point *point, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct node *node = node_find(root, "drafts.count");
+    uint64_t count = setup->drafts.count, window = setup_recent(setup);
+    bool keeps = mechanisms_offload(&setup->mechanisms) && window > 0;
+    if (count > 0 && keeps && count >= window) {
+        node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
+                   (unsigned long long)count, (unsigned long long)window);
+        return error_expect(why, "a 'count' below %llu, or a larger mechanisms.recent",
+                            (unsigned long long)window);
+    }
+    if (point_serves(point) && count > 0 && count >= point->workload.batched_tokens) {
+        node_error(node, why, "%llu drafts and a token do not fit a step of %llu tokens",
+                   (unsigned long long)count, (unsigned long long)point->workload.batched_tokens);
+        return error_expect(why, "a 'count' below 'batched_tokens'");
+    }
+    return true;
+}
+
 /* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
@@ -477,6 +501,13 @@ static bool put_prompt(struct node *all, const struct setup *setup, struct error
     return resolve_put(all, "prompt", format, setup->prompt, why);
 }
 
+static bool put_drafts(struct node *all, const struct setup *setup, struct error *why)
+{
+    const struct node *said = node_said(all, "drafts");
+    return (said == NULL || setup->drafts.count == 0 || put_respelt(all, "drafts", said, why)) &&
+           drafts_put(all, &setup->drafts, why);
+}
+
 /* Remove the keys that say when requests arrive and what is kept of them: they change no step. */
 static bool drop_serving(struct node *all, struct error *why)
 {
@@ -500,7 +531,7 @@ static bool resolve_write_scenario(const struct node *root, const struct mechani
         put_respelt(all, "hardware", node_get(root, "hardware"), why) &&
         put_memory(all, setup, why) && put_trace(all, setup, why) &&
         workload_put(all, &out->workload, why) && contexts_put(all, setup, why) &&
-        put_prompt(all, setup, why) &&
+        put_prompt(all, setup, why) && put_drafts(all, setup, why) &&
         resolve_put(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
         node_set(all, "order", policy_orders[setup->order], why) &&
         resolve_put(all, "seed", "%llu", setup->seed, why) &&
@@ -537,8 +568,8 @@ static bool resolve_merged(const struct node *root, struct node **merged, struct
         return false;
     }
     resolve_engine(root, out);
-    return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
-           check_scores(*merged, setup, why) &&
+    return check_drafts(root, out, why) && resolve_bands(out, why) &&
+           resolve_trace(root, out->sources, out, why) && check_scores(*merged, setup, why) &&
            resolve_write_scenario(root, &said, *merged, out, why);
 }
 

@@ -10,6 +10,7 @@ sim/base
 sim/engine
 sim/model
 sim/model/read
+sim/draft
 sim/hardware
 sim/place
 sim/trace/format
