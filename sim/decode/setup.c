@@ -142,6 +142,11 @@ bool setup_selects_in(const struct setup *setup, uint32_t layer)
     return !setup_indexes(setup) || !setup->model.layers[layer].shares_index;
 }
 
+uint32_t setup_queries(const struct setup *setup)
+{
+    return setup->drafts.count + 1;
+}
+
 void setup_init(struct setup *setup)
 {
     memset(setup, 0, sizeof *setup);

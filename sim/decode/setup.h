@@ -61,6 +61,9 @@ struct setup {
 uint32_t setup_cohort_count(const struct setup *setup);
 struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 
+/* Rows that a sequence has in a step: its last token, and its drafts. */
+uint32_t setup_queries(const struct setup *setup);
+
 /* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
  * functions below that use a context expect a setup with a single one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);

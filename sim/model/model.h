@@ -200,15 +200,18 @@ struct model_operator {
 };
 #define MODEL_MOST_OPERATORS 32
 
-/* The rows of a pass: one rank's own, and those of all ranks that share experts with it. */
+/* The rows of a pass: one rank's own, and those of all ranks that share experts with it. `queries`
+ * rows are of one sequence and read its KV together, as when drafts are verified; 0 is 1. */
 struct model_rows {
     uint64_t own, all;
+    uint64_t queries;
 };
 
 /* `batch` rows when every rank has as many. */
 struct model_rows model_rows(const struct model *model, uint64_t batch);
 
-/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all.
+/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all,
+ * those that rows read together counted once.
  * Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
  * embedding, final norm, head. The indexer's projections are included; its scoring and selection
  * belong to the retrieval. */

@@ -14,8 +14,10 @@
 struct share {
     const struct model *model;
     const struct model_layer *layer; /* NULL at the edge */
-    uint64_t batch, attended;        /* sequences; tokens that all of them attend to */
-    uint64_t routed;                 /* sequences of all ranks, which share experts */
+    uint64_t batch;                  /* rows */
+    uint64_t queries;                /* rows of one sequence, which read its KV together */
+    uint64_t attended;               /* tokens that all sequences read */
+    uint64_t routed;                 /* rows of all ranks, which share experts */
     uint64_t hidden, heads;
     uint64_t query, key, value;                      /* of one token: Q, K and V */
     uint64_t result, kv_heads;                       /* what attention gives; KV heads */
@@ -42,7 +44,7 @@ bool operator_always(const struct share *share);
 bool operator_mixes(const struct share *share);
 bool operator_four_norms(const struct share *share);
 
-/* Add the activations, read or written, of every sequence: `values` for each. */
+/* Add the activations, read or written, of every row: `values` for each. */
 void operator_move(const struct share *share, struct model_operator *op, uint64_t values);
 
 /* Add a vector of `values` bf16 weights. */

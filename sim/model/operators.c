@@ -125,6 +125,7 @@ static struct share operators_share_of(const struct model *model, uint32_t layer
     struct share share = {
         .model = model,
         .batch = rows.own,
+        .queries = rows.queries > 0 ? rows.queries : 1,
         .attended = attended,
         .routed = rows.all,
         .hidden = model->hidden,
@@ -165,7 +166,7 @@ static size_t add_operators(const struct operator_kind *kinds, const struct shar
 
 struct model_rows model_rows(const struct model *model, uint64_t batch)
 {
-    return (struct model_rows){batch, whole_product(batch, model->parallel.data)};
+    return (struct model_rows){batch, whole_product(batch, model->parallel.data), 1};
 }
 
 size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,

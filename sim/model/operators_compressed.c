@@ -20,17 +20,23 @@ static bool selects(const struct share *share)
     return compressed(share) && layer_selects(share->model, share->layer);
 }
 
+static uint64_t compressed_sequences(const struct share *share)
+{
+    return share->batch / share->queries;
+}
+
 /* Entries of the sequences beside their windows. */
 static uint64_t compressed_held(const struct share *share)
 {
-    uint64_t window = whole_product(share->batch, share->layer->window);
+    uint64_t window = whole_product(compressed_sequences(share), share->layer->window);
     return share->attended > window ? share->attended - window : 0;
 }
 
+/* Entries that one query of each sequence attends to. */
 static uint64_t compressed_attended(const struct share *share)
 {
     uint64_t held = compressed_held(share);
-    uint64_t chosen = whole_product(share->batch, share->model->index_topk);
+    uint64_t chosen = whole_product(compressed_sequences(share), share->model->index_topk);
     return share->attended - held + (selects(share) && chosen < held ? chosen : held);
 }
 
@@ -68,7 +74,7 @@ static void compressed_score(const struct share *share, struct model_operator *o
 {
     const struct model *model = share->model;
     uint64_t keys = compressed_held(share);
-    op->flops = 2.0 * (double)keys * model->index_heads * model->index_dim;
+    op->flops = 2.0 * (double)(keys * share->queries) * model->index_heads * model->index_dim;
     op->data_bytes = whole_product(keys, layer_index_entry(model, share->layer));
 }
 
@@ -80,13 +86,14 @@ static void compressed_write(const struct share *share, struct model_operator *o
 
 static void compressed_attention(const struct share *share, struct model_operator *op)
 {
-    uint64_t attended = compressed_attended(share);
+    uint64_t attended = compressed_attended(share) * share->queries;
+    uint64_t read = selects(share) ? attended : compressed_attended(share);
     op->matrix = true;
-    op->rows = (double)share->heads;
+    op->rows = (double)(share->heads * share->queries);
     op->flops = 4.0 * (double)attended * (double)share->query;
     operator_read(op, share->heads);
     operator_move(share, op, 2 * share->query);
-    op->data_bytes = whole_sum(op->data_bytes, whole_product(attended, share->kv_bytes));
+    op->data_bytes = whole_sum(op->data_bytes, whole_product(read, share->kv_bytes));
 }
 
 /* Each group of heads passes through a low rank of its own, then all of them together. */

@@ -169,7 +169,7 @@ static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own
 {
     uint64_t stages = cost->setup->model.parallel.pipeline;
     uint64_t all = (total + stages - 1) / stages;
-    return (struct model_rows){own, all > own ? all : own};
+    return (struct model_rows){.own = own, .all = all > own ? all : own};
 }
 
 /* The fullest pass decides; `pass` is what decodes in it. */

@@ -59,7 +59,9 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
 {
     struct step_products *products = context;
     (void)unused, (void)why;
-    add_layers(products, (struct model_rows){rows, products->shared != NULL ? 0 : rows}, values);
+    add_layers(products,
+               (struct model_rows){.own = rows, .all = products->shared != NULL ? 0 : rows},
+               values);
     return true;
 }
 
@@ -70,8 +72,8 @@ static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
     struct step_products *products = context;
     double none[SURFACE_VALUES] = {0};
     (void)unused, (void)why;
-    add_layers(products, (struct model_rows){1, rows}, values);
-    add_layers(products, (struct model_rows){1, 0}, none);
+    add_layers(products, (struct model_rows){.own = 1, .all = rows}, values);
+    add_layers(products, (struct model_rows){.own = 1}, none);
     for (int i = 0; i < VALUES; i++) {
         values[i] = fmax(0, values[i] - none[i]);
     }

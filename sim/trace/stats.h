@@ -4,6 +4,7 @@
 #define TRACE_STATS_H
 
 #include "trace/format/trace.h"
+#include "trace/unions.h"
 
 /* The figures, each a mean over the steps of a head. */
 enum trace_figure {
@@ -35,6 +36,7 @@ struct trace_stats {
     double *figures[TRACE_FIGURES]; /* [heads], layer-major */
     double overall[TRACE_FIGURES];  /* means over heads */
     uint32_t worst, best;           /* heads of lowest and highest TRACE_OVERLAP_1 */
+    struct trace_unions unions;     /* of the demands of adjacent steps, over all heads */
 };
 
 /* What to ask for in each row. */

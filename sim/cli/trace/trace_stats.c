@@ -84,6 +84,20 @@ static void stats_command_set_locality(const struct trace *trace,
                         real_or_null(has_others(trace) ? locality->alike : (double)NAN));
 }
 
+static json_t *unions_json(const struct trace_unions *unions)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "drafts", json_integer(i + 1));
+        json_object_set_new(object, "runs", json_integer((json_int_t)unions->runs[i]));
+        json_object_set_new(object, "attended", json_integer((json_int_t)unions->attended[i]));
+        json_object_set_new(object, "union", json_integer((json_int_t)unions->units[i]));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static bool stats_command_print_json(const struct trace *trace,
                                      const struct stats_command_measured *measured,
                                      struct error *why)
@@ -98,6 +112,7 @@ static bool stats_command_print_json(const struct trace *trace,
         json_object_set_new(object, trace_figures[f].name, real_or_null(stats->overall[f]));
     }
     stats_command_set_locality(trace, &measured->locality, object);
+    json_object_set_new(object, "unions", unions_json(&stats->unions));
     json_t *heads = json_array();
     for (uint32_t head = 0; head < stats->heads; head++) {
         json_array_append_new(heads, head_json(trace, stats, head));
@@ -135,6 +150,32 @@ static struct frame *stats_command_figures_frame(const struct trace_stats *stats
     return frame;
 }
 
+/* What a verification of drafts asks for; nothing of a trace with a single step. */
+static bool print_unions(const struct trace_unions *unions, struct error *why)
+{
+    const struct frame_column columns[] = {
+        {.title = "drafts", .unit = ANSWER_INTEGER},
+        {.title = "runs of steps", .unit = ANSWER_INTEGER},
+        {.title = "units attended", .unit = ANSWER_INTEGER},
+        {.title = "units in unions", .unit = ANSWER_INTEGER},
+        {.title = "union / demand", .unit = ANSWER_REAL, .decimals = 3},
+    };
+    struct frame *frame = frame_create(columns, 5, why);
+    for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS && unions->attended[i] > 0; i++) {
+        double demands = (double)unions->attended[i] / (i + 2);
+        frame_row(frame);
+        frame_number(frame, 0, i + 1);
+        frame_number(frame, 1, (double)unions->runs[i]);
+        frame_number(frame, 2, (double)unions->attended[i]);
+        frame_number(frame, 3, (double)unions->units[i]);
+        frame_number(frame, 4, (double)unions->units[i] / demands);
+    }
+    printf("\na verification of drafts: demands of adjacent steps, all heads\n\n");
+    bool ok = unions->attended[0] == 0 || frame_print(frame, NULL, stdout, why);
+    frame_destroy(frame);
+    return ok;
+}
+
 static void print_locality(const struct trace *trace, const struct fit_locality *locality)
 {
     const double *near = locality->near;
@@ -170,8 +211,9 @@ static bool stats_command_print_table(const struct trace *trace,
            trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
            selection->recent);
     bool ok = frame_print(frame, NULL, stdout, why);
-    print_locality(trace, &measured->locality);
     frame_destroy(frame);
+    ok = ok && print_unions(&stats->unions, why);
+    print_locality(trace, &measured->locality);
     return ok;
 }
 

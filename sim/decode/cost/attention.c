@@ -32,11 +32,16 @@ static const struct attention_cost_curves *attention_cost_curves_of(const struct
     return fp8 && profile_states(profile, heads_fp8.fixed) ? &heads_fp8 : &heads_bf16;
 }
 
-/* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent. */
+/* Rows of a KV head up to which attention was measured: as long as its bytes take. */
+enum { MEASURED_ROWS = 16 };
+
+/* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent, or
+ * several queries read it together. */
 static bool counts_flops(const struct profile *profile, const struct attention_cost_curves *curves,
-                         bool latent)
+                         const struct attention_work *work)
 {
-    return latent || !profile_states(profile, curves->fixed);
+    bool packed = work->queries > 1 && work->rows > MEASURED_ROWS;
+    return work->latent || packed || !profile_states(profile, curves->fixed);
 }
 
 static enum curve_id peak_of(const struct profile *profile,
@@ -58,7 +63,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     const struct attention_cost_curves *curves =
         attention_cost_curves_of(profile, work->kv, work->latent);
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
-    if (counts_flops(profile, curves, work->latent)) {
+    if (counts_flops(profile, curves, work)) {
         struct trust trust = {.basis = BASIS_MEASURED};
         double ns =
             roofline_flops_ns(profile, work->flops, work->rows,

@@ -13,16 +13,18 @@ struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uin
                          setup->mechanisms.launch == LAUNCH_GRAPH);
 }
 
-/* Decode attention of `batch` sequences. */
+/* Decode attention of these rows. */
 static struct attention_work attention_work(const struct setup *setup,
-                                            const struct model_operator *op, uint64_t batch)
+                                            const struct model_operator *op, struct model_rows rows)
 {
+    uint64_t queries = rows.queries > 0 ? rows.queries : 1;
     const struct model *model = &setup->model;
     return (struct attention_work){
         .bytes = (double)(op->weight_bytes + op->data_bytes),
         .flops = op->flops,
         .rows = op->rows,
-        .pairs = (double)batch * model_kv_heads(model),
+        .queries = queries,
+        .pairs = (double)(rows.own / queries) * model_kv_heads(model),
         .kv = model->kv,
         .multiplied = model->weights,
         .latent = model->kv_lora > 0,
@@ -35,11 +37,11 @@ static bool is_product(const struct model_operator *op)
 }
 
 static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op,
-                                   uint64_t batch)
+                                   struct model_rows rows)
 {
     double bytes = (double)(op->weight_bytes + op->data_bytes);
     if (op->stage == MODEL_ATTEND && op->matrix) {
-        const struct attention_work work = attention_work(setup, op, batch);
+        const struct attention_work work = attention_work(setup, op, rows);
         return kernel_attention(&setup->profile, &work);
     }
     if (!is_product(op)) {
@@ -60,7 +62,7 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
     struct kernel sum = kernel_none;
     for (size_t i = 0; i < count; i++) {
         if (operators[i].stage == stage) {
-            sum = kernel_then(sum, cost_operator(setup, &operators[i], rows.own));
+            sum = kernel_then(sum, cost_operator(setup, &operators[i], rows));
         }
     }
     return cost_at_least(setup, sum, kernels);

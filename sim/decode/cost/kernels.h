@@ -77,10 +77,12 @@ struct kernel kernel_product(const struct profile *profile, double flops, double
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
                              double data, enum dtype weights);
 
-/* Decode attention: one query token of each sequence. */
+/* Decode attention: one query token of each sequence, or `queries` of them that read its KV
+ * together. */
 struct attention_work {
-    double bytes;          /* KV, queries and outputs */
-    double flops, rows;    /* rows: query heads that share a KV head */
+    double bytes;       /* KV, queries and outputs */
+    double flops, rows; /* rows: query heads that share a KV head, of all these queries */
+    uint64_t queries;
     double pairs;          /* sequences times KV heads */
     enum dtype kv;         /* the type of the KV */
     enum dtype multiplied; /* DTYPE_FP8: at the fp8 rate, if attention has no figures of its own */
@@ -88,8 +90,8 @@ struct attention_work {
 };
 
 /* Its fixed time, the time of its pairs, then the larger of its bytes and its FLOPs. Where the
- * profile states figures of attention, FLOPs count for latent attention alone: with up to 16 query
- * heads a KV head, no measurement shows them. */
+ * profile states figures of attention, FLOPs count for latent attention and for several queries of
+ * more than 16 rows together: with up to 16 query heads a KV head, no measurement shows them. */
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work);
 
 #define KERNEL_SCORE_BYTES 4.0 /* fp32 */

@@ -56,16 +56,17 @@ static bool selects_in_one_kernel(const struct setup *setup)
 
 double retrieval_score_bytes(const struct setup *setup, double entries)
 {
-    return KERNEL_SCORE_BYTES * sorted_scores(setup, entries);
+    return KERNEL_SCORE_BYTES * sorted_scores(setup, entries) * setup_queries(setup);
 }
 
 struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double rows, values = compared_values(setup, &rows);
+    double rows, values = compared_values(setup, &rows), queries = setup_queries(setup);
     double times = 1 + 2.0 * retrieval_copies(setup); /* each copy is written and read */
-    double moved = times * retrieval_entry_bytes(setup) + (double)m->retrieval_scores;
-    double flops = 2 * entries * values * rows;
+    double moved = times * retrieval_entry_bytes(setup) + queries * (double)m->retrieval_scores;
+    double flops = 2 * entries * values * rows * queries;
+    rows *= queries;
     struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
                                                      compared_type(setup))
                                     : kernel_read(&setup->profile, entries * moved);
@@ -73,8 +74,8 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
         return score;
     }
     double sorted = sorted_scores(setup, entries);
-    return kernel_then(
-        score, kernel_select(&setup->profile, pairs, sorted / pairs, selects_in_one_kernel(setup)));
+    return kernel_then(score, kernel_select(&setup->profile, pairs * queries, sorted / pairs,
+                                            selects_in_one_kernel(setup)));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)

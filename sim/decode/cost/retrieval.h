@@ -20,11 +20,11 @@ double retrieval_entry_bytes(const struct setup *setup);
  * makes none. With MLA all heads read the same latents, so there are none. */
 uint32_t retrieval_copies(const struct setup *setup);
 
-/* Bytes of the scores that top-k sorts, for `entries` entries of KV heads. */
+/* Bytes of the scores that top-k sorts, for `entries` entries of KV heads and all queries. */
 double retrieval_score_bytes(const struct setup *setup, double entries);
 
 /* Scoring `entries` entries, those of all `pairs` (sequence, KV head) pairs, and top-k over the
- * scores. A model's own indexer selects in one kernel, all others sort. */
+ * scores of each query. The queries of a verification read the entries together. A model's own indexer selects in one kernel, all others sort. */
 struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs);
 
 /* Running the share of the query projection that speculation repeats. */

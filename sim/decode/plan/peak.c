@@ -57,7 +57,9 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
 {
     const struct mechanisms *m = &setup->mechanisms;
     double token = (double)model_kept_token_bytes(&setup->model);
-    double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * (double)sizes->selected_tokens * token;
+    double selected = (double)sizes->selected_tokens * setup_queries(setup);
+    double held = fmin(selected, (double)setup->context); /* no union is larger */
+    double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
     bool straight = (sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER;
     return mechanisms_offload(m) && !straight ? some * batch : 0;
 }
@@ -115,9 +117,9 @@ static double peak_hidden_bytes(const struct setup *setup, double tokens)
 
 #define LOGIT_BYTES 4.0 /* fp32, for the sampler */
 
-static double logit_bytes(const struct setup *setup, uint32_t batch)
+static double logit_bytes(const struct setup *setup, double rows)
 {
-    return batch * LOGIT_BYTES * setup->model.vocabulary / setup->model.tensor_parallel;
+    return rows * LOGIT_BYTES * setup->model.vocabulary / setup->model.tensor_parallel;
 }
 
 static double step_workspace(const struct setup *setup, const struct plan *plan)
@@ -128,9 +130,10 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
         double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
         entries += (double)cohort->sizes.entries * pairs;
     }
-    double layer =
-        operand_bytes(setup, most_of_pass(plan, itself)) + retrieval_score_bytes(setup, entries);
-    return peak_hidden_bytes(setup, plan->batch) + fmax(layer, logit_bytes(setup, plan->batch));
+    double queries = setup_queries(setup), rows = queries * plan->batch;
+    double layer = operand_bytes(setup, queries * most_of_pass(plan, itself)) +
+                   retrieval_score_bytes(setup, entries);
+    return peak_hidden_bytes(setup, rows) + fmax(layer, logit_bytes(setup, rows));
 }
 
 /* ---- prefill ---- */

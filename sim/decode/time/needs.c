@@ -9,11 +9,13 @@
 static void needs_read_model(const struct setup *dry)
 {
     const struct model *model = &dry->model;
+    struct model_rows rows = model_rows(model, setup_queries(dry));
+    rows.queries = setup_queries(dry);
     for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
         uint64_t exchanges;
         bool repeats = layer < model->layer_count && model_layer_repeats(model, layer);
         for (int stage = 0; !repeats && stage < MODEL_STAGE_COUNT; stage++) {
-            cost_stage(dry, layer, (enum model_stage)stage, 1, 1, 1);
+            cost_row_stage(dry, layer, (enum model_stage)stage, rows, 1, 1);
         }
         cost_exchanges(dry, layer, model_rows(model, 1), &exchanges);
     }

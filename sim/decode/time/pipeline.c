@@ -70,12 +70,27 @@ static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
     return attended;
 }
 
+/* Do the queries of a sequence read the same KV? Not where each selects its own. */
+static bool reads_together(const struct pipe *pipe, uint32_t layer)
+{
+    bool all = true;
+    for (uint32_t i = 0; all && i < pipe->plan->cohort_count; i++) {
+        all = setup_attends_all(&pipe->setups[i], layer);
+    }
+    return all;
+}
+
 static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer,
                                uint64_t attended)
 {
+    uint32_t queries = setup_queries(pipe->setup);
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
-    struct kernel kernel =
-        cost_stage(pipe->setup, layer, stage, pipe_sequences(pipe), attended, kernels);
+    struct model_rows rows =
+        model_rows(&pipe->setup->model, (uint64_t)pipe_sequences(pipe) * queries);
+    bool together = reads_together(pipe, layer);
+    rows.queries = together ? queries : 1;
+    attended *= together ? 1 : queries;
+    struct kernel kernel = cost_row_stage(pipe->setup, layer, stage, rows, attended, kernels);
     return stage == MODEL_ATTEND ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
                                  : kernel;
 }
@@ -115,7 +130,8 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
         }
         cost_passes(pipe, stage);
     }
-    pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, plan->batch, 0, 1);
+    uint64_t rows = (uint64_t)plan->batch * setup_queries(pipe->setup);
+    pipe->edge = cost_stage(pipe->setup, plan->layers, MODEL_EDGE, rows, 0, 1);
     return true;
 }
 

@@ -155,8 +155,8 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool stages_put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
                                  engine_task_id *last, struct error *why)
 {
-    uint64_t kernels;
-    struct model_rows rows = model_rows(&pipe->setup->model, sequences);
+    uint64_t kernels, queries = setup_queries(pipe->setup);
+    struct model_rows rows = model_rows(&pipe->setup->model, sequences * queries);
     struct kernel kernel = cost_exchanges(pipe->setup, layer, rows, &kernels);
     return kernels == 0 ||
            work_put_kernel(pipe, PART_COLLECTIVE, kernel, kernels, ENGINE_NONE, last, why);
@@ -189,7 +189,8 @@ static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uin
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
 }
 
-/* Copy new KV of the offloaded heads to the host. */
+/* Copy new KV of the offloaded heads to the host, that of drafts before it is known which of them
+ * are accepted. */
 static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     uint32_t heads = pipe->plan->offloaded[layer];
@@ -199,7 +200,8 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
     const uint32_t *cohorts = pipe_cohorts(pipe);
     double bytes = 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += stages_leaving_bytes(pipe, i, layer) * heads * cohorts[i];
+        bytes +=
+            stages_leaving_bytes(pipe, i, layer) * heads * cohorts[i] * setup_queries(pipe->setup);
     }
     return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
 }

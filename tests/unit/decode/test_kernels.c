@@ -206,6 +206,18 @@ static void attention_with_figures_counts_flops_if_it_is_latent(void **state)
     profile_release(&profile);
 }
 
+/* Four queries of 4 heads have 16 rows, as many as were measured; five have 20. */
+static void queries_that_read_together_count_flops_past_16_rows(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(own);
+    struct attention_work work = {.bytes = 2e7, .flops = 8e9, .rows = 16, .queries = 4, .pairs = 8};
+    check(kernel_attention(&profile, &work), 20 + 0.08 + 10, BOUND_HBM, BASIS_PUBLISHED);
+    work.flops = 1e10, work.rows = 20, work.queries = 5;
+    check(kernel_attention(&profile, &work), 200 + 0.08 + 10, BOUND_FLOPS, BASIS_ASSUMED);
+    profile_release(&profile);
+}
+
 /* The FLOPs alone would take 80 us. Attention over bf16 KV has no figures here, so that they do. */
 static void figures_of_fp8_do_without_those_of_bf16(void **state)
 {
@@ -420,6 +432,7 @@ int main(void)
         cmocka_unit_test(floats_of_4_bits_say_what_they_borrow),
         cmocka_unit_test(attention_without_figures_is_a_product),
         cmocka_unit_test(attention_with_figures_counts_flops_if_it_is_latent),
+        cmocka_unit_test(queries_that_read_together_count_flops_past_16_rows),
         cmocka_unit_test(figures_of_fp8_do_without_those_of_bf16),
         cmocka_unit_test(latents_have_figures_of_their_own),
         cmocka_unit_test(experts_have_figures_of_their_own),

@@ -489,6 +489,45 @@ static void costs_grow_with_the_batch(void **state)
     each_model(check_growth);
 }
 
+/* Two sequences of five queries compute as ten sequences do, and read their KV twice, not ten
+ * times: all differences are of attention, in whole entries of the KV. */
+static void check_together(const struct model *model)
+{
+    struct model_operator apart[MODEL_MOST_OPERATORS], together[MODEL_MOST_OPERATORS];
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        struct model_rows rows = model_rows(model, 10);
+        size_t count = model_row_operators(model, layer, rows, 10 * 70000, apart);
+        rows.queries = 5;
+        assert_int_equal(model_row_operators(model, layer, rows, 2 * 70000, together), count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(together[i].flops == apart[i].flops);
+            assert_true(together[i].weight_bytes == apart[i].weight_bytes);
+            assert_true(together[i].data_bytes <= apart[i].data_bytes);
+            assert_true(together[i].data_bytes == apart[i].data_bytes ||
+                        together[i].stage == MODEL_ATTEND);
+            assert_true(together[i].matrix == false || together[i].stage != MODEL_ATTEND ||
+                        together[i].rows == 5 * apart[i].rows);
+        }
+    }
+}
+
+static void queries_of_a_sequence_read_its_kv_once(void **state)
+{
+    (void)state;
+    struct model model = load_plain("llama-3-8b");
+    struct model_operator op[MODEL_MOST_OPERATORS];
+    struct model_rows rows = {.own = 10, .all = 10, .queries = 5};
+    uint64_t entry = model_kv_entry_bytes(&model, 0), move = 10 * 2 * 2 * UINT64_C(4096);
+    size_t count = model_row_operators(&model, 0, rows, 2 * 1000, op), i = 0;
+    while (i < count && strcmp(op[i].name, "attention") != 0) {
+        i++;
+    }
+    assert_int_equal(op[i].data_bytes, move + 2 * 1000 * entry);
+    assert_true(op[i].flops == 10 * 1000 * 4.0 * 4096);
+    model_release(&model);
+    each_model(check_together);
+}
+
 static void sizes_past_64_bits_stay_at_the_largest(void **state)
 {
     (void)state;
@@ -601,6 +640,7 @@ int main(void)
         cmocka_unit_test(sizes_past_64_bits_stay_at_the_largest),
         cmocka_unit_test(prefill_counts_half_the_square),
         cmocka_unit_test(prefill_of_sliding_layers_is_linear),
+        cmocka_unit_test(queries_of_a_sequence_read_its_kv_once),
         cmocka_unit_test(prefill_of_deepseek_attends_to_what_is_selected),
         cmocka_unit_test(only_opt_refuses_longer_contexts),
         cmocka_unit_test(importance_tables_ship_for_two_models),

@@ -78,7 +78,8 @@ static void experts_are_split_over_the_gpus_of_all_ranks(void **state)
         struct model_experts experts = model_experts_of(&model, &model.layers[0], 1);
         assert_int_equal(experts.held, EXPERTS / forms[i].experts);
         assert_int_equal(experts.columns, 768 * forms[i].experts / gpus);
-        struct model_operator held = experts_of(&model, (struct model_rows){1, UINT64_MAX});
+        struct model_operator held =
+            experts_of(&model, (struct model_rows){.own = 1, .all = UINT64_MAX});
         assert_int_equal(held.weight_bytes, (uint64_t)EXPERTS * EXPERT_BYTES / gpus);
         model_release(&model);
     }
@@ -98,7 +99,8 @@ static void each_visited_expert_is_read_once(void **state)
             assert_int_equal(rows.all, batch * forms[i].data);
             double visited = EXPERTS * (1 - pow(1 - 8.0 / 128, (double)rows.all));
             struct model_operator got = experts_of(&model, rows);
-            struct model_operator held = experts_of(&model, (struct model_rows){1, UINT64_MAX});
+            struct model_operator held =
+                experts_of(&model, (struct model_rows){.own = 1, .all = UINT64_MAX});
             double flops = (double)rows.all * CHOSEN * 2 * 3 * HIDDEN * 768;
             assert_true(got.weight_bytes <= held.weight_bytes);
             assert_true((double)got.weight_bytes * gpus >= visited * EXPERT_BYTES - 1e6);

@@ -300,12 +300,13 @@ static void ranks_that_share_experts_step_together(void **state)
     load = (struct step_load){.decodes = 7, .decode_tokens = 7000};
     assert_near(step_ns(server.cost, &load), four, 0.01 * four);
     double least = run_ns(&server.point, &server.runs, 1, 1) -
-                   layers_ns(setup, (struct model_rows){1, 2}) + attention_ns(setup, 1000);
+                   layers_ns(setup, (struct model_rows){.own = 1, .all = 2}) +
+                   attention_ns(setup, 1000);
     load = (struct step_load){.chunks = chunks, .chunk_count = 1};
-    double expected = least + layers_ns(setup, (struct model_rows){1000, 1000});
+    double expected = least + layers_ns(setup, (struct model_rows){.own = 1000, .all = 1000});
     assert_near(step_ns(server.cost, &load), expected, 0.01 * expected);
     load.chunk_count = 2;
-    expected = least + layers_ns(setup, (struct model_rows){1000, 1600});
+    expected = least + layers_ns(setup, (struct model_rows){.own = 1000, .all = 1600});
     assert_near(step_ns(server.cost, &load), expected, 0.01 * expected);
     end_server(&server);
 }
@@ -324,8 +325,8 @@ static void stages_compute_passes_side_by_side(void **state)
     load = (struct step_load){.chunks = chunks, .chunk_count = 1};
     double one = step_ns(server.cost, &load);
     double expected = run_ns(&server.point, &server.runs, 1, 1) + attention_ns(setup, 1000) +
-                      layers_ns(setup, (struct model_rows){1000, 1000}) -
-                      layers_ns(setup, (struct model_rows){1, 1});
+                      layers_ns(setup, (struct model_rows){.own = 1000, .all = 1000}) -
+                      layers_ns(setup, (struct model_rows){.own = 1, .all = 1});
     assert_near(one, expected, 0.01 * expected);
     load.chunk_count = 2;
     assert_true(step_ns(server.cost, &load) == one);
