@@ -25,7 +25,7 @@ WERROR   ?= -Werror
 RUN      ?=
 MACHINE  ?= $(shell uname -m)
 NVCC     ?= $(or $(shell command -v nvcc),/usr/local/cuda/bin/nvcc)
-LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -lm -pthread
+LIBS     ?= -lgsl -lgslcblas -lsqlite3 -lcsv -lyaml -ljansson -lzstd -lxxhash -luring -lm -pthread
 
 # ---- machinery -------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ set -eu
 needed=(
     gcc g++ libc6-dev
     libgsl-dev libsqlite3-dev libcsv-dev libyaml-dev libjansson-dev libzstd-dev libxxhash-dev
+    liburing-dev  # calibrate reads drives
     libcmocka-dev # unit tests
     gnuplot-nox   # pictures
     sqlite3 jq    # tests read databases and JSON as users do

@@ -31,7 +31,7 @@ RECORDINGS = ("smollm2-135m.swt", "qwen2.5-coder-0.5b.swt", "gemma-3-270m.swt")
 # Debian's packages with the libraries that are linked in, and their licences.
 LIBRARIES = {"libgsl-dev": "GPL-3.0-or-later", "libsqlite3-dev": "blessing", "libcsv-dev": "LGPL-2.1-or-later",
              "libyaml-dev": "MIT", "libjansson-dev": "MIT", "libzstd-dev": "BSD-3-Clause",
-             "libxxhash-dev": "BSD-2-Clause"}
+             "libxxhash-dev": "BSD-2-Clause", "liburing-dev": "MIT"}
 SHARED = {"libc", "libm", "ld-linux-x86-64", "ld-linux-aarch64"}
 MACHINES = {62: "x86_64", 183: "aarch64"}  # of ELF
 PACKAGE = "share/spillway/python/spillway"

@@ -2,6 +2,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "calibrate/disk/groups.h"
 #include "calibrate/harness/apart.h"
 #include "calibrate/harness/default_base.h"
 #include "calibrate/harness/gpu_groups.h"
@@ -214,20 +215,40 @@ static bool say_failed(uint32_t failed, uint32_t count, const char *path, struct
     return error_expect(why, "the same command again: it measures those alone and adds them");
 }
 
+/* The tables of the measured parts; ends with NULL. The drive is one of them if a folder is named,
+ * which must be on a drive. */
+static bool list_tables(const struct arguments *arguments, const struct group *tables[4],
+                        struct error *why)
+{
+    enum machine_part machine = machine_of(arguments);
+    const char *folder = arguments_text(arguments, CALIBRATE_DISK);
+    uint32_t count = 0;
+    if (folder != NULL && machine == MACHINE_NOTHING) {
+        return error_usage(why, NULL, 0, "--disk: with --from it needs --host, too");
+    }
+    if (machine == MACHINE_GPU) {
+        tables[count++] = gpu_groups;
+    }
+    if (machine != MACHINE_NOTHING) {
+        tables[count++] = host_groups;
+    }
+    if (folder != NULL) {
+        disk_where.folder = folder;
+        tables[count++] = disk_groups;
+    }
+    tables[count] = NULL;
+    return folder == NULL || scratch_check(folder, why);
+}
+
 static bool harness_measure(const struct arguments *arguments, struct calibration *calibration,
                             struct error *why)
 {
-    static const struct group *const tables_of[][3] = {
-        [MACHINE_NOTHING] = {NULL},
-        [MACHINE_HOST] = {host_groups, NULL},
-        [MACHINE_GPU] = {gpu_groups, host_groups, NULL},
-    };
+    const struct group *tables[4];
     enum machine_part machine = machine_of(arguments);
-    const struct group *const *tables = tables_of[machine];
     const struct effort *effort =
         arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
     struct choice choice = {.count = 0};
-    if (!check_names(arguments, tables, why) ||
+    if (!list_tables(arguments, tables, why) || !check_names(arguments, tables, why) ||
         !harness_prepare(arguments, effort, machine, calibration, why)) {
         return false;
     }

@@ -118,7 +118,7 @@ static bool profile_write_read_back(const char *text, struct findings *out, stru
 static bool write_body(const struct calibration *calibration, const char *observed,
                        const struct findings *rounded, FILE *out, struct error *why)
 {
-    static const char *const parts[] = {"gpu.", "link.", "host."};
+    static const char *const parts[] = {"gpu.", "link.", "host.", "disk."};
     for (size_t fact = 0; fact < FACT_COUNT; fact++) {
         if (calibration->provenance.facts[fact][0] != '\0') {
             fprintf(out, "  %s: ", fact_name((enum fact)fact));
@@ -196,7 +196,7 @@ bool profile_save(const struct calibration *calibration, const char *path, struc
     bool written = fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
     written = fclose(out) == 0 && written;
     ok = ok && (written || error_set(why, path, 0, "cannot be written: %s", strerror(errno))) &&
-         profile_check(path, path, why);
+         profile_check(path, "--output", why); /* a path from here, not from the file's folder */
     if (!ok) {
         unlink(path);
     }

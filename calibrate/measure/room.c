@@ -26,7 +26,7 @@ bool room_find(size_t wanted, size_t least, size_t parts, const struct room_memo
     if (out->bytes > 0 && out->bytes <= out->tight.free / 2) {
         return true;
     }
-    error_set(why, NULL, 0, "too little memory: %s has %s free", out->tight.name,
+    error_set(why, NULL, 0, "too little room: %s has %s free", out->tight.name,
               format_bytes(out->tight.free, found, sizeof found));
     size_t smallest = out->bytes > 0 ? out->bytes : 1;
     return error_expect(why, "%s or more free", format_bytes(2 * smallest, needed, sizeof needed));

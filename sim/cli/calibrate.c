@@ -26,6 +26,10 @@ static void calibrate_print_more(FILE *out)
 static const struct command_option options[] = {
     [CALIBRATE_HOST] = {.name = "--host",
                         .summary = "measure only the processor and host memory; needs no GPU"},
+    [CALIBRATE_DISK] = {.name = "--disk",
+                        .argument = "FOLDER",
+                        .summary = "measure the drive of this folder, too: a scratch file there "
+                                   "of at most 512 MiB and a quarter of what is free"},
     [CALIBRATE_QUICK] = {.name = "--quick",
                          .summary = "take fewer samples: at most 90 seconds instead of 8 minutes"},
     [CALIBRATE_BASE] = {.name = "--base",
@@ -52,7 +56,7 @@ static const struct command_option options[] = {
 const struct command command_calibrate = {
     .name = "calibrate",
     .operands = "",
-    .summary = "measure this machine (GPU, link, launches, host) and write its profile",
+    .summary = "measure this machine (GPU, link, launches, host, drive) and write its profile",
     .example = "spillway calibrate --host --quick -o here.yaml",
     .options = options,
     .more = calibrate_print_more,

@@ -5,6 +5,7 @@
 
 enum calibrate_option {
     CALIBRATE_HOST,
+    CALIBRATE_DISK,
     CALIBRATE_QUICK,
     CALIBRATE_BASE,
     CALIBRATE_FROM,

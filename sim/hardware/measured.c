@@ -152,7 +152,8 @@ bool measured_check_tree(const struct node *profile, bool measured, struct error
         node_error(stated, why,
                    "only a measured profile may have '%s'; this one is not, or was changed",
                    stated->key);
-        return error_expect(why, "only gpu, link and host; or the profile as it was measured");
+        return error_expect(why,
+                            "only gpu, link, host and disk; or the profile as it was measured");
     }
     return (provenance == NULL || check_provenance(provenance, why)) &&
            (observed == NULL || check_observed(observed, why));

@@ -321,19 +321,26 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
             error_expect(why, "above 0 and at most 100%%"));
 }
 
-/* No mechanism uses a tier below host memory, nor a network. */
+static bool is_measured(const struct profile *profile, enum curve_id id)
+{
+    return profile_states(profile, id) && profile->curves[id].basis == BASIS_MEASURED;
+}
+
+/* No mechanism uses a tier below host memory, nor a network. One that was measured is the
+ * machine's, and not a wish. */
 static bool check_places(const struct profile *profile, struct error *why)
 {
     static const struct {
         const char *part, *what;
+        enum curve_id read;
     } unused[] = {
-        {"disk", "keeps KV on a disk"},
-        {"pool", "keeps KV in a pool"},
-        {"network", "sends KV to another server"},
+        {"disk", "keeps KV on a disk", CURVE_DISK_READ},
+        {"pool", "keeps KV in a pool", CURVE_POOL_READ},
+        {"network", "sends KV to another server", CURVE_NETWORK_BANDWIDTH},
     };
     for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
         const struct node *stated = node_get(profile->node, unused[i].part);
-        if (stated != NULL) {
+        if (stated != NULL && !is_measured(profile, unused[i].read)) {
             node_error(stated, why, "the machine has a '%s', but no mechanism %s", unused[i].part,
                        unused[i].what);
             return error_expect(why, "a machine without '%s'", unused[i].part);

@@ -35,11 +35,11 @@ check 'fixed times of copies, too' notes 128 link-copies link.copy_between_kerne
 check 'so do kernels' notes 640 layer layer.norm \
     '; buffer of 128 MiB, not 2.00 GiB: the GPU has [0-9]* MiB free'
 check 'no copies in less than 32 MiB' fails 30 link-copies \
-    'link-copies failed: too little memory: the GPU has .* free'
+    'link-copies failed: too little room: the GPU has .* free'
 check 'no norms of more rows than fit' fails 450 layer \
-    'layer failed: too little memory: the GPU has .* free'
+    'layer failed: too little room: the GPU has .* free'
 check 'no peak of products that do not fit' fails 512 products \
-    'products failed: too little memory: the GPU has .* free'
+    'products failed: too little room: the GPU has .* free'
 check 'a buffer that does not fit has its size in the message' fails 200 layer \
     'expected: [0-9]* MiB of free GPU memory'
 exit $failed

@@ -10,6 +10,7 @@ options=(-qq -o Dir::State::lists="$PWD/apt/lists" -o Dir::State::status=/dev/nu
     -o APT::Sandbox::User=root)
 apt-get "${options[@]}" update
 cd apt/archives
-apt-get "${options[@]}" download libgsl-dev libsqlite3-dev libcsv-dev libyaml-dev libjansson-dev libzstd-dev libxxhash-dev
+apt-get "${options[@]}" download libgsl-dev libsqlite3-dev libcsv-dev libyaml-dev libjansson-dev libzstd-dev libxxhash-dev \
+    liburing-dev
 cd ../..
 for package in apt/archives/*.deb; do dpkg -x "$package" .; done

@@ -283,11 +283,11 @@ static void refusal_says_what_to_do(void **state)
     expect_refusal(
         "extends: a40\nprovenance: {format: 1}\n",
         ":2: only a measured profile may have 'provenance'; this one is not, or was changed\n"
-        "  expected: only gpu, link and host; or the profile as it was measured");
+        "  expected: only gpu, link, host and disk; or the profile as it was measured");
     expect_refusal(
         "observed: {}\nextends: a40\n",
         ":1: only a measured profile may have 'observed'; this one is not, or was changed\n"
-        "  expected: only gpu, link and host; or the profile as it was measured");
+        "  expected: only gpu, link, host and disk; or the profile as it was measured");
 }
 
 static void entry_that_was_not_observed_is_refused(void **state)

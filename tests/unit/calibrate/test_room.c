@@ -52,7 +52,7 @@ static void too_little_memory_is_refused_with_its_size(void **state)
     struct room room;
     const struct room_memory host[] = {{"the GPU", 80 * GIB}, {"the host", 20 * MIB}};
     assert_false(room_find(GIB, 16 * MIB, 8, host, 2, &room, &why));
-    assert_string_equal(why.found, "too little memory: the host has 20.0 MiB free");
+    assert_string_equal(why.found, "too little room: the host has 20.0 MiB free");
     assert_string_equal(why.expected, "32.0 MiB or more free");
     assert_false(room_find(50 * MIB, 16 * MIB, 8, host, 2, &room, &why));
     assert_string_equal(why.expected, "50.0 MiB or more free"); /* 12.5 would be less than 16 */

@@ -1,0 +1,34 @@
+/* The group of the drive that keeps a folder. It is measured only where a folder is named. */
+#ifndef CALIBRATE_DISK_GROUPS_H
+#define CALIBRATE_DISK_GROUPS_H
+
+#include "calibrate/disk/scratch.h"
+#include "calibrate/measure/group.h"
+
+/* Ends with name NULL. */
+extern const struct group disk_groups[];
+
+/* Where the group makes its scratch file, and how large it is at most; borrowed. Set before the
+ * group runs. */
+struct disk_where {
+    const char *folder;
+    size_t bytes; /* a multiple of SCRATCH_LEAST */
+};
+extern struct disk_where disk_where;
+
+/* The most that a run of the group writes, besides the file itself, and reads. */
+extern const uint64_t disk_most_written, disk_most_read;
+
+bool disk_run(const struct effort *effort, uint64_t seed, struct findings *findings,
+              struct error *why);
+
+/* A probe of the drive for `figure`, a curve of the group, with blocks of `block` bytes: it is
+ * sampled beside other work, to know the drive's speed at that time. */
+struct disk_bench;
+struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t seed,
+                                     struct error *why);
+void disk_bench_destroy(struct disk_bench *bench); /* accepts NULL; not the scratch file */
+bool disk_bench_probe(struct disk_bench *bench, const char *figure, size_t block,
+                      struct probe *probe, struct error *why);
+
+#endif
