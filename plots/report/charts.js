@@ -86,7 +86,7 @@ const showCurve = () => {
             const mark = draw(svg, "path", { d: markOf(index, ...at[i]), fill: color(
                     index), class: misses(run).length ? "fails" :
                 "", "data-run": run.run });
-            const figures = () => measures.filter((one) => has(run, one))
+            const figures = () => measures.filter((one) => (one.better || one === measure) && has(run, one))
                 .map((one) => `${named(one)} ${short(shown(run, one))}`).join("\n");
             const text = () => `${run.system}, ${place(run)}\n${figures()}`;
             walked.push({ run, index, x: at[i][0], y: at[i][1], text, mark });

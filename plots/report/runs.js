@@ -7,6 +7,8 @@ const axes = data.axes;
 const measures = data.measures.map(([key, title, unit, scale, better], place) => ({ key, title,
         unit, scale, better, place }))
     .filter(({ place }) => data.runs.some((run) => run[5][place] !== null));
+/* Tables have the main measures; the chart has any. */
+const main = measures.filter(({ better }) => better !== 0);
 const runs = data.runs.map(([run, system, status, why, at, values, parts]) =>
     ({ run, system, status, why, at: axes.map((axis, i) => at[i] ?? null), values, parts }));
 const systems = [...new Set(runs.map(({ system }) => system))];
@@ -20,7 +22,7 @@ const sizes = { us: .001, ms: 1, s: 1000 };
 const targets = Object.fromEntries([...(data.targets ?? source?.dataset.targets ?? "")
     .matchAll(/(\w+)[<>]=([\d.]+)(us|ms|s)?/g)]
     .map(([, key, value, unit]) => [key, String(value * (sizes[unit] ?? 1))]));
-const goals = measures.filter(({ key }) => key in targets || ["decode_tokens_per_s", "step_us", "tpot_p99_ms",
+const goals = main.filter(({ key }) => key in targets || ["decode_tokens_per_s", "step_us", "tpot_p99_ms",
     "ttft_p99_ms", "goodput", "mass_recall", "cost_per_million_tokens"].includes(key));
 
 /* An axis that another one decides, as a machine decides its price, needs no slider of its own. Of two that decide each
@@ -84,14 +86,14 @@ const rowOf = (run, mark, cells) => {
         `fails: ${missed.join(", ")}` : "passes";
     if (mark) row.classList.add(missed.length ? "fails" : anyLimit() ? "passes" : "open");
     row.append(el("td", {}, run.system), ...cells, el("td", { title: run.why ?? "" }, verdict),
-        ...measures.map((measure) => cellOf(run, measure)));
+        ...main.map((measure) => cellOf(run, measure)));
     return row;
 };
 const headOf = (names) => {
     const row = el("tr");
     row.append(el("th", { scope: "col" }, "system"), ...names.map((name) => el(
         "th", { scope: "col" }, name)),
-        el("th", { scope: "col" }, "verdict"), ...measures.map((measure) => el(
+        el("th", { scope: "col" }, "verdict"), ...main.map((measure) => el(
         "th", { scope: "col", class: "number" }, named(measure))));
     return row;
 };
@@ -109,12 +111,12 @@ const showRuns = () => {
         1]), sort[2] === "-");
     const measure = chosen(),
         passing = some.filter((run) => misses(run).length === 0),
-        leader = measure && best(passing, measure);
+        leader = measure?.better && best(passing, measure);
     const count = anyLimit() ? `${passing.length} of ${some.length} ${some.length === 1 ? "run passes" :
         "runs pass"}. ` : "";
     const which = some.length === 1 ? "Here" : anyLimit() ? "Best of them" : "Best here";
     const what = (of) => of.title === of.unit ? of.unit : `${of.unit} ${of.title}`;
     $("verdict").textContent = count + (leader ?
         `${which}: ${leader.system}, ${short(shown(leader, measure))} ${what(measure)}.` :
-        count ? "" : "No run here has that figure.");
+        count || measure?.better === 0 ? "" : "No run here has that figure.");
 };

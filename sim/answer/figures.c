@@ -57,7 +57,18 @@ static double read_host_hit(const struct result *result)
 /* ---- all ---- */
 
 #define READ(function) COLUMN_COUNT, .read = (function)
-const struct figure_kind figure_kinds[FIGURES] = {
+enum {
+    UNIT_OF_TEXT = ANSWER_TEXT,
+    UNIT_OF_INTEGER = ANSWER_INTEGER,
+    UNIT_OF_REAL = ANSWER_REAL,
+    UNIT_OF_US = ANSWER_REAL,
+    UNIT_OF_MS = ANSWER_REAL,
+    UNIT_OF_PARTS = ANSWER_TEXT,
+    UNIT_OF_SHARES = ANSWER_TEXT,
+    UNIT_OF_BAND = ANSWER_TEXT,
+    UNIT_OF_NOTES = ANSWER_TEXT,
+};
+const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS] = {
     [FIGURE_NONE] = {.column = COLUMN_COUNT},
 #define FIGURE(id, source, kind, heading, key, meaning)                                            \
     [FIGURE_##id] = {.title = (heading),                                                           \
@@ -67,7 +78,26 @@ const struct figure_kind figure_kinds[FIGURES] = {
                      .column = source},
 #include "answer/figures.def"
 #undef FIGURE
+#define COLUMN(id, key, type, meaning)                                                             \
+    [FIGURES + COLUMN_##id] = {.title = (key),                                                     \
+                               .name = (key),                                                      \
+                               .what = (meaning),                                                  \
+                               .unit = (enum answer_unit)UNIT_OF_##type,                           \
+                               .column = COLUMN_##id},
+#include "result/columns.def"
+#undef COLUMN
 };
+
+enum figure figure_find(const char *name, size_t length)
+{
+    for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
+        if (strncmp(figure_kinds[i].name, name, length) == 0 &&
+            figure_kinds[i].name[length] == '\0') {
+            return (enum figure)i;
+        }
+    }
+    return FIGURE_NONE;
+}
 
 double figure_value(const struct result *result, enum figure figure)
 {

@@ -1,4 +1,5 @@
-/* The figures of a run that tables show, each described once (figures.def). */
+/* The figures of a run that tables show, each described once (figures.def), and behind them every
+ * column of a result, under its own name and as data have it. */
 #ifndef ANSWER_FIGURES_H
 #define ANSWER_FIGURES_H
 
@@ -10,8 +11,9 @@ enum figure {
 #define FIGURE(id, source, unit, title, name, what) FIGURE_##id,
 #include "answer/figures.def"
 #undef FIGURE
-    FIGURES
+    FIGURES /* the first column of a result */
 };
+enum { FIGURES_AND_COLUMNS = FIGURES + COLUMN_COUNT };
 
 struct figure_kind {
     enum column column; /* COLUMN_COUNT: `read` has the figure */
@@ -19,7 +21,10 @@ struct figure_kind {
     enum answer_unit unit;
     const char *title, *name, *what; /* as in a column of a frame */
 };
-extern const struct figure_kind figure_kinds[FIGURES];
+extern const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS];
+
+/* The first of this name, which need not end; FIGURE_NONE if there is none. */
+enum figure figure_find(const char *name, size_t length);
 
 /* The figure of a run, in its unit; NaN: it has none. */
 double figure_value(const struct result *result, enum figure figure);

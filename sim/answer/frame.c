@@ -1,6 +1,9 @@
 #include "answer/frame.h"
 
 #include "base/array.h"
+#include "base/name.h"
+#include "base/text.h"
+#include "result/cell.h"
 
 #include <assert.h>
 #include <math.h>
@@ -27,22 +30,103 @@ static struct frame_column whole_column(const struct frame_column *column)
     return whole;
 }
 
-struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why)
+/* The place of the column of this name, which need not end; `column_count` if there is none. */
+static uint32_t place_of(const struct frame *frame, const char *name, size_t length)
 {
-    struct frame *frame = array_zeroed(1, sizeof *frame, why);
-    if (frame == NULL) {
-        return NULL;
+    uint32_t i = 0;
+    for (; i < frame->column_count; i++) {
+        const char *own = frame->columns[i].name;
+        if (own != NULL && strncmp(own, name, length) == 0 && own[length] == '\0') {
+            break;
+        }
     }
-    frame->columns = array_zeroed(count, sizeof *frame->columns, why);
-    if (frame->columns == NULL) {
+    return i;
+}
+
+static void near_add(struct name_near *near, const char *given, const char *name)
+{
+    bool known = name == NULL;
+    for (size_t i = 0; i < near->count; i++) {
+        known = known || strcmp(near->names[i], name) == 0;
+    }
+    if (!known) {
+        name_near_add(near, name, name_distance(given, name));
+    }
+}
+
+/* A column that is not among the frame's may be a figure of any table, or a column of results. */
+static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
+{
+    struct name_near near = {.count = 0};
+    char text[64] = "";
+    enum figure figure = figure_find(name, length);
+    if (frame->columns[place_of(frame, name, length)].title != NULL) {
+        return true;
+    }
+    if (figure != FIGURE_NONE) {
+        frame->columns[frame->column_count++] =
+            whole_column(&(struct frame_column){.figure = figure, .extra = true});
+        return true;
+    }
+    strncat(text, name, length < sizeof text ? length : sizeof text - 1);
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        near_add(&near, text, frame->columns[i].name);
+    }
+    for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
+        near_add(&near, text, figure_kinds[i].name);
+    }
+    error_usage(why, "--columns", 0, "there is no column '%s'", text);
+    return name_near_expect(&near, "'spillway list columns'", why);
+}
+
+static bool check_titles(const struct frame *frame, struct error *why)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        count += frame->columns[i].title != NULL;
+    }
+    return count <= TABLE_MOST_COLUMNS ||
+           (error_usage(why, NULL, 0, "a table of %u columns is too wide", count),
+            error_expect(why, "at most %d columns, or --json", TABLE_MOST_COLUMNS));
+}
+
+struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
+                                const struct table_view *view, struct error *why)
+{
+    const char *rest = view != NULL ? view->columns : NULL, *item;
+    size_t length,
+        most = count + (rest != NULL ? strlen(rest) : 0) + 1; /* ends with an empty one */
+    struct frame *frame = array_zeroed(1, sizeof *frame, why);
+    bool good = frame != NULL;
+    if (good) {
+        frame->columns = array_zeroed(most, sizeof *frame->columns, why);
+        good = frame->columns != NULL;
+    }
+    for (uint32_t i = 0; good && i < count; i++) {
+        frame->columns[frame->column_count++] = whole_column(&columns[i]);
+    }
+    while (good && text_item(&rest, &item, &length)) {
+        good = append_chosen(frame, item, length, why);
+    }
+    good = good && check_titles(frame, why);
+    if (!good) {
         frame_destroy(frame);
         return NULL;
     }
-    frame->column_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        frame->columns[i] = whole_column(&columns[i]);
-    }
     return frame;
+}
+
+struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why)
+{
+    return frame_create_view(columns, count, NULL, why);
+}
+
+bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
+                      uint32_t count, struct error *why)
+{
+    struct frame *frame = frame_create_view(columns, count, view, why);
+    frame_destroy(frame);
+    return frame != NULL;
 }
 
 static void clear_cell(struct frame_cell *cell)
@@ -76,14 +160,9 @@ bool frame_ok(const struct frame *frame, struct error *why)
 
 uint32_t frame_find(const struct frame *frame, const char *name)
 {
-    uint32_t i = 0;
-    for (; frame != NULL; i++) {
-        assert(i < frame->column_count);
-        if (frame->columns[i].name != NULL && strcmp(frame->columns[i].name, name) == 0) {
-            break;
-        }
-    }
-    return i;
+    uint32_t place = frame != NULL ? place_of(frame, name, strlen(name)) : 0;
+    assert(frame == NULL || place < frame->column_count);
+    return place;
 }
 
 double frame_value(const struct frame *frame, uint32_t row, uint32_t column)
@@ -215,7 +294,12 @@ void frame_result(struct frame *frame, const struct result *result)
     for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
         double low = NAN, high = NAN;
+        char text[CELL_SIZE];
         if (column->figure == FIGURE_NONE) {
+            continue;
+        }
+        if (column->unit == ANSWER_TEXT) {
+            frame_text(frame, i, cell_text(result, figure_kinds[column->figure].column, text));
             continue;
         }
         if (!column->single) {

@@ -74,6 +74,12 @@ struct frame {
 
 /* Columns are copied, their texts are not. NULL when memory is out. */
 struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why);
+
+/* The same for a table of which a reader chose columns (NULL: the usual). Behind the frame's own
+ * stand those of other tables and of results (result/columns.def); frame_result() fills them. NULL,
+ * too, if there is no column of a chosen name. */
+struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
+                                const struct table_view *view, struct error *why);
 void frame_destroy(struct frame *frame); /* NULL is fine */
 
 /* The place of the column of this name, which there is. */
@@ -130,7 +136,7 @@ void frame_failed(struct frame *frame, uint32_t column, const struct result *res
 
 /* ---- for people ---- */
 
-/* Does each name of the view belong to one of the columns? An error lists those that do. */
+/* Would frame_create_view() know every name of the view? */
 bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
                       uint32_t count, struct error *why);
 

@@ -139,20 +139,6 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
 
 /* ---- what a reader can choose ---- */
 
-bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
-                      uint32_t count, struct error *why)
-{
-    struct shown shown;
-    struct frame *frame = frame_create(columns, count, why);
-    if (frame == NULL) {
-        return false;
-    }
-    list_shown(frame, &shown);
-    bool good = table_view_check(view, shown.columns, shown.count, why);
-    frame_destroy(frame);
-    return good;
-}
-
 void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
                          FILE *out)
 {

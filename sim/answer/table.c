@@ -1,7 +1,6 @@
 #include "answer/table.h"
 
 #include "base/array.h"
-#include "base/name.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -136,28 +135,6 @@ static uint32_t table_find_column(const struct table_column *columns, uint32_t c
         i++;
     }
     return i;
-}
-
-bool table_view_check(const struct table_view *view, const struct table_column *columns,
-                      uint32_t count, struct error *why)
-{
-    const char *rest = view->columns, *item, *names[TABLE_MOST_COLUMNS + 1];
-    uint32_t named = 0;
-    size_t length;
-    for (uint32_t i = 0; i < count; i++) {
-        names[named] = columns[i].name;
-        named += columns[i].name != NULL;
-    }
-    names[named] = NULL;
-    while (rest != NULL && text_item(&rest, &item, &length)) {
-        char name[64] = "";
-        strncat(name, item, length < sizeof name ? length : sizeof name - 1);
-        if (table_find_column(columns, count, item, length) == count) {
-            error_usage(why, "--columns", 0, "the table has no column '%s'", name);
-            return name_expect(name, names, why);
-        }
-    }
-    return true;
 }
 
 void table_choose(struct table *table, const struct table_view *view)

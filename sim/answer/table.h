@@ -20,7 +20,7 @@
 #define TABLE_WIDTH 100
 size_t table_width(void);
 
-#define TABLE_MOST_COLUMNS 32
+#define TABLE_MOST_COLUMNS 48
 
 struct table_column {
     const char *title; /* copied */
@@ -41,10 +41,6 @@ struct table_view {
     bool why;            /* all notes below the table, also on what its figures rest on */
 };
 
-/* Does each name of the view belong to one of the columns? An error lists those that do. */
-bool table_view_check(const struct table_view *view, const struct table_column *columns,
-                      uint32_t count, struct error *why);
-
 struct table;
 
 struct table *table_create(const struct table_column *columns, uint32_t count, struct error *why);
@@ -55,8 +51,7 @@ void table_destroy(struct table *table);
  * wrapped. */
 bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why);
 
-/* Show what the view asks for, which table_view_check() passed: columns without a name first, then
- * the chosen ones. */
+/* Show what the view asks for: columns without a name first, then the chosen ones, which exist. */
 void table_choose(struct table *table, const struct table_view *view);
 
 /* Print head and rows; without titles there is no head. */

@@ -60,7 +60,7 @@ static void print_meaning(FILE *out)
 static bool give_rows(const struct arguments *arguments, const struct ablation *ablation,
                       struct store *store, struct error *why)
 {
-    struct frame *frame = ablate_frame(ablation, true, why);
+    struct frame *frame = ablate_frame(ablation, NULL, why);
     const struct store_frame rows = {.table = "ablations", .frame = frame};
     bool good = frame != NULL && (store == NULL || store_put_frames(store, &rows, 1, why)) &&
                 (!arguments_given(arguments, JSON) || frame_print_json(frame, stdout, why));

@@ -175,16 +175,17 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     put_payoff(ablation, row, frame);
 }
 
-struct frame *ablate_frame(const struct ablation *ablation, bool idle, struct error *why)
+struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
+                           struct error *why)
 {
     struct frame_column own[COLUMNS];
     memcpy(own, columns, sizeof own);
     own[DATA_step_us].decimals = own[DATA_saves_us].decimals = ablate_decimals(ablation);
-    struct frame *frame = frame_create(own, COLUMNS, why);
+    struct frame *frame = frame_create_view(own, COLUMNS, view, why);
     for (uint32_t i = 0; frame != NULL && i < ablation->row_count; i++) {
         const struct ablation_row *row = &ablation->rows[i];
         bool mechanism = row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
-        if (idle || !mechanism || !ablate_is_idle(ablation, row->mechanism)) {
+        if (view == NULL || !mechanism || !ablate_is_idle(ablation, row->mechanism)) {
             ablate_frame_put_row(ablation, i, frame);
         }
     }

@@ -17,7 +17,7 @@ enum { NAMES = ABLATE_NAMES, LINE = 4096 };
 static bool print_rows(const struct ablation *ablation, const struct table_view *view, FILE *out,
                        struct error *why)
 {
-    struct frame *frame = ablate_frame(ablation, false, why);
+    struct frame *frame = ablate_frame(ablation, view, why);
     bool good = frame != NULL && frame_print(frame, view, out, why);
     frame_destroy(frame);
     return good;

@@ -11,9 +11,10 @@
 /* The columns of the rows below. */
 const struct frame_column *ablate_columns(uint32_t *count);
 
-/* The rows, for tables, JSON and the database; `idle`: with those of mechanisms that change no
- * step. NULL when memory is out. The caller frees it. */
-struct frame *ablate_frame(const struct ablation *ablation, bool idle, struct error *why);
+/* The rows. `view`: of a table for people; NULL: of JSON and the database, also with those of
+ * mechanisms that change no step. NULL as of frame_create_view(). The caller frees it. */
+struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
+                           struct error *why);
 
 bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
                    struct error *why);

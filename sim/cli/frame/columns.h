@@ -8,7 +8,8 @@
 #define COLUMNS_OPTION                                                                             \
     {                                                                                              \
         .name = "--columns", .argument = "NAME,...", .list = true,                                 \
-        .summary = "show these columns of the table, in this order; their names are below"         \
+        .summary =                                                                                 \
+            "show these columns, in this order: of the table, as below, or any of 'list columns'"  \
     }
 
 #define WIDE_OPTION                                                                                \

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct list *const lists[] = {
-    &list_systems,    &list_models, &list_hardware, &list_policies,
-    &list_mechanisms, &list_traces, &list_engines,  &list_routers,
+    &list_systems, &list_models,  &list_hardware, &list_policies, &list_mechanisms,
+    &list_traces,  &list_engines, &list_routers,  &list_columns,
 };
 
 static bool list_print(const struct list *list, struct error *why)

@@ -8,6 +8,8 @@
 #include "serve/routing.h"
 #include "serve/server_engine.h"
 
+#include <string.h>
+
 /* ---- policies and mechanisms ---- */
 
 static const struct frame_column policy_columns[] = {
@@ -67,6 +69,27 @@ static bool add_mechanisms(struct frame *frame, struct error *why)
 }
 
 const struct list list_mechanisms = {"mechanisms", LIST_COLUMNS(mechanism_columns), add_mechanisms};
+
+/* ---- columns ---- */
+
+static const struct frame_column result_columns[] = {
+    {.title = "column"},
+    {.title = "what it is", .wrap = true},
+};
+
+static bool add_columns(struct frame *frame, struct error *why)
+{
+    (void)why;
+    for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
+        const struct figure_kind *kind = &figure_kinds[i];
+        if ((int)figure_find(kind->name, strlen(kind->name)) == i) {
+            frame_add(frame, (const char *[]){kind->name, kind->what}, 2);
+        }
+    }
+    return true;
+}
+
+const struct list list_columns = {"columns", LIST_COLUMNS(result_columns), add_columns};
 
 /* ---- engines ---- */
 

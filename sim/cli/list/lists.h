@@ -14,8 +14,9 @@ struct list {
 };
 #define LIST_COLUMNS(columns) columns, sizeof columns / sizeof columns[0]
 
-extern const struct list list_systems, list_models, list_hardware, list_traces;      /* files */
-extern const struct list list_policies, list_mechanisms, list_engines, list_routers; /* words */
+extern const struct list list_systems, list_models, list_hardware, list_traces; /* files */
+extern const struct list list_policies, list_mechanisms, list_engines, list_routers,
+    list_columns; /* words */
 
 /* Print every figure that the machine `name` states, with its basis and source. */
 bool list_machine(const char *name, struct error *why);

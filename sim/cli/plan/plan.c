@@ -235,17 +235,15 @@ static bool plan_command_read_options(const struct arguments *arguments,
 }
 
 static bool plan_command_read_columns(const struct arguments *arguments,
-                                      const struct scenario *scenario,
-                                      const struct planning_options *with, struct table_view *out,
+                                      const struct scenario *scenario, struct table_view *out,
                                       struct error *why)
 {
-    enum column best = with->by_figure ? with->best : COLUMN_COUNT;
     uint32_t count;
-    const struct frame_column *columns = tradeoff_columns(scenario_serves(scenario), &count);
+    const struct frame_column *columns = arguments_given(arguments, PARETO)
+                                             ? tradeoff_columns(scenario_serves(scenario), &count)
+                                             : plan_columns(&count);
     return view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, out, why) &&
-           (arguments_given(arguments, PARETO)
-                ? frame_view_check(out, columns, count, why)
-                : plan_check_columns(&with->targets, best, out, why));
+           frame_view_check(out, columns, count, why);
 }
 
 /* ---- the answer ---- */
@@ -253,7 +251,7 @@ static bool plan_command_read_columns(const struct arguments *arguments,
 static bool plan_command_print_json(const struct planning *planning, const struct targets *targets,
                                     struct error *why)
 {
-    struct frame *frame = plan_frame(planning, targets, false, why);
+    struct frame *frame = plan_frame(planning, targets, NULL, why);
     bool good = frame != NULL && frame_print_json(frame, stdout, why);
     frame_destroy(frame);
     return good;
@@ -348,7 +346,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     good = good && question_begin(&runs, &scenario, with.jobs, false, why) &&
            question_cache(&runs, arguments, NO_CACHE) &&
            plan_question_read(&scenario, pareto, &with, why) &&
-           plan_command_read_columns(arguments, &scenario, &with, &view, why) &&
+           plan_command_read_columns(arguments, &scenario, &view, why) &&
            (pareto ? plan_command_weigh : plan)(arguments, &scenario, &with, &view, why);
     question_end(&runs, &scenario);
     store_close(with.store);

@@ -45,10 +45,11 @@ enum {
     TPOT,
     RATE,
     COST,
-    FIXED_COLUMNS
+    FIXED_COLUMNS,
+    WORD = FIXED_COLUMNS /* the last column, behind those of targets */
 };
 
-static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
+static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
     [SYSTEM] = {.title = "system", .key = "system"},
     [HARDWARE] = {.key = "hardware"}, /* shown if candidates differ in it */
     [LEFT_OUT] = {.key = "left_out"},
@@ -82,11 +83,12 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS] = {
     [TPOT] = {.figure = FIGURE_TPOT, .optional = true},
     [RATE] = {.figure = FIGURE_RATE, .optional = true},
     [COST] = {.figure = FIGURE_COST, .optional = true},
+    [WORD] = {.title = "", .name = "verdict", .what = "wins, or ties with what wins"},
 };
 
 const struct frame_column *plan_columns(uint32_t *count)
 {
-    *count = FIXED_COLUMNS;
+    *count = FIXED_COLUMNS + 1;
     return fixed_columns;
 }
 
@@ -122,7 +124,7 @@ static bool plan_frame_is_shown(const struct plan_frame_report *report, enum col
 static void plan_frame_list_columns(struct plan_frame_report *report)
 {
     uint32_t count = FIXED_COLUMNS;
-    memcpy(report->columns, fixed_columns, sizeof fixed_columns);
+    memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
     for (uint32_t i = 0; i < report->targets->count + 1; i++) {
         bool last = i == report->targets->count;
         const struct target *target = last ? &report->compared : &report->targets->all[i];
@@ -133,16 +135,8 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
                 (struct frame_column){.title = name, .unit = ANSWER_REAL, .name = name};
         }
     }
-    report->columns[count++] = (struct frame_column){.title = "", .name = "verdict"};
+    report->columns[count++] = fixed_columns[WORD];
     report->column_count = count;
-}
-
-bool plan_check_columns(const struct targets *targets, enum column best,
-                        const struct table_view *view, struct error *why)
-{
-    struct plan_frame_report report = {.targets = targets, .compared = {.column = best}};
-    plan_frame_list_columns(&report);
-    return frame_view_check(view, report.columns, report.column_count, why);
 }
 
 /* Is there a batch to show that is not the axis? A violation takes its place. */
@@ -353,22 +347,22 @@ static void plan_frame_put_shown(const struct plan_frame_report *report,
 /* ---- all of it ---- */
 
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
-                         bool for_people, struct error *why)
+                         const struct table_view *view, struct error *why)
 {
     struct plan_frame_report report = {
         .planning = planning, .targets = targets, .compared = {.column = planning->best}};
     fit_columns(&report);
-    report.frame = frame_create(report.columns, report.column_count, why);
+    report.frame = frame_create_view(report.columns, report.column_count, view, why);
     bool good = report.frame != NULL;
     for (uint32_t i = 0; good && i < planning->count; i++) {
         const struct search *search = &planning->searches[i];
-        if (for_people && search->candidate->left_out[0] != '\0') {
+        if (view != NULL && search->candidate->left_out[0] != '\0') {
             continue;
         }
         frame_row(report.frame);
         frame_text(report.frame, SYSTEM, search->candidate->system);
         frame_text(report.frame, HARDWARE, search->candidate->machine);
-        if (for_people) {
+        if (view != NULL) {
             plan_frame_put_shown(&report, search);
         } else {
             good = plan_frame_put_data(&report, search, why);

@@ -58,7 +58,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
-    struct frame *frame = notes != NULL ? plan_frame(planning, targets, true, why) : NULL;
+    struct frame *frame = notes != NULL ? plan_frame(planning, targets, view, why) : NULL;
     bool good = frame != NULL;
     if (good) {
         plan_notes_add(planning, targets, notes);

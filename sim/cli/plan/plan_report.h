@@ -28,16 +28,11 @@ void plan_notes_add(const struct planning *planning, const struct targets *targe
 const struct frame_column *plan_columns(uint32_t *count);
 const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
 
-/* Does the table of a plan for these targets, each of which has a column, have those of `view`?
- *   best   the figure that is compared, which has a column, too; COLUMN_COUNT: none */
-bool plan_check_columns(const struct targets *targets, enum column best,
-                        const struct table_view *view, struct error *why);
-
 /* For people: a Pareto front, one row per run. */
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
                      const struct table_view *view, FILE *out, struct error *why);
 
-/* One row per candidate. For people without those that were left out; else with these keys:
+/* One row per candidate. For people (`view`) without those that were left out; else with these keys:
  *
  *   system hardware   as named in the request
  *   left_out          why it was not considered, or null
@@ -56,7 +51,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
  *
  * NULL with `why` if a row cannot be made. The caller frees it. */
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
-                         bool for_people, struct error *why);
+                         const struct table_view *view, struct error *why);
 
 /* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that
  * has no runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */

@@ -57,18 +57,19 @@ const struct frame_column *tradeoff_columns(bool serves, uint32_t *count)
 /* ---- the table ---- */
 
 /* Each axis of servers is a title. */
-static struct frame *create_frame(const struct tradeoff *tradeoff, struct error *why)
+static struct frame *create_frame(const struct tradeoff *tradeoff, const struct table_view *view,
+                                  struct error *why)
 {
     const struct whatif *study = &tradeoff->studies[tradeoff->pareto[0].study];
     struct frame_column own[SERVED];
     if (!tradeoff->serves) {
-        return frame_create(columns, COLUMNS, why);
+        return frame_create_view(columns, COLUMNS, view, why);
     }
     memcpy(own, served, sizeof served);
     for (uint32_t i = 0; i < study->axis_count; i++) {
         own[AXIS + i].title = axis_title(&study->axes[i]);
     }
-    return frame_create(own, SERVED, why);
+    return frame_create_view(own, SERVED, view, why);
 }
 
 /* Decode steps show their budget if the study varied it; the batch, the other axis, is a figure. */
@@ -113,11 +114,11 @@ static void tradeoff_report_print_title(const struct tradeoff *tradeoff,
 static bool tradeoff_report_print_runs(const struct tradeoff *tradeoff,
                                        const struct table_view *view, FILE *out, struct error *why)
 {
-    struct frame *frame = create_frame(tradeoff, why);
-    for (uint32_t i = 0; i < tradeoff->pareto_count; i++) {
+    struct frame *frame = create_frame(tradeoff, view, why);
+    for (uint32_t i = 0; frame != NULL && i < tradeoff->pareto_count; i++) {
         tradeoff_report_put_run(tradeoff, &tradeoff->pareto[i], frame);
     }
-    bool good = frame_print(frame, view, out, why);
+    bool good = frame != NULL && frame_print(frame, view, out, why);
     frame_destroy(frame);
     return good;
 }

@@ -3,6 +3,7 @@
 #include "base/find.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/result.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -94,13 +95,27 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
+static void append_cells(FILE *out)
+{
+    fputs(", cell(id, place, key, what, value) AS (", out);
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        const struct column_kind *kind = &column_kinds[i];
+        fprintf(out, "%sSELECT id, %d, '%s', ", i > 0 ? " UNION ALL " : "", i, kind->name);
+        append_quoted(kind->what, strlen(kind->what), out);
+        fprintf(out, ", %s FROM ok\n", kind->name);
+    }
+    fputs(")\n", out);
+}
+
 /* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
 static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
                          struct error *why)
 {
     append_only(statement, out);
     for (const char *const *file = statement->begin; *file != NULL; file++) {
-        if (!append_file(*file, out, why)) {
+        if (strcmp(*file, PLOT_CELLS) == 0) {
+            append_cells(out);
+        } else if (!append_file(*file, out, why)) {
             return false;
         }
     }

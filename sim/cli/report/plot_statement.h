@@ -13,8 +13,13 @@
 
 #include "store/store.h"
 
+/* The table `cell` (id, place, key, what, value): a row for each column of each run, so that no query
+ * has to list the columns of results. */
+#define PLOT_CELLS "cells"
+
 struct plot_statement {
-    const char *const *begin; /* files of the folder plots, without their .sql; ends with NULL */
+    const char *const *begin; /* files of the folder plots, without their .sql, or PLOT_CELLS behind
+                               * runs.sql; ends with NULL */
     const char *end;          /* the last file */
     const char *const *only;  /* [only_count] */
     uint32_t only_count;

@@ -19,6 +19,7 @@ enum { OUTPUT, NO_PICTURES, STEPS };
 
 static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
+static const char *const of_cells[] = {"every", "runs", PLOT_CELLS, "report/choices", NULL};
 static const char *const of_walks[] = {"studied", "runs", "walked", NULL};
 static const char *const of_curves[] = {"points", NULL};
 static const char *const of_all[] = {NULL};
@@ -52,6 +53,7 @@ static const struct report_kind figures[] = {
     {"runs", of_runs, false, 200, "Runs of decode steps", false},
     {"families", of_runs, false, 200, "The same runs with each family of recordings", false},
     {"served", of_runs, false, 200, "Runs of a server", false},
+    {"columns", of_cells, true, 200, "All that is known of the first runs", true},
     {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)", false},
     {"stalls", of_runs, true, 100,
      "Time in which the GPU's main stream waits, by cause (% of the step)", false},

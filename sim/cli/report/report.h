@@ -3,6 +3,7 @@
 #define CLI_REPORT_REPORT_H
 
 #include "cli/frame/database.h"
+#include "cli/report/plot_statement.h"
 #include "cli/report/report_answer.h"
 #include "cli/report/report_table.h"
 

@@ -149,7 +149,7 @@ static const char *first_run(const struct report *report)
 
 bool report_write_explore(const struct report *report, struct error *why)
 {
-    static const char *const of_runs[] = {"every", "runs", NULL};
+    static const char *const of_runs[] = {"every", "runs", PLOT_CELLS, NULL};
     struct report_table table;
     if (!report_table_read(report->store, of_runs, "explore", false, &table, why)) {
         return false;

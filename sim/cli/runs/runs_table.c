@@ -88,9 +88,8 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     memcpy(&columns[FIRST_KEY + runs->key_count], figures, count * sizeof *columns);
     runs->notes = runs_notes_create(why);
     runs->draws.precision = precision;
-    runs->frame = frame_create(columns, FIRST_KEY + runs->key_count + count, why);
-    if (!frame_view_check(view, figures, count, why) || runs->notes == NULL ||
-        runs->frame == NULL) {
+    runs->frame = frame_create_view(columns, FIRST_KEY + runs->key_count + count, view, why);
+    if (runs->notes == NULL || runs->frame == NULL) {
         runs_table_destroy(runs);
         return NULL;
     }

@@ -105,11 +105,11 @@ bool whatif_points_table(const struct whatif *whatif, const struct whatif_findin
     for (uint32_t i = FIRST_FIGURE; i < count; i++) {
         adapt(whatif, &columns[i]);
     }
-    struct frame *frame = frame_create(columns, count, why);
-    for (uint32_t i = 0; i < whatif->count; i++) {
+    struct frame *frame = frame_create_view(columns, count, view, why);
+    for (uint32_t i = 0; frame != NULL && i < whatif->count; i++) {
         whatif_table_put_point(whatif, findings, i, frame);
     }
-    bool good = frame_print(frame, view, out, why);
+    bool good = frame != NULL && frame_print(frame, view, out, why);
     frame_destroy(frame);
     return good;
 }

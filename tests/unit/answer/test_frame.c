@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NAME, STEP, SAVES, NOTE, COLUMNS };
 static const struct frame_column columns[COLUMNS] = {
@@ -38,18 +39,24 @@ static void add_run(struct frame *frame, const char *name, int64_t step_ns)
     result_release(&result);
 }
 
-static void assert_written(struct frame *frame, bool json, const char *expected)
+static void assert_form(struct frame *frame, bool json, const struct table_view *view,
+                        const char *expected)
 {
     char *text = NULL;
     size_t size = 0;
     struct error why;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_true(json ? frame_print_json(frame, out, &why) : frame_print(frame, NULL, out, &why));
+    assert_true(json ? frame_print_json(frame, out, &why) : frame_print(frame, view, out, &why));
     fclose(out);
     assert_string_equal(text, expected);
     free(text);
     frame_destroy(frame);
+}
+
+static void assert_written(struct frame *frame, bool json, const char *expected)
+{
+    assert_form(frame, json, NULL, expected);
 }
 
 static struct frame *two_runs(void)
@@ -220,6 +227,31 @@ static void only_titles_can_be_chosen(void **state)
     assert_false(frame_view_check(&(struct table_view){.columns = "note"}, columns, COLUMNS, &why));
 }
 
+/* So does every column of a result, under its own name, with its range. */
+static void a_column_of_results_can_be_chosen(void **state)
+{
+    (void)state;
+    struct error why;
+    const struct table_view view = {.columns = "policy,step_us"};
+    struct frame *frame = frame_create_view(columns, COLUMNS, &view, &why);
+    assert_non_null(frame);
+    add_run(frame, "a", 63280000);
+    assert_form(frame, false, &view,
+                "name  saves ms  policy  step_us\n"
+                "a            -  -         63300\n");
+}
+
+static void an_unknown_column_is_told_the_nearest(void **state)
+{
+    (void)state;
+    struct error why;
+    const struct table_view view = {.columns = "step,hit_ration"};
+    assert_null(frame_create_view(columns, COLUMNS, &view, &why));
+    assert_string_equal(why.found, "there is no column 'hit_ration'");
+    assert_non_null(strstr(why.expected, "'spillway list columns'"));
+    assert_string_equal(why.nearest, "hit_ratio");
+}
+
 /* Its interval is its range in data. */
 static void a_mean_stands_for_a_figure(void **state)
 {
@@ -294,6 +326,8 @@ int main(void)
         cmocka_unit_test(a_list_that_cannot_be_written_spoils_its_frame),
         cmocka_unit_test(a_row_can_be_read_downwards),
         cmocka_unit_test(only_titles_can_be_chosen),
+        cmocka_unit_test(a_column_of_results_can_be_chosen),
+        cmocka_unit_test(an_unknown_column_is_told_the_nearest),
         cmocka_unit_test(a_mean_stands_for_a_figure),
         cmocka_unit_test(a_row_can_be_gone_back_to),
         cmocka_unit_test(a_failed_run_says_why),

@@ -164,8 +164,6 @@ static const struct table_column named[] = {
 static struct table *choose(const struct table_view *view)
 {
     struct table *table = create(named, 6);
-    struct error why;
-    assert_true(table_view_check(view, named, 6, &why));
     table_choose(table, view);
     ADD(table, "clo", "4", "5 GiB", "l", NULL, "link 3, sync 1");
     ADD(table, "h2o", "8", "too large");
@@ -202,17 +200,6 @@ static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
                                  "h2o         8  too large\n");
 }
 
-static void an_unknown_column_is_told_what_there_is(void **state)
-{
-    (void)state;
-    struct error why;
-    const struct table_view view = {.columns = "batch,hmb"};
-    assert_false(table_view_check(&view, named, 6, &why));
-    assert_string_equal(why.found, "the table has no column 'hmb'");
-    assert_non_null(strstr(why.expected, "batch, hbm, long, none, waits"));
-    assert_string_equal(why.nearest, "hbm");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,7 +214,6 @@ int main(void)
         cmocka_unit_test(extra_columns_are_not_usual),
         cmocka_unit_test(chosen_columns_stand_in_their_order),
         cmocka_unit_test(a_wide_table_leaves_out_nothing_that_a_row_has),
-        cmocka_unit_test(an_unknown_column_is_told_what_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
