@@ -77,7 +77,7 @@ static const struct frame_column result_columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
-static bool add_columns(struct frame *frame, struct error *why)
+static bool list_words_add_columns(struct frame *frame, struct error *why)
 {
     (void)why;
     for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
@@ -89,7 +89,7 @@ static bool add_columns(struct frame *frame, struct error *why)
     return true;
 }
 
-const struct list list_columns = {"columns", LIST_COLUMNS(result_columns), add_columns};
+const struct list list_columns = {"columns", LIST_COLUMNS(result_columns), list_words_add_columns};
 
 /* ---- engines ---- */
 
