@@ -28,8 +28,12 @@ static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced",
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
 static const char *const prefix_values[] = {"none", "gpu", "two-tier", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
-const char *const prefix_evictions[] = {"none", "lru",    "fifo",  "lfu", "clock",
-                                        "arc",  "s3fifo", "sieve", NULL};
+const char *const prefix_evictions[] = {"none",
+#define POLICY(id)
+#define EVICTION(id) #id,
+#include "policy/policies.def"
+#undef POLICY
+                                        NULL};
 static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", NULL};
 static const char *const preemption_values[] = {"recompute", "swap", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};

@@ -1,6 +1,6 @@
 /* The table of policies and their common code.
  *
- * A new policy is a file and a row here; `list policies`, the nearest name in messages and the
+ * A new policy is a file and a row of policies.def; `list policies`, the nearest name in messages and the
  * property tests walk the rows.
  */
 #include "policy/policy.h"
@@ -17,10 +17,10 @@ const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
 
 const struct policy_kind *const policies[] = {
-    &policy_none,       &policy_lru,          &policy_fifo,       &policy_lfu,
-    &policy_clock,      &policy_arc,          &policy_lecar,      &policy_s3fifo,
-    &policy_sieve,      &policy_opt,          &policy_opt_bypass, &policy_qsac,
-    &policy_window_maw, &policy_heavy_hitter, &policy_prefix,     NULL,
+#define POLICY(id) &policy_##id,
+#include "policy/policies.def"
+#undef POLICY
+    NULL,
 };
 
 enum { ROWS = sizeof policies / sizeof policies[0] - 1 };

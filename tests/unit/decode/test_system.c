@@ -571,9 +571,28 @@ static void systems_differ_as_they_say(void **state)
     }
 }
 
+/* A row of policies.def says what the policy itself does. */
+static void prefixes_are_evicted_by_every_policy_that_can(void **state)
+{
+    (void)state;
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        const struct policy_kind *kind = policies[i];
+        bool can = kind->holds != NULL && !kind->by_position && !kind->draws_lots &&
+                   !kind->needs_queries && !kind->needs_next_use,
+             named = false;
+        for (size_t value = 1; prefix_evictions[value] != NULL; value++) {
+            named = named || strcmp(prefix_evictions[value], kind->name) == 0;
+        }
+        if (can != named) {
+            fail_msg("%s: POLICY and EVICTION mixed up", kind->name);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prefixes_are_evicted_by_every_policy_that_can),
         cmocka_unit_test(empty_preset_is_all_defaults),
         cmocka_unit_test(every_value_of_a_choice_is_its_number),
         cmocka_unit_test(keys_are_read_in_their_units),
