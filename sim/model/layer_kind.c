@@ -3,6 +3,12 @@
 
 #include "model/whole.h"
 
+bool layer_slides(const struct model_layer *layer)
+{
+    const struct layer_kind *kind = &layer_kinds[layer->attention];
+    return kind->heads && kind->local;
+}
+
 uint32_t layer_kv_heads(const struct model *model, const struct model_layer *layer)
 {
     return layer->kv_heads > 0 ? layer->kv_heads : model->kv_heads;
@@ -100,17 +106,117 @@ static uint64_t no_state(const struct model *model, const struct model_layer *la
     return no_entry(model, layer);
 }
 
+/* ---- attention in a prompt ---- */
+
+/* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
+ * sees all of them. */
+static double pairs(double tokens, double most)
+{
+    return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;
+}
+
+/* The same when each token sees those of its chunk. */
+static double chunk_pairs(uint64_t tokens, uint64_t chunk)
+{
+    double whole = (double)(tokens / chunk), size = (double)chunk, rest = (double)(tokens % chunk);
+    return whole * size * size / 2 + rest * rest / 2;
+}
+
+/* The delta rule in chunks: K Kᵀ, Q Kᵀ, and triangular products with K and V inside a chunk, and
+ * three products with the state (arXiv:2412.06464). */
+static double delta_flops(const struct model *model, const struct model_layer *at, uint64_t tokens)
+{
+    (void)at;
+    double heads = (double)whole_share(model->linear.value_heads, model->tensor_parallel);
+    double key = model->linear.key_dim, value = model->linear.value_dim;
+    double inside = MODEL_LINEAR_CHUNK * (3 * key + 2 * value), state = 3 * key * value;
+    return 2 * (double)tokens * heads * (inside + state);
+}
+
+/* Of compressed layers: the window, and the entries of several tokens, all or those selected. */
+static double compressed_flops(const struct model *model, const struct model_layer *at,
+                               uint64_t count)
+{
+    double tokens = (double)count, ratio = at->ratio,
+           dims = 4.0 * model_query_heads(model) * model->head_dim;
+    bool selects = layer_selects(model, at);
+    if (at->ratio == 0) {
+        return pairs(tokens, at->window) * dims;
+    }
+    double chosen = selects ? model->index_topk : tokens;
+    double beside = pairs(tokens / ratio, chosen) * ratio;
+    double scores =
+        selects ? tokens * tokens / 2 / ratio * 2 * model->index_heads * model->index_dim : 0;
+    return (pairs(tokens, at->window) + beside) * dims + scores;
+}
+
+static double heads_token(const struct model *model, const struct model_layer *at)
+{
+    return 2.0 * ((double)layer_key_dim(model, at) + layer_value_dim(model, at));
+}
+
+static double heads_flops(const struct model *model, const struct model_layer *at, uint64_t tokens)
+{
+    double most = (double)layer_kinds[at->attention].entries(at, tokens);
+    return pairs((double)tokens, most) * model_query_heads(model) * heads_token(model, at);
+}
+
+static double chunked_flops(const struct model *model, const struct model_layer *at,
+                            uint64_t tokens)
+{
+    return chunk_pairs(tokens, at->window) * model_query_heads(model) * heads_token(model, at);
+}
+
+/* Heads are expanded, and their keys carry positions beside. */
+static double latent_token(const struct model *model, const struct model_layer *at)
+{
+    (void)at;
+    return 2.0 * (model->head_dim + model->rope_dim + model->value_dim);
+}
+
+static double latent_flops(const struct model *model, const struct model_layer *at, uint64_t count)
+{
+    double tokens = (double)count,
+           dims = (double)model->head_dim + model->rope_dim + model->value_dim;
+    double selected = model->index_topk > 0 ? model->index_topk : tokens;
+    double index = at->shares_index ? 0 : 2.0 * model->index_heads * model->index_dim;
+    return pairs(tokens, selected) * 2 * model_query_heads(model) * dims +
+           pairs(tokens, tokens) * index;
+}
+
+static double compressed_token(const struct model *model, const struct model_layer *at)
+{
+    (void)at;
+    return 4.0 * model->head_dim;
+}
+
+static double no_flops(const struct model *model, const struct model_layer *at, uint64_t tokens)
+{
+    (void)tokens;
+    return (double)no_entry(model, at);
+}
+
+static double no_token(const struct model *model, const struct model_layer *at)
+{
+    return (double)no_entry(model, at);
+}
+
 const struct layer_kind layer_kinds[ATTENTION_KINDS] = {
-    [ATTENTION_FULL] = {"full", "K and V of every token", false, heads_entry, every_token,
-                        no_state},
-    [ATTENTION_SLIDING] = {"sliding", "K and V of a window", true, heads_entry, windowed, no_state},
-    [ATTENTION_CHUNKED] = {"chunked", "K and V of a chunk", true, heads_entry, windowed, no_state},
-    [ATTENTION_LINEAR] = {"linear", "a state", true, no_entry, windowed, linear_state},
-    [ATTENTION_MLA] = {"latent", "a latent of every token", false, latent_entry, every_token,
-                       no_state},
-    [ATTENTION_COMPRESSED] = {"compressed", "a window, and an entry of several tokens", true,
-                              compressed_entry, compressed_entries, compressor_state},
-    [ATTENTION_NONE] = {"none", "nothing: an FFN alone", true, no_entry, windowed, no_state},
+    [ATTENTION_FULL] = {"full", "K and V of every token", true, false, heads_entry, every_token,
+                        no_state, heads_flops, heads_token},
+    [ATTENTION_SLIDING] = {"sliding", "K and V of a window", true, true, heads_entry, windowed,
+                           no_state, heads_flops, heads_token},
+    [ATTENTION_CHUNKED] = {"chunked", "K and V of a chunk", true, true, heads_entry, windowed,
+                           no_state, chunked_flops, heads_token},
+    [ATTENTION_LINEAR] = {"linear", "a state", false, true, no_entry, windowed, linear_state,
+                          delta_flops, no_token},
+    [ATTENTION_MLA] = {"latent", "a latent of every token", false, false, latent_entry, every_token,
+                       no_state, latent_flops, latent_token},
+    [ATTENTION_COMPRESSED] = {"compressed", "a window, and an entry of several tokens", false, true,
+                              compressed_entry, compressed_entries, compressor_state,
+                              compressed_flops, compressed_token},
+    [ATTENTION_NONE] = {"none", "nothing: an FFN alone", false, true, no_entry, windowed, no_state,
+                        no_flops, no_token},
 };
 
 /* ---- the indexer ---- */

@@ -23,12 +23,20 @@
 struct layer_kind {
     const char *name;
     const char *keeps; /* of a sequence, in words */
+    bool heads;        /* of K and V, each with those of its tokens */
     bool local;        /* keeps no entry for every token, so that nothing of it can be offloaded */
     uint64_t (*entry)(const struct model *model, const struct model_layer *layer);
     uint64_t (*entries)(const struct model_layer *layer, uint64_t context);
     uint64_t (*fixed)(const struct model *model, const struct model_layer *layer);
+    /* FLOPs of attention over the first `tokens` of a prompt, and of one query over one entry. */
+    double (*prompt_flops)(const struct model *model, const struct model_layer *layer,
+                           uint64_t tokens);
+    double (*token_flops)(const struct model *model, const struct model_layer *layer);
 };
 extern const struct layer_kind layer_kinds[ATTENTION_KINDS];
+
+/* Does it keep K and V of some of the last tokens? */
+bool layer_slides(const struct model_layer *layer);
 
 /* KV heads of a layer, of the whole model, and the values of K and of V in one of them. */
 uint32_t layer_kv_heads(const struct model *model, const struct model_layer *layer);

@@ -57,9 +57,9 @@ enum attention_kind {
     ATTENTION_LINEAR,
     ATTENTION_MLA,
     ATTENTION_COMPRESSED,
-    ATTENTION_NONE,
-    ATTENTION_KINDS
+    ATTENTION_NONE
 };
+enum { ATTENTION_KINDS = ATTENTION_NONE + 1 };
 
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {

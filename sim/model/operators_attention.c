@@ -12,7 +12,7 @@ static bool latent(const struct share *share)
 
 static bool grouped(const struct share *share)
 {
-    return share->layer->attention <= ATTENTION_CHUNKED;
+    return layer_kinds[share->layer->attention].heads;
 }
 
 static bool attends(const struct share *share)

@@ -47,7 +47,7 @@ static bool seen_before(const struct model *model, uint32_t layer)
 static void put_kv_heads(const struct model *model, const struct model_layer *layer,
                          struct frame *frame)
 {
-    bool grouped = layer->attention <= ATTENTION_CHUNKED;
+    bool grouped = layer_kinds[layer->attention].heads;
     uint32_t key = layer_key_dim(model, layer), value = layer_value_dim(model, layer);
     if (layer->attention == ATTENTION_MLA) {
         frame_textf(frame, HEADS, "1 x %u", model->kv_lora + model->rope_dim);
@@ -82,7 +82,7 @@ static void put_layer(const struct model *model, uint32_t layer, struct frame *f
     for (uint32_t i = layer; i < model->layer_count; i++) {
         count += same_kind(model, layer, i);
     }
-    bool all = at->attention == ATTENTION_FULL || at->attention == ATTENTION_MLA;
+    bool all = !layer_kinds[at->attention].local;
     uint64_t token = model_kv_token_bytes(model, layer) + (all ? layer_index_entry(model, at) : 0);
     uint64_t state = model_state_bytes(model, layer);
     frame_row(frame);

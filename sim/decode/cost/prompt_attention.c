@@ -7,23 +7,6 @@
 
 /* ---- the work ---- */
 
-/* MLA attends with expanded heads, whose keys carry positions beside. */
-static double token_flops(const struct model *model, uint32_t layer)
-{
-    const struct model_layer *at = &model->layers[layer];
-    switch (at->attention) {
-    case ATTENTION_LINEAR:
-    case ATTENTION_NONE:
-        return 0;
-    case ATTENTION_MLA:
-        return 2.0 * (model->head_dim + model->rope_dim + model->value_dim);
-    case ATTENTION_COMPRESSED:
-        return 4.0 * model->head_dim;
-    default:
-        return 2.0 * ((double)layer_key_dim(model, at) + layer_value_dim(model, at));
-    }
-}
-
 /* Queries and outputs have two bytes a value. */
 static double bytes_of(const struct model *model, uint32_t layer, uint64_t end, uint64_t tokens)
 {
@@ -36,12 +19,13 @@ static double bytes_of(const struct model *model, uint32_t layer, uint64_t end, 
 void prompt_attention_add(struct prompt_attention *work, const struct model *model, uint32_t layer,
                           uint64_t start, uint64_t tokens)
 {
+    const struct model_layer *at = &model->layers[layer];
     double flops = model_prefill_attention_flops(model, layer, start + tokens) -
                    model_prefill_attention_flops(model, layer, start);
     double blocks = ceil((double)tokens / PROMPT_BLOCK);
     work->heads = model_query_heads(model);
     work->kv_heads = model_kv_heads(model);
-    work->token_flops = token_flops(model, layer);
+    work->token_flops = layer_kinds[at->attention].token_flops(model, at);
     work->token_bytes = (double)model_kv_entry_bytes(model, layer) / work->kv_heads;
     work->flops += flops;
     work->bytes += bytes_of(model, layer, start + tokens, tokens);

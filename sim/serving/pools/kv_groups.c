@@ -24,7 +24,7 @@ struct kv_limits kv_limits_of(enum server_engine_id engine, uint64_t batched, bo
 
 static bool keeps_all(const struct kv_group *kind)
 {
-    return kind->index || kind->kind == ATTENTION_FULL || kind->kind == ATTENTION_MLA;
+    return kind->index || !layer_kinds[kind->kind].local;
 }
 
 /* Count a layer among those that keep the same. */
@@ -53,7 +53,6 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
                       struct kv_groups *out)
 {
     const struct model_layer *at = &model->layers[layer];
-    bool windowed = at->attention == ATTENTION_SLIDING || at->attention == ATTENTION_CHUNKED;
     struct kv_group kind = {.kind = at->attention,
                             .window = at->window,
                             .token_bytes = model_kv_token_bytes(model, layer),
@@ -61,7 +60,7 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
     if (at->shares_kv || at->attention == ATTENTION_NONE) {
         return;
     }
-    if (windowed && !limits->hybrid) {
+    if (layer_slides(at) && !limits->hybrid) {
         kind.kind = ATTENTION_FULL;
         kind.window = 0;
     }
@@ -193,9 +192,13 @@ uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *l
         return whole_share(reach - 1 < length ? reach - 1 : length, group->block) + 1;
     case ATTENTION_CHUNKED:
         return whole_share(reach < length ? reach : length, group->block);
-    default:
-        return whole_share(length, group->block);
+    case ATTENTION_FULL:
+    case ATTENTION_MLA:
+    case ATTENTION_COMPRESSED: /* kv_groups_plan() refuses it */
+    case ATTENTION_NONE:       /* it has no group */
+        break;
     }
+    return whole_share(length, group->block);
 }
 
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,

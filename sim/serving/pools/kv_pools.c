@@ -12,11 +12,6 @@
 #define STATES_SHARE 0.9 /* of states over all other KV */
 #define SLOTS_OF_A_REQUEST 3
 
-static bool slides(const struct model_layer *layer)
-{
-    return layer->attention == ATTENTION_SLIDING || layer->attention == ATTENTION_CHUNKED;
-}
-
 double kv_pools_full(const struct model *model, double tokens)
 {
     double bytes = 0;
@@ -32,7 +27,7 @@ double kv_pools_window(const struct model *model, double tokens)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        bytes += slides(&model->layers[i]) ? (double)model_kv_token_bytes(model, i) : 0;
+        bytes += layer_slides(&model->layers[i]) ? (double)model_kv_token_bytes(model, i) : 0;
     }
     return bytes * tokens;
 }
@@ -72,7 +67,7 @@ double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, 
     uint64_t reach = 0;
     double tokens = INFINITY;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        uint64_t kept = slides(&model->layers[i]) ? model_layer_tokens(model, i, length) : 0;
+        uint64_t kept = layer_slides(&model->layers[i]) ? model_layer_tokens(model, i, length) : 0;
         reach = kept > reach ? kept : reach;
     }
     if (kv_pools_full(model, 1) > 0) {
