@@ -20,6 +20,9 @@ bool outcome_names(const struct setup *setup, struct result *result, struct erro
     result_integer(result, COLUMN_CONTEXT, (int64_t)setup->context);
     result_integer(result, COLUMN_SEED, (int64_t)setup->seed);
     result_integer(result, COLUMN_TENSOR_PARALLEL, setup->model.tensor_parallel);
+    if (setup->drafts.count > 0) {
+        result_integer(result, COLUMN_DRAFTS, setup->drafts.count);
+    }
     return result_text(result, COLUMN_SYSTEM, setup->system.name, why) &&
            result_text(result, COLUMN_MODEL, setup->model.name, why) &&
            result_text(result, COLUMN_HARDWARE, setup->profile.name, why) &&
@@ -230,8 +233,16 @@ static int compare_ns(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* The time of a token of a sequence in a step of `step_ns`. */
+static int64_t token_ns(const struct setup *setup, int64_t step_ns)
+{
+    return setup->drafts.count == 0 ? step_ns
+                                    : llround((double)step_ns / drafts_tokens(&setup->drafts));
+}
+
 /* Quantiles by nearest rank, so that each is a step that occurred. */
-static bool write_quantiles(const struct timing *timing, struct result *result, struct error *why)
+static bool write_quantiles(const struct setup *setup, const struct timing *timing,
+                            struct result *result, struct error *why)
 {
     int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
     if (ns == NULL) {
@@ -242,8 +253,8 @@ static bool write_quantiles(const struct timing *timing, struct result *result, 
     }
     qsort(ns, timing->steps, sizeof *ns, compare_ns);
     uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
-    result_integer(result, COLUMN_TPOT_P50, ns[p50 - 1]);
-    result_integer(result, COLUMN_TPOT_P99, ns[p99 - 1]);
+    result_integer(result, COLUMN_TPOT_P50, token_ns(setup, ns[p50 - 1]));
+    result_integer(result, COLUMN_TPOT_P99, token_ns(setup, ns[p99 - 1]));
     free(ns);
     return true;
 }
@@ -279,9 +290,12 @@ static void outcome_write_parts(const struct timing *timing, int64_t step_ns, st
 static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
                                 struct result *result)
 {
-    double per_user = 1e9 / (double)step_ns;
+    double tokens = drafts_tokens(&setup->drafts), per_user = tokens * 1e9 / (double)step_ns;
     result_integer(result, COLUMN_STEP, step_ns);
-    result_integer(result, COLUMN_TPOT, step_ns);
+    result_integer(result, COLUMN_TPOT, token_ns(setup, step_ns));
+    if (setup->drafts.count > 0) {
+        result_real(result, COLUMN_STEP_TOKENS, tokens);
+    }
     result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch * model_passes(&setup->model));
     result_real(result, COLUMN_USER_RATE, per_user);
     result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
@@ -305,7 +319,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
     result_integer(result, COLUMN_IN_BYTES, apportion_mean(in, timing->steps));
     result_integer(result, COLUMN_OUT_BYTES, apportion_mean(out, timing->steps));
-    return write_quantiles(timing, result, why) &&
+    return write_quantiles(setup, timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
            write_steps(ledger, timing, result, why);
 }
@@ -313,12 +327,13 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
                      struct result *result)
 {
-    double step_ns = (double)result->cells[COLUMN_STEP].integer, output = (double)setup->output;
+    double step_ns = (double)result->cells[COLUMN_STEP].integer;
+    double output = (double)setup->output, tokens = drafts_tokens(&setup->drafts);
     result_integer(result, COLUMN_PREFILL, prefill_ns);
     if (setup->output > 0) {
         result_real(result, COLUMN_E2E_RATE,
                     1e9 * plan->batch * model_passes(&setup->model) * output /
-                        ((double)prefill_ns + output * step_ns));
+                        ((double)prefill_ns + output / tokens * step_ns));
     }
 }
 

@@ -349,24 +349,19 @@ static bool check_places(const struct profile *profile, struct error *why)
     return true;
 }
 
-/* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
- * KV is offloaded. */
+/* What the queries of a verification want of KV that has left HBM, and a server whose steps yield
+ * several tokens, are not computed. */
 static bool check_drafts(const struct node *root, const struct point *point, struct error *why)
 {
     const struct setup *setup = &point->setup;
     const struct node *node = node_find(root, "drafts.count");
-    uint64_t count = setup->drafts.count, window = setup_recent(setup);
-    bool keeps = mechanisms_offload(&setup->mechanisms) && window > 0;
-    if (count > 0 && keeps && count >= window) {
-        node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
-                   (unsigned long long)count, (unsigned long long)window);
-        return error_expect(why, "a 'count' below %llu, or a larger mechanisms.recent",
-                            (unsigned long long)window);
-    }
-    if (point_serves(point) && count > 0 && count >= point->workload.batched_tokens) {
-        node_error(node, why, "%llu drafts and a token do not fit a step of %llu tokens",
-                   (unsigned long long)count, (unsigned long long)point->workload.batched_tokens);
-        return error_expect(why, "a 'count' below 'batched_tokens'");
+    bool offloads = mechanisms_offload(&setup->mechanisms);
+    if (setup->drafts.count > 0 && (offloads || point_serves(point))) {
+        node_error(node, why, "drafts are computed for %s, not for %s",
+                   offloads ? "systems whose KV stays in HBM" : "single runs",
+                   offloads ? setup->system.name : "servers");
+        return error_expect(why, offloads ? "system: vllm, or another that does not offload"
+                                          : "no 'workload'");
     }
     return true;
 }

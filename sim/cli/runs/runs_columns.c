@@ -18,6 +18,7 @@ static const struct frame_column step_columns[] = {
     {.figure = FIGURE_HIT},
     {.figure = FIGURE_MASS, .drop = 1},
     {.figure = FIGURE_PREFILL, .optional = true},
+    {.figure = FIGURE_STEP_TOKENS, .optional = true},
     {.figure = FIGURE_STEP},
     {.figure = FIGURE_RATE},
     {.title = "5 - 95 %",

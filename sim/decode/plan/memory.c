@@ -3,6 +3,7 @@
 #include "decode/plan/memory.h"
 
 #include "decode/cost/cpu_attention.h"
+#include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
 #include "decode/cost/streamed_weights.h"
 #include "decode/plan/peak.h"
@@ -322,6 +323,7 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
     held->resident += all - (double)offloaded * (double)setup->context * one;
+    held->resident += drafting_kv_bytes(setup, batch);
     held->window += (double)offloaded * window * one;
     held->cache += (double)offloaded * cached_tokens * cached_bytes(setup) * batch;
     held->metadata += metadata_bytes(setup, sizes, offloaded, batch);
@@ -362,7 +364,8 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     double gpus = model_gpus(&setup->model);
     struct memory memory = {
         .in[TIER_GPU] = {.weights =
-                             memory_whole((double)model_weight_bytes(&setup->model) - streamed),
+                             memory_whole((double)model_weight_bytes(&setup->model) +
+                                          (double)drafting_weight_bytes(setup) - streamed),
                          .kv = memory_whole(held.resident),
                          .window = memory_whole(held.window),
                          .cache = memory_whole(held.cache),

@@ -1,6 +1,7 @@
 /* The stage table: the program of a layer, for every system.
  *
  * A stage reads the mechanisms and puts its tasks, or none. */
+#include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
@@ -275,6 +276,19 @@ bool stage_begin_step(struct pipe *pipe, struct error *why)
 
 enum { EDGE_KERNELS = 3 }; /* after the last layer: norm, head and sampler */
 
+/* The drafts of the next step. */
+static bool stages_put_drafts(struct pipe *pipe, engine_task_id *last, struct error *why)
+{
+    struct drafting drafting = drafting_cost(pipe->setup, pipe->plan->batch);
+    pipe->stage = "draft";
+    return drafting.kernels == 0 ||
+           (work_put_kernel(pipe, PART_COMPUTE, drafting.compute, drafting.kernels, ENGINE_NONE, last,
+                            why) &&
+            (drafting.exchanged == 0 ||
+             work_put_kernel(pipe, PART_COLLECTIVE, drafting.exchanges, drafting.exchanged,
+                             ENGINE_NONE, last, why)));
+}
+
 /* Embedding, norm and head are one task (the embedding only reads a row). Several GPUs gather the
  * logits. Then the token reaches the CPU, which schedules the next step. */
 bool stage_end_step(struct pipe *pipe, struct error *why)
@@ -288,7 +302,8 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     }
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why) ||
-        !stages_put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why)) {
+        !stages_put_exchanges(pipe, pipe->plan->layers, pipe->plan->batch, &head, why) ||
+        !stages_put_drafts(pipe, &head, why)) {
         return false;
     }
     pipe->stage = "token";
