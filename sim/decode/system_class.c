@@ -2,8 +2,12 @@
 
 #include "policy/kinds.h"
 
-enum system_class system_class_of(const struct mechanisms *m)
+enum system_class system_class_of(const struct setup *setup)
 {
+    const struct mechanisms *m = &setup->mechanisms;
+    if (setup->drafts.count > 0) {
+        return CLASS_DRAFTS;
+    }
     if (!mechanisms_offload(m)) {
         return CLASS_BANDWIDTH_BOUND;
     }

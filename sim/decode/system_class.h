@@ -5,19 +5,21 @@
  *                    dominate, and no datasheet states them
  *   gpu-managed      there is a cache or a selection, and nothing waits for a thread of the CPU
  *   bandwidth-bound  all KV is read, from HBM or over the link
+ *   drafts           a step drafts and verifies several tokens, whatever keeps its KV
  */
 #ifndef DECODE_SYSTEM_CLASS_H
 #define DECODE_SYSTEM_CLASS_H
 
-#include "decode/mechanisms.h"
+#include "decode/setup.h"
 
 enum system_class {
     CLASS_BANDWIDTH_BOUND,
     CLASS_GPU_MANAGED,
     CLASS_CPU_MANAGED,
+    CLASS_DRAFTS,
     SYSTEM_CLASS_COUNT
 };
 
-enum system_class system_class_of(const struct mechanisms *mechanisms);
+enum system_class system_class_of(const struct setup *setup);
 
 #endif

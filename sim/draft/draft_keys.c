@@ -5,6 +5,7 @@
 #include "draft/draft_lengths.h"
 #include "model/parallel.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,10 @@ const struct draft_key draft_keys[] = {
      "what rejected drafts ask of offloaded KV, which no recording has: what the next recorded "
      "steps do, or no more than the step before",
      drafts_rejected_names},
+    {"overhead", "0us",
+     "CPU time for each drafted token that the GPU waits for: an engine that drafts without CUDA "
+     "graphs launches each pass anew",
+     NULL},
     {.name = NULL},
 };
 
@@ -209,6 +214,7 @@ static bool draft_keys_read_all(const struct node *map, struct files *files,
         return true;
     }
     if (!node_word(map, "rejected", drafts_rejected_names, &rejected, why) ||
+        !node_whole(map, "overhead", UNIT_NS, UINT32_MAX, &out->overhead, why) ||
         !read_method(map, files, target, out, why) ||
         !read_accepted(map, files, target, count, out, why)) {
         return false;
@@ -247,14 +253,17 @@ static bool put_lengths(struct node *all, const struct node *said, struct error 
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why)
 {
     const struct node *map = node_get(all, "drafts");
-    char count[16];
+    char count[16], overhead[24];
     if (drafts->count == 0) {
-        return map == NULL || node_set(all, "drafts", "", why);
+        node_remove(all, "drafts");
+        return true;
     }
     snprintf(count, sizeof count, "%u", drafts->count);
+    snprintf(overhead, sizeof overhead, "%" PRIu64 "ns", drafts->overhead);
     return put_lengths(all, node_said(map, "lengths"), why) &&
            node_set(all, "drafts.count", count, why) &&
            node_set(all, "drafts.method", draft_methods[drafts->method], why) &&
+           node_set(all, "drafts.overhead", overhead, why) &&
            node_set(all, "drafts.rejected", drafts_rejected_names[drafts->rejected], why) &&
            (drafts->model == NULL || node_set(all, "drafts.model", drafts->model->name, why));
 }

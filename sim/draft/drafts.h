@@ -36,6 +36,7 @@ struct drafts {
     double accepted[DRAFTS_MOST + 1]; /* probabilities, which add up to 1 */
     enum draft_method method;
     struct model *model; /* of DRAFT_MODEL; owned. NULL: another method */
+    uint64_t overhead;   /* ns of CPU time a drafted token, which the GPU waits for */
     enum drafts_rejected rejected;
     char source[256]; /* of published lengths, with its configuration; "": the user's */
 };

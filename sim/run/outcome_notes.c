@@ -86,7 +86,7 @@ static void note_host(const struct setup *setup, struct result *result)
             name_list_add(missing, sizeof missing, name);
         }
     }
-    if (missing[0] != '\0' && system_class_of(&setup->mechanisms) == CLASS_CPU_MANAGED) {
+    if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
         result_note(result, some ? note_host_unmeasured(missing) : note_host_uncalibrated());
     }
 }

@@ -36,7 +36,7 @@ struct point {
      * -0.1, 0.3. */
     bool band_known[BAND_FIGURE_COUNT];
     double band[BAND_FIGURE_COUNT][2];
-    struct error_band missed; /* times per token of such servers that lie outside; 0 rows: none */
+    struct error_band missed; /* figures of such servers or drafts that lie outside; 0 rows: none */
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
     /* The same text without the keys that change only when requests arrive and what is kept of

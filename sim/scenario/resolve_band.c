@@ -23,13 +23,16 @@ static void take_band(const struct error_band *band, enum band_figure figure, st
     }
 }
 
-/* Mixtures of experts that several GPUs share, as in the published servers: what is known of their
- * errors holds for steps of decode, too, which are most of a server's time per token. */
+/* Drafts; or mixtures of experts that several GPUs share, as in the published servers: what is known
+ * of their errors holds for steps of decode, too, which are most of a server's time per token. */
 static void take_missed(const struct error_band bands[ERROR_BAND_COUNT], struct point *out)
 {
     const struct model *model = &out->setup.model;
-    const struct error_band *band = &bands[error_band_of_server(true, BAND_TPOT)];
-    if (model_is_routed(model) && model_gpus(model) > 1 && band->rows > 0 && band->falls) {
+    bool drafts = out->setup.drafts.count > 0;
+    bool experts = model_is_routed(model) && model_gpus(model) > 1;
+    const struct error_band *band =
+        &bands[drafts ? CLASS_DRAFTS : error_band_of_server(true, BAND_TPOT)];
+    if ((drafts || experts) && band->rows > 0 && band->falls) {
         out->missed = *band;
     }
 }
@@ -46,7 +49,7 @@ bool resolve_bands(struct point *out, struct error *why)
         return true;
     }
     if (!point_serves(out)) {
-        take_band(&bands[system_class_of(&out->setup.mechanisms)], BAND_RATE, out);
+        take_band(&bands[system_class_of(&out->setup)], BAND_RATE, out);
     } else if (is_plain_server(out)) {
         for (int i = 0; i < BAND_FIGURE_COUNT; i++) {
             enum band_figure figure = (enum band_figure)i;

@@ -85,8 +85,13 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
-struct note answer_missed_note(const struct error_band *missed)
+struct note answer_missed_note(const struct point *point)
 {
+    const struct error_band *missed = &point->missed;
+    if (point->setup.drafts.count > 0) {
+        return (missed->below == 0 ? note_drafts_slower
+                                   : note_drafts_off)(missed->rows, missed->median, missed->factor);
+    }
     return (missed->below == missed->rows ? note_experts_longer
             : missed->below == 0          ? note_experts_shorter
                                  : note_experts_off)(missed->rows, missed->median, missed->factor);
@@ -125,7 +130,7 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
     result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
     if (point->missed.rows > 0 && result->cells[COLUMN_TPOT].set) {
-        result_note(result, answer_missed_note(&point->missed));
+        result_note(result, answer_missed_note(point));
     }
     note_overhead(point, result);
     if (!good) {

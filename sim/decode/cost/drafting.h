@@ -1,9 +1,8 @@
 /* What it takes to draft: the passes of a method's network, one after the other, which follow the
  * head of the verification before them (draft/draft_method.h).
  *
- * The GPU samples drafts itself, so that no pass waits for the CPU; what the CPU does between passes
- * is hidden or counted in `mechanisms.step_overhead`. The network's kernels are launched as the
- * model's are.
+ * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
+ * network's kernels are launched as the model's are.
  */
 #ifndef DECODE_COST_DRAFTING_H
 #define DECODE_COST_DRAFTING_H

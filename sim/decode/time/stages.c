@@ -281,12 +281,11 @@ static bool stages_put_drafts(struct pipe *pipe, engine_task_id *last, struct er
 {
     struct drafting drafting = drafting_cost(pipe->setup, pipe->plan->batch);
     pipe->stage = "draft";
-    return drafting.kernels == 0 ||
-           (work_put_kernel(pipe, PART_COMPUTE, drafting.compute, drafting.kernels, ENGINE_NONE, last,
-                            why) &&
-            (drafting.exchanged == 0 ||
-             work_put_kernel(pipe, PART_COLLECTIVE, drafting.exchanges, drafting.exchanged,
-                             ENGINE_NONE, last, why)));
+    return drafting.kernels == 0 || (work_put_kernel(pipe, PART_COMPUTE, drafting.compute,
+                                                     drafting.kernels, ENGINE_NONE, last, why) &&
+                                     (drafting.exchanged == 0 ||
+                                      work_put_kernel(pipe, PART_COLLECTIVE, drafting.exchanges,
+                                                      drafting.exchanged, ENGINE_NONE, last, why)));
 }
 
 /* Embedding, norm and head are one task (the embedding only reads a row). Several GPUs gather the
@@ -296,9 +295,11 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
     struct trust trust = work_trust;
     engine_task_id head;
     double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-    double ns = sync + (double)pipe->mechanisms->step_overhead;
+    const struct drafts *drafts = &pipe->setup->drafts;
+    double drafting = (double)drafts->overhead * drafts->count;
+    double ns = sync + (double)pipe->mechanisms->step_overhead + drafting;
     if (trust.basis == BASIS_ASSUMED && ns > 2 * sync) {
-        trust.assumed = "mechanisms.step_overhead";
+        trust.assumed = 2 * drafting > ns ? "drafts.overhead" : "mechanisms.step_overhead";
     }
     pipe->stage = "head";
     if (!work_put_kernel(pipe, PART_COMPUTE, pipe->edge, EDGE_KERNELS, ENGINE_NONE, &head, why) ||

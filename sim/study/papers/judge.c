@@ -30,6 +30,7 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
     [CLASS_BANDWIDTH_BOUND] = 0.10,
     [CLASS_GPU_MANAGED] = 0.10,
     [CLASS_CPU_MANAGED] = 0.30,
+    [CLASS_DRAFTS] = 0.10,
 };
 
 #define NO_RUN COMPARISON_NO_RUN
@@ -265,7 +266,7 @@ static void classify(const struct comparison *comparison, struct comparison_row 
         row->tolerance = POOL_TOLERANCE;
     } else {
         enum system_class class =
-            system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup.mechanisms);
+            system_class_of(&comparison->runs[row->runs[PAPER_RUN]].point.setup);
         row->class_name = error_band_names[class];
         row->tolerance = tolerances[class];
     }

@@ -281,6 +281,9 @@ bool axis_read(const char *text, size_t length, const struct axis_base *base, st
 
 const char *axis_title(const struct axis *axis)
 {
+    if (strcmp(axis->key, AXIS_DRAFTS) == 0) {
+        return "drafts";
+    }
     const char *dot = strrchr(axis->key, '.');
     return dot != NULL ? dot + 1 : axis->key;
 }

@@ -36,6 +36,9 @@
 /* Points of a range that is searched, and the most that is shown. */
 #define AXIS_FINE 254
 
+/* The axis of drafts, by its key. */
+#define AXIS_DRAFTS "drafts.count"
+
 struct axis_value {
     double number; /* in the axis' unit; the position in the list if values are not numbers */
     char *text;    /* as a scenario writes it, owned */

@@ -88,7 +88,8 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
 {
     bool bare = !is_scenario_key(name) && is_mechanism(name);
     const char *prefix = bare ? "mechanisms." : strcmp(name, "link") == 0 ? "hardware." : "";
-    int length = snprintf(axis->key, sizeof axis->key, "%s%s", prefix, name);
+    const char *suffix = strcmp(name, "drafts") == 0 ? ".count" : "";
+    int length = snprintf(axis->key, sizeof axis->key, "%s%s%s", prefix, name, suffix);
     const char *part = strchr(axis->key, '.');
     bool known = is_scenario_key(axis->key) && (size_t)length < sizeof axis->key;
     if (strncmp(axis->key, "mechanisms.", 11) == 0) {

@@ -287,13 +287,28 @@ static bool walk_pool(const struct axis_base *base, struct axis *axis, struct er
            axis_usual_add_own(axis, own, "none", why);
 }
 
+/* None to eight drafts; more win nothing by published lengths. */
+static bool walk_drafts(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    bool good = base->point->setup.drafts.count > 0;
+    axis->unit = UNIT_COUNT;
+    if (!good) {
+        error_usage(why, axis->option, 0, "nothing here says who drafts");
+        error_expect(why, "--set 'drafts={count: 3, method: eagle3, acceptance: 70%%}'");
+    }
+    for (int count = 0; good && count <= 8; count++) {
+        good = axis_add_number(axis, count, NULL, why);
+    }
+    return good;
+}
+
 static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
 } usual[] = {
     {"mechanisms.budget", walk_budget}, {"batch", walk_batch},          {"context", walk_context},
     {"hardware.link", walk_links},      {"tensor_parallel", walk_gpus}, {"rate", walk_rates},
-    {"host_memory", walk_host_memory},  {"kv_pool_tokens", walk_pool},
+    {"host_memory", walk_host_memory},  {"kv_pool_tokens", walk_pool},  {AXIS_DRAFTS, walk_drafts},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

@@ -477,6 +477,7 @@ static void resolved_scenario_keeps_odd_paths(void **state)
 static bool is_said_at_need(const char *key)
 {
     static const char *const keys[] = {"contexts",
+                                       "drafts",
                                        "workload",
                                        "rate",
                                        "burstiness",
