@@ -133,9 +133,5 @@ uint64_t draft_network_weight_bytes(const struct draft_network *network)
 
 uint64_t draft_network_token_bytes(const struct draft_network *network)
 {
-    uint64_t bytes = 0;
-    for (uint32_t l = 0; l < network->model.layer_count; l++) {
-        bytes = whole_sum(bytes, model_kv_token_bytes(&network->model, l));
-    }
-    return bytes;
+    return model_kv_tokens_bytes(&network->model);
 }

@@ -73,6 +73,15 @@ uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)
     return at->shares_kv ? 0 : model_kv_entry_bytes(model, layer);
 }
 
+uint64_t model_kv_tokens_bytes(const struct model *model)
+{
+    uint64_t bytes = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        bytes = whole_sum(bytes, model_kv_token_bytes(model, layer));
+    }
+    return bytes;
+}
+
 bool model_layer_local(const struct model *model, uint32_t layer)
 {
     return geometry_kind_of(model, layer)->local || model->layers[layer].shares_kv;

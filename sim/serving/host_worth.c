@@ -35,8 +35,9 @@ static double block_load_ns(const struct point *point, const struct prefix_optio
 }
 
 /* Fill worth[0 ... blocks]. */
-static bool fill(const struct point *point, const struct prefix_options *prefix,
-                 const struct step_clock *clock, uint64_t blocks, double *worth, struct error *why)
+static bool worth_fill(const struct point *point, const struct prefix_options *prefix,
+                       const struct step_clock *clock, uint64_t blocks, double *worth,
+                       struct error *why)
 {
     double load_ns = block_load_ns(point, prefix, clock);
     uint64_t chunk = point->workload.batched_tokens / prefix->block_tokens;
@@ -72,7 +73,7 @@ double *host_worth_create(const struct point *point, const struct prefix_options
     bool ok = cost != NULL;
     if (ok) {
         struct step_clock clock = step_cost_clock(cost);
-        ok = fill(point, prefix, &clock, blocks, worth, why);
+        ok = worth_fill(point, prefix, &clock, blocks, worth, why);
     }
     step_cost_destroy(cost);
     if (!ok) {

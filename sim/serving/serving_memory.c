@@ -16,11 +16,7 @@
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
-    uint64_t bytes = 0;
-    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        bytes += model_kv_token_bytes(&setup->model, layer);
-    }
-    return bytes * setup->model.tensor_parallel;
+    return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
 }
 
 struct kv_limits serving_kv_limits(const struct point *point)

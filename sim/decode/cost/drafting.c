@@ -30,8 +30,8 @@ static void add_exchanges(struct drafting *sum, const struct setup *own, uint32_
     sum->exchanged += kernels;
 }
 
-static void add_layer(struct drafting *sum, const struct setup *own, uint32_t layer,
-                      struct model_rows rows, uint64_t sequences)
+static void drafting_add_layer(struct drafting *sum, const struct setup *own, uint32_t layer,
+                               struct model_rows rows, uint64_t sequences)
 {
     uint64_t attended = sequences * model_layer_attended(&own->model, layer, own->context);
     for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
@@ -63,7 +63,7 @@ static void add_pass(struct drafting *sum, const struct setup *own,
     rows.queries = queries;
     add_projection(sum, own, network, first, rows.own);
     for (uint32_t layer = 0; layer < own->model.layer_count; layer++) {
-        add_layer(sum, own, layer, rows, sequences);
+        drafting_add_layer(sum, own, layer, rows, sequences);
     }
     uint32_t edge = own->model.layer_count;
     drafting_add(sum, cost_stage(own, edge, MODEL_EDGE, sequences, 0, 1), 1);

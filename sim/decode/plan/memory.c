@@ -390,10 +390,7 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
 {
     double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
     if (setup->kv_pool_tokens > 0) {
-        double token = 0;
-        for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-            token += (double)model_kv_token_bytes(&setup->model, l);
-        }
+        double token = (double)model_kv_tokens_bytes(&setup->model);
         /* A GPU of a pipeline has them in the layers of its stage. */
         double pool = (double)setup->kv_pool_tokens * token / setup->model.parallel.pipeline;
         return memory_whole(fmin(capacity, (double)model_weight_bytes(&setup->model) +

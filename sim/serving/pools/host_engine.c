@@ -74,15 +74,6 @@ static double take_blocks(const struct host_engine *engine, const struct model *
                                           : model->tensor_parallel * take_tensors(&groups, blocks);
 }
 
-static double token_bytes(const struct model *model)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        bytes += (double)model_kv_token_bytes(model, i);
-    }
-    return bytes;
-}
-
 static bool has(const struct model *model, enum attention_kind kind)
 {
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -96,7 +87,7 @@ static bool has(const struct model *model, enum attention_kind kind)
 double host_engine_takes(const struct host_engine *engine, const struct model *model,
                          const struct kv_limits *limits, double bytes)
 {
-    double page = SGLANG_PAGE * token_bytes(model) * model->tensor_parallel;
+    double page = SGLANG_PAGE * (double)model_kv_tokens_bytes(model) * model->tensor_parallel;
     switch (engine->rounding) {
     case HOST_PAGES:
     case HOST_POWERS_OF_TWO:

@@ -68,14 +68,14 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
     return true;
 }
 
-static double value_of(const struct host_found *found)
+static double host_value_of(const struct host_found *found)
 {
     return isnan(found->saves_s) ? found->host : found->saves_s;
 }
 
 /* ---- what the engine takes ---- */
 
-static double takes(const struct sizing_host *sizing, uint64_t gib)
+static double sizing_takes(const struct sizing_host *sizing, uint64_t gib)
 {
     const struct host_engine *engine = sizing->out->engine;
     const struct kv_limits limits = serving_kv_limits(sizing->point);
@@ -90,7 +90,7 @@ static uint64_t largest_within(const struct sizing_host *sizing, uint64_t start,
 {
     while (start + 1 < end) {
         uint64_t middle = start + (end - start) / 2;
-        bool fits = takes(sizing, middle) <= bytes;
+        bool fits = sizing_takes(sizing, middle) <= bytes;
         start = fits ? middle : start;
         end = fits ? end : middle;
     }
@@ -123,11 +123,11 @@ static bool find_smallest(const struct sizing_host *sizing)
         if (!find_at(sizing, next, &found)) {
             return false;
         }
-        bool is_enough = value_of(&found) >= HOST_ENOUGH * value_of(&out->most);
+        bool is_enough = host_value_of(&found) >= HOST_ENOUGH * host_value_of(&out->most);
         *(is_enough ? &enough : &small) = next;
     }
-    out->gib = largest_within(sizing, enough, out->most_gib + 1, takes(sizing, enough));
-    out->takes = takes(sizing, out->gib);
+    out->gib = largest_within(sizing, enough, out->most_gib + 1, sizing_takes(sizing, enough));
+    out->takes = sizing_takes(sizing, out->gib);
     return find_at(sizing, out->gib, &out->found);
 }
 
@@ -145,5 +145,5 @@ bool host_size_find(const struct point *point, const struct run_context *context
         !find_at(&sizing, ENDLESS_GIB, &out->endless)) {
         return false;
     }
-    return value_of(&out->most) <= 0 || find_smallest(&sizing);
+    return host_value_of(&out->most) <= 0 || find_smallest(&sizing);
 }

@@ -71,15 +71,6 @@ static double selected_tokens(const struct commanded *run)
     return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
 }
 
-static double token_bytes(const struct model *model)
-{
-    double token = 0;
-    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        token += (double)model_kv_token_bytes(model, layer);
-    }
-    return token;
-}
-
 /* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
  * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
 static double cached_tokens(const struct commanded *run)
@@ -92,7 +83,8 @@ static double cached_tokens(const struct commanded *run)
     if (budget->unit == UNIT_TIMES && !budget->rest) {
         return floor(budget->value * selected_tokens(run));
     }
-    return cache->set ? floor((double)cache->integer / (sequences * token_bytes(&setup->model)))
+    return cache->set ? floor((double)cache->integer /
+                              (sequences * (double)model_kv_tokens_bytes(&setup->model)))
                       : 0;
 }
 
@@ -135,7 +127,7 @@ static double host_pool_gib(const struct commanded *run)
     const struct setup *setup = &point->setup;
     const struct cell *batch = &run->result->cells[COLUMN_BATCH];
     const struct cell *kv = &run->result->cells[COLUMN_DRAM_KV];
-    double token = token_bytes(&setup->model) * memory_host_copies(setup);
+    double token = (double)model_kv_tokens_bytes(&setup->model) * memory_host_copies(setup);
     double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
     double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
     double bytes = kv->set ? (double)kv->integer + blocks

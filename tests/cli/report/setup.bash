@@ -4,7 +4,7 @@ exec 2>&1
 page() {
     spillway report $1.db -o $1.html
     echo "== $1: $(grep -c '<svg role="img" aria-labelledby' $1.html) pictures"
-    text $1.html | sed '/^Words/,$d; /^$/d; /^All that is known/,/^The step/{/^|/{/^|column|/b;/^|step_us|/b;d}}'
+    text $1.html | sed '/^Words/,$d; /^$/d; /^All that is known/,/^\(The step\|How far to trust\)/{/^|/{/^|column|/b;/^|step_us|/b;d}}'
 }
 # The answer, and how far it differs.
 head_of() {
