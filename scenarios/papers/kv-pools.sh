@@ -16,6 +16,7 @@ predict() { # model engine tp kv pool length batched options figure
     [ -z "$7" ] || set+=(--set "batched_tokens=$7")
     case $8 in
         swa_tokens=*) set+=(--set "swa_full_ratio=$(awk "BEGIN {print ${8#*=} / $6}")") ;;
+        caches=*) set+=(--set "prefix_caching=${8#*=}") ;;
         swa_ratio=*) set+=(--set "swa_full_ratio=${8#*=}" --set context=1000) ;;
     esac
     [ "$9" != state ] || set+=(--set "state_slots=$6")

@@ -36,7 +36,9 @@ static double grouped_token_bytes(const struct point *point)
     struct error unseen;
     bool grouped = engine != SERVER_ENGINE_NONE && engine != SERVER_ENGINE_SGLANG_05 &&
                    kv_groups_plan(model, &limits, &groups, &unseen) && groups.groups > 1;
-    return grouped ? kv_groups_token_bytes(&groups) * model->tensor_parallel : 0;
+    return grouped
+               ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
+               : 0;
 }
 
 /* At least 1: of layers that keep only states a token has none. */

@@ -27,13 +27,11 @@ static bool named_whole(const struct fields *fields, const char *const *names, i
 
 /* ---- heads ---- */
 
-/* The type in which an engine keeps a recurrent state: fp32 if the config says so. vLLM keeps
- * Kimi's in fp32 in any case. */
-static bool read_state_type(const struct fields *fields, struct model_linear *linear,
-                            struct error *why)
+/* The type in which an engine keeps a recurrent state: fp32 if the config says so. */
+static bool read_state_type(const struct fields *fields, const char *state,
+                            struct model_linear *linear, struct error *why)
 {
     static const char *const names[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype", NULL};
-    const char *state = linear->kind == LINEAR_KIMI ? "float32" : "";
     if (!field_text(fields, field_first(fields, names), &state, why)) {
         return false;
     }
@@ -90,20 +88,23 @@ static bool read_delta(const struct fields *fields, struct model_linear *linear,
                        &linear->kernel, why);
 }
 
-/* The form of linear layers is known by a key that it alone has. */
+/* The form of linear layers is known by a key that it alone has, and with it the type of its state where
+ * the config says none: vLLM keeps Kimi's and Nemotron-H's in fp32 (models/config.py), others in the
+ * model's own type. */
 static bool read_linear(const struct fields *fields, struct model *model, struct error *why)
 {
     static const struct {
         const char *key;
         bool (*read)(const struct fields *fields, struct model_linear *linear, struct error *why);
-    } forms[] = {{"linear_num_key_heads", read_delta},
-                 {"linear_attn_config", read_kimi},
-                 {"mamba_num_heads", read_mamba},
-                 {"mamba_n_heads", read_mamba}};
+        const char *state;
+    } forms[] = {{"linear_num_key_heads", read_delta, ""},
+                 {"linear_attn_config", read_kimi, "float32"},
+                 {"mamba_num_heads", read_mamba, "float32"}, /* Nemotron-H */
+                 {"mamba_n_heads", read_mamba, ""}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (has_key(fields, forms[i].key)) {
             return forms[i].read(fields, &model->linear, why) &&
-                   read_state_type(fields, &model->linear, why);
+                   read_state_type(fields, forms[i].state, &model->linear, why);
         }
     }
     return true;

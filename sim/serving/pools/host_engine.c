@@ -68,10 +68,11 @@ static double take_blocks(const struct host_engine *engine, const struct model *
         return bytes;
     }
     uint64_t pages = engine->rounding == HOST_PAGES ? PAGE : 1;
-    uint64_t row = whole_share(groups.block_bytes, pages) * pages * model->tensor_parallel;
+    uint64_t gpus = (uint64_t)model->tensor_parallel * model->parallel.pipeline;
+    uint64_t row = whole_share(groups.block_bytes, pages) * pages * gpus;
     double blocks = floor(bytes / (double)row);
     return engine->rounding == HOST_PAGES ? blocks * (double)row
-                                          : model->tensor_parallel * take_tensors(&groups, blocks);
+                                          : (double)gpus * take_tensors(&groups, blocks);
 }
 
 static bool has(const struct model *model, enum attention_kind kind)

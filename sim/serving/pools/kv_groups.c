@@ -11,6 +11,8 @@ struct kv_limits kv_limits_of(enum server_engine_id engine, uint64_t batched, bo
     bool late = engine >= SERVER_ENGINE_VLLM_023, last = engine >= SERVER_ENGINE_VLLM_027;
     return (struct kv_limits){
         .block = 16,
+        .latents = 64,
+        .context = 1,
         .alignment = late ? 128 : 64,
         .in_flight = last ? 2 * batched : batched, /* steps are scheduled ahead */
         .alike = late ? 1.5 : 1.25,
@@ -92,15 +94,25 @@ static uint64_t largest_state(const struct kv_groups *groups)
     return most;
 }
 
+static bool has_latents(const struct kv_groups *groups)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        any = any || groups->kinds[i].kind == ATTENTION_MLA;
+    }
+    return any;
+}
+
 /* Tokens of a block whose page is no smaller than a state. */
 static uint64_t aligned_block(const struct kv_groups *groups, const struct kv_limits *limits)
 {
-    uint64_t state = largest_state(groups), token = largest_token(groups), step = limits->block;
-    for (uint32_t i = 0; i < groups->count; i++) {
-        const struct kv_group *kind = &groups->kinds[i];
-        step = kind->kind == ATTENTION_MLA && limits->alignment > step ? limits->alignment : step;
+    uint64_t state = largest_state(groups), token = largest_token(groups);
+    bool latents = has_latents(groups);
+    if (state == 0 || token == 0) {
+        return latents ? limits->latents : limits->block;
     }
-    return state == 0 || token == 0 ? limits->block : step * whole_share(state, step * token);
+    uint64_t step = latents ? limits->alignment : limits->block;
+    return step * whole_share(state, step * token);
 }
 
 /* Give every kind a page of the same bytes: that of the most bytes a token, or a state. */
@@ -118,7 +130,7 @@ static void unify_pages(struct kv_groups *groups, uint64_t block)
 }
 
 /* Layers that keep all their tokens share a block table, each with a page of its own. */
-static void single_group(struct kv_groups *groups, uint64_t block)
+static void single_group(struct kv_groups *groups, uint64_t block, uint32_t stages)
 {
     groups->groups = 1;
     for (uint32_t i = 0; i < groups->count; i++) {
@@ -127,11 +139,11 @@ static void single_group(struct kv_groups *groups, uint64_t block)
         kind->block = block;
         kind->page = kind->token_bytes > 0 ? block * kind->token_bytes : kind->state_bytes;
         groups->layers += kind->layers;
-        groups->block_bytes += kind->layers * kind->page;
+        groups->block_bytes += whole_share(kind->layers, stages) * kind->page;
     }
 }
 
-static void equal_groups(struct kv_groups *groups, const struct kv_limits *limits)
+static void equal_groups(struct kv_groups *groups, const struct kv_limits *limits, uint32_t stages)
 {
     uint32_t least = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < groups->count; i++) {
@@ -146,7 +158,7 @@ static void equal_groups(struct kv_groups *groups, const struct kv_limits *limit
         kind->padding = kind->groups * groups->layers - kind->layers;
         groups->groups += kind->groups;
     }
-    groups->block_bytes = groups->layers * groups->kinds[0].page;
+    groups->block_bytes = whole_share(groups->layers, stages) * groups->kinds[0].page;
 }
 
 bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
@@ -171,10 +183,10 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
     }
     uint64_t block = aligned_block(out, limits);
     if (all || out->count == 1) {
-        single_group(out, block);
+        single_group(out, block, model->parallel.pipeline);
     } else {
         unify_pages(out, block);
-        equal_groups(out, limits);
+        equal_groups(out, limits, model->parallel.pipeline);
     }
     return true;
 }
@@ -198,7 +210,7 @@ uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *l
     case ATTENTION_NONE:       /* it has no group */
         break;
     }
-    return whole_share(length, group->block);
+    return whole_share(length, group->block * limits->context);
 }
 
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,
@@ -231,7 +243,7 @@ uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits
     }
     double sequences = (double)blocks / (double)kv_groups_blocks(groups, limits, length);
     return limits->states_full ? (uint64_t)(sequences * (double)length)
-                               : blocks / groups->groups * least;
+                               : blocks / groups->groups * least * limits->context;
 }
 
 uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limits *limits,

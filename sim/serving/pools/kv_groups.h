@@ -12,6 +12,9 @@
  *      what a window and the tokens under way reach, of states one, or two where states are kept at
  *      block boundaries for prefix caching ("align").
  *
+ * A stage of a pipeline holds its layers of each group. GPUs that share the tokens of a sequence
+ * (`context`) hold a block of each for as many times its tokens.
+ *
  * Without the hybrid manager (`hybrid` off) layers with windows are allocated as full ones. A model
  * whose layers keep all tokens has one group, whatever their bytes.
  *
@@ -28,6 +31,8 @@
 
 struct kv_limits {
     uint64_t block;     /* tokens, of the engine */
+    uint64_t latents;   /* tokens of a block of latents: the least that its kernels take */
+    uint64_t context;   /* GPUs that share a sequence's tokens (decode context parallelism); >= 1 */
     uint64_t alignment; /* of a block of latents beside states, in tokens */
     uint64_t in_flight; /* tokens scheduled at a time whose windows are not yet freed */
     double alike;       /* kinds with counts less than this factor apart form equal groups */
@@ -57,7 +62,7 @@ struct kv_groups {
     struct kv_group kinds[KV_GROUPS_MOST];
     uint32_t count;
     uint32_t groups, layers; /* groups in all; layers in each */
-    uint64_t block_bytes;    /* of a block of one group */
+    uint64_t block_bytes;    /* of a block of one group, on a GPU of the fullest stage */
 };
 
 /* Fails for layers that the engine packs otherwise. Bytes are of one GPU. */

@@ -102,7 +102,7 @@ static void layers_that_keep_all_are_one_group(void **state)
     struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.groups, 1);
-    assert_int_equal(groups.block_bytes, 61 * 16 * (656 + 132));
+    assert_int_equal(groups.block_bytes, 61 * 64 * (656 + 132));
     assert_true(kv_pools_full(&model, 1000) == 61 * 1000. * (656 + 132));
     assert_true(kv_pools_window(&model, 1000) == 0 && kv_pools_states(&model, 10) == 0);
     model_release(&model);
