@@ -25,7 +25,7 @@ static bool read_shared(const struct fields *fields, struct model_layer *routed,
     bool beside = false;
     uint32_t count, width;
     const char *key = field_first(fields, shared_widths);
-    if (!field_whole(fields, field_first(fields, shared_counts), 0, EXPERTS_MOST, 0, &count, why) ||
+    if (!field_named(fields, shared_counts, 0, EXPERTS_MOST, 0, &count, why) ||
         !field_bool(fields, "enable_moe_block", &beside, why)) {
         return false;
     }
@@ -43,13 +43,12 @@ static bool read_shared(const struct fields *fields, struct model_layer *routed,
 
 static bool read_routed(const struct fields *fields, struct model_layer *routed, struct error *why)
 {
-    if (!field_whole(fields, field_first(fields, counts), 0, EXPERTS_MOST, 0, &routed->experts,
-                     why)) {
+    if (!field_named(fields, counts, 0, EXPERTS_MOST, 0, &routed->experts, why)) {
         return false;
     }
     routed->routed = routed->experts > 0;
-    return !routed->routed || (field_whole(fields, field_first(fields, chosen), 1, routed->experts,
-                                           FIELD_REQUIRED, &routed->experts_per_token, why) &&
+    return !routed->routed || (field_named(fields, chosen, 1, routed->experts, FIELD_REQUIRED,
+                                           &routed->experts_per_token, why) &&
                                field_whole(fields, field_first(fields, expert_widths), 1, SIZE_MOST,
                                            FIELD_REQUIRED, &routed->ffn, why) &&
                                read_shared(fields, routed, why));

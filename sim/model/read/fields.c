@@ -116,6 +116,25 @@ const char *field_first(const struct fields *fields, const char *const *keys)
     return keys[0];
 }
 
+bool field_named(const struct fields *fields, const char *const *keys, uint32_t least,
+                 uint32_t most, int64_t fallback, uint32_t *out, struct error *why)
+{
+    const char *key = field_first(fields, keys);
+    if (!field_whole(fields, key, least, most, fallback, out, why)) {
+        return false;
+    }
+    for (size_t i = 0; keys[i] != NULL; i++) {
+        const json_t *other = json_object_get(fields->object, keys[i]);
+        if (json_is_integer(other) && json_integer_value(other) != (json_int_t)*out) {
+            field_error(fields, keys[i], why, "is %" JSON_INTEGER_FORMAT ", and '%s' is %u",
+                        json_integer_value(other), key, *out);
+            return error_expect(why, "one number under both names, for instance by --set model.%s=N",
+                                keys[i]);
+        }
+    }
+    return true;
+}
+
 bool field_each(const struct fields *fields, const char *key, uint32_t count, uint32_t most,
                 uint32_t fallback, uint32_t *out, struct error *why)
 {

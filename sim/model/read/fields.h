@@ -26,6 +26,11 @@ bool field_whole(const struct fields *fields, const char *key, uint32_t least, u
  * Families name the same fact differently. */
 const char *field_first(const struct fields *fields, const char *const *keys);
 
+/* field_whole() under the first of these names that the object has; fails if another of them says
+ * another number. */
+bool field_named(const struct fields *fields, const char *const *keys, uint32_t least,
+                 uint32_t most, int64_t fallback, uint32_t *out, struct error *why);
+
 /* The numbers of a list, or one number for all `count` of them, each in [0, most]; `fallback` when
  * the key is absent or null. */
 bool field_each(const struct fields *fields, const char *key, uint32_t count, uint32_t most,

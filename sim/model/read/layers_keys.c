@@ -18,7 +18,6 @@ static bool has_key(const struct fields *fields, const char *key)
     return value != NULL && !json_is_null(value);
 }
 
-/* A whole number under the first of these names that the config has. */
 static bool named_whole(const struct fields *fields, const char *const *names, int64_t fallback,
                         uint32_t *out, struct error *why)
 {
@@ -208,6 +207,11 @@ static bool set_by_word(const struct fields *fields, const char *key, const char
 {
     for (size_t i = 0; word != NULL && i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i].word, word) == 0 || strcmp(words[i].letter, word) == 0) {
+            if (words[i].kind == ATTENTION_LINEAR && model->linear.value_heads == 0) {
+                field_error(fields, key, why, "has linear layers, whose sizes are missing");
+                return error_expect(why, "linear_num_key_heads, linear_attn_config or "
+                                         "mamba_num_heads, and what belongs to it");
+            }
             return set_kind(model, layer, words[i].kind, window) ||
                    field_error(fields, "sliding_window", why, "is missing") ||
                    error_expect(why, "a whole number: '%s' has sliding layers", key);
