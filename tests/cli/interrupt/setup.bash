@@ -6,9 +6,9 @@ slow=(--set model=llama-3-8b --set hardware=a40 --set trace=llama-3-8b-like --se
 stored() {
     sqlite3 runs.db 'SELECT count(*) FROM runs' 2>/dev/null || echo 0
 }
-# Does the program, no longer the shell that starts it, handle the signal?
+# Does the program handle the signal? The shell that starts it has the same name, and handles it, too.
 handles() {
-    grep -q '^spillway$' "/proc/$1/comm" && grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"
+    [ "$(readlink "/proc/$1/exe")" = "$PROGRAM" ] && grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"
 }
 # Hundredths of a second of CPU: of a process that runs, and by the file `spent` of all those that have ended.
 took() {
