@@ -265,7 +265,7 @@ static char *read_file(FILE *file, const char *path, size_t *size, struct error 
     size_t capacity = 0;
     size_t got = 1;
     for (*size = 0; got > 0 && *size <= FILE_LIMIT; *size += got) {
-        if (!array_reserve(&text, &capacity, *size + 65536, 1, why)) {
+        if (!array_reserve(&text, &capacity, *size + 65536 + 1, 1, why)) {
             free(text);
             return NULL;
         }
@@ -292,6 +292,9 @@ char *node_file(const char *path, size_t *size, struct error *why)
     if (mark > 0) {
         *size -= mark;
         memmove(text, text + mark, *size);
+    }
+    if (text != NULL) {
+        text[*size] = '\0';
     }
     return text;
 }

@@ -73,7 +73,12 @@ bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
     size_t size;
     struct draft_counts counts = {.steps = 0};
     char *text = files_text(files, path, &size, why);
-    bool good = text != NULL && read_lines(text, path, count, &counts, why);
+    bool good = text != NULL;
+    if (good && memchr(text, '\0', size) != NULL) {
+        error_set(why, path, 0, "the file is no text: it has a byte 0");
+        good = error_expect(why, "a line for each step, such as 4,2");
+    }
+    good = good && read_lines(text, path, count, &counts, why);
     free(text);
     drafts->count = count;
     for (uint32_t i = 0; good && i <= count; i++) {
