@@ -41,8 +41,7 @@ static bool times_step(const struct comparison *comparison, const struct compari
         return false;
     }
     return row->runs[PAPER_AGAINST] == COMPARISON_NO_RUN ||
-           system_class_of(setup_of(comparison, row, PAPER_AGAINST)) ==
-               CLASS_BANDWIDTH_BOUND;
+           system_class_of(setup_of(comparison, row, PAPER_AGAINST)) == CLASS_BANDWIDTH_BOUND;
 }
 
 /* A row of the band. */
