@@ -363,9 +363,8 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     struct peak peak = peak_of(setup, plan);
     double gpus = model_gpus(&setup->model);
     struct memory memory = {
-        .in[TIER_GPU] = {.weights =
-                             memory_whole((double)model_weight_bytes(&setup->model) +
-                                          (double)drafting_weight_bytes(setup) - streamed),
+        .in[TIER_GPU] = {.weights = memory_whole((double)model_weight_bytes(&setup->model) +
+                                                 (double)drafting_weight_bytes(setup) - streamed),
                          .kv = memory_whole(held.resident),
                          .window = memory_whole(held.window),
                          .cache = memory_whole(held.cache),

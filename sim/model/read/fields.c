@@ -128,8 +128,8 @@ bool field_named(const struct fields *fields, const char *const *keys, uint32_t 
         if (json_is_integer(other) && json_integer_value(other) != (json_int_t)*out) {
             field_error(fields, keys[i], why, "is %" JSON_INTEGER_FORMAT ", and '%s' is %u",
                         json_integer_value(other), key, *out);
-            return error_expect(why, "one number under both names, for instance by --set model.%s=N",
-                                keys[i]);
+            return error_expect(
+                why, "one number under both names, for instance by --set model.%s=N", keys[i]);
         }
     }
     return true;
