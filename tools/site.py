@@ -19,7 +19,7 @@ FRONT = "docs/accuracy.md"
 NAV = {
     "Accuracy": "index.md",
     "Start": "start.md",
-    "Ask": ["advise", "planning", "serving", "systems", "policies"],
+    "Ask": ["advise", "planning", "serving", "systems", "policies", "demands"],
     "Guides": "scenarios/guides/*",
     "Inputs": ["scenarios", "machines", "calibrate", "traces/README.md", "traces/FORMAT.md"],
     "Results": ["database", "python", "glossary", "scenarios/papers/README.md"],
