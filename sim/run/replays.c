@@ -43,6 +43,7 @@ void replays_destroy(struct replays *replays)
         for (size_t i = 0; i < family->count; i++) {
             free((void *)family->plans[i].heads);
             free((void *)family->plans[i].policy_values);
+            free((void *)family->plans[i].rows);
         }
         free(family->plans);
         free(family->hashes);
@@ -165,10 +166,18 @@ static bool add_plan(struct family *family, const struct replay_plan *plan, uint
         free(own);
         return false;
     }
+    size_t rows = plan->rows != NULL ? (size_t)plan->warmup + plan->steps + 1 : 0;
+    uint32_t *steps = rows > 0 ? copy_array(plan->rows, rows, sizeof *steps, why) : NULL;
+    if (rows > 0 && steps == NULL) {
+        free(own);
+        free(values);
+        return false;
+    }
     struct replay_plan *copy = &family->plans[family->count];
     *copy = *plan;
     copy->heads = own;
     copy->policy_values = values;
+    copy->rows = steps;
     family->hashes[family->count++] = hash;
     return true;
 }

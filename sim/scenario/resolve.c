@@ -349,19 +349,42 @@ static bool check_places(const struct profile *profile, struct error *why)
     return true;
 }
 
-/* What the queries of a verification want of KV that has left HBM, and a server whose steps yield
- * several tokens, are not computed. */
+/* Why the replay cannot verify drafts; NULL: it can. */
+static const char *drafts_refused(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    if (point_serves(point)) {
+        return "a server's steps";
+    }
+    if (!mechanisms_offload(m)) {
+        return NULL;
+    }
+    return m->policy->needs_queries                          ? "a policy that compares queries"
+           : m->policy->chooses_own                          ? "a policy that chooses by itself"
+           : m->attention == ATTEND_HYBRID                   ? "attention on the CPU"
+           : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
+                                                             : NULL;
+}
+
+/* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
+ * KV is offloaded. */
 static bool check_drafts(const struct node *root, const struct point *point, struct error *why)
 {
     const struct setup *setup = &point->setup;
     const struct node *node = node_find(root, "drafts.count");
-    bool offloads = mechanisms_offload(&setup->mechanisms);
-    if (setup->drafts.count > 0 && (offloads || point_serves(point))) {
-        node_error(node, why, "drafts are computed for %s, not for %s",
-                   offloads ? "systems whose KV stays in HBM" : "single runs",
-                   offloads ? setup->system.name : "servers");
-        return error_expect(why, offloads ? "system: vllm, or another that does not offload"
-                                          : "no 'workload'");
+    const char *refused = setup->drafts.count > 0 ? drafts_refused(point) : NULL;
+    uint64_t count = setup->drafts.count, window = setup_recent(setup);
+    if (refused != NULL) {
+        node_error(node, why, "drafts with %s are not computed", refused);
+        return error_expect(why, "a single run of a system that fetches what it selects, or that "
+                                 "keeps its KV in HBM");
+    }
+    if (mechanisms_offload(&setup->mechanisms) && window > 0 && count >= window) {
+        node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
+                   (unsigned long long)count, (unsigned long long)window);
+        return error_expect(why, "a 'count' below %llu, or a larger mechanisms.recent",
+                            (unsigned long long)window);
     }
     return true;
 }
@@ -570,8 +593,8 @@ static bool resolve_merged(const struct node *root, struct node **merged, struct
         return false;
     }
     resolve_engine(root, out);
-    return check_drafts(root, out, why) && resolve_bands(out, why) &&
-           resolve_trace(root, out->sources, out, why) && check_scores(*merged, setup, why) &&
+    return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
+           check_drafts(root, out, why) && check_scores(*merged, setup, why) &&
            resolve_write_scenario(root, &said, *merged, out, why);
 }
 

@@ -283,6 +283,9 @@ struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint3
 
 struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set)
 {
+    if (demand->mean != NULL) {
+        return *demand->mean;
+    }
     bool all = set->recorded == demand->recorded - demand->wanted_tail;
     uint32_t some = set->unrecorded < demand->tail_units ? set->unrecorded : demand->tail_units;
     uint32_t out = demand->tail_units - some, in = demand->tail_window + some;

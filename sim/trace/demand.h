@@ -19,6 +19,11 @@
 
 #include <stdint.h>
 
+/* Bounds of the attention mass of a set of units together with the window. */
+struct mass_bounds {
+    double least, most;
+};
+
 struct demand {
     const uint32_t *units; /* best first: [0, wanted) is asked for, [wanted, recorded) is not */
     const uint8_t *mass;   /* the mass code of each */
@@ -37,7 +42,9 @@ struct demand {
     const int8_t *query;  /* ... and query[q * steps * head_dim + i]; NULL without queries */
     uint32_t query_heads; /* of the group */
     uint32_t head_dim;
-    uint32_t query_stride; /* in steps: distance between query heads of `scale` */
+    uint32_t query_stride;          /* in steps: distance between query heads of `scale` */
+    const struct mass_bounds *mean; /* of a union of several queries' demands: the mean of what each
+                                       attends to, whatever the set; NULL: one query */
 };
 
 /* What to ask for in a row. */
@@ -92,9 +99,6 @@ struct unit_set demand_wanted(const struct demand *demand);
 struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint32_t size);
 
 /* The attention mass of a set together with the window. Exactly 1 if the set leaves nothing out. */
-struct mass_bounds {
-    double least, most;
-};
 struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set);
 
 #endif

@@ -122,6 +122,22 @@ static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, s
     return good;
 }
 
+/* Steps that verify drafts and fit the recorded ones: the queries of a step read as many, and the
+ * next step begins behind the accepted ones. Writes where each begins. */
+static bool draft_steps(const struct setup *setup, uint32_t recorded, struct plan *plan,
+                        uint32_t *count, struct error *why)
+{
+    const struct drafts *drafts = &setup->drafts;
+    plan->rows = array_zeroed((size_t)recorded + 2, sizeof *plan->rows, why);
+    *count = 0;
+    while (plan->rows != NULL && plan->rows[*count] + drafts->count < recorded) {
+        uint32_t accepted = drafts_accepted(drafts, setup->seed, *count);
+        plan->rows[*count + 1] = plan->rows[*count] + accepted + 1;
+        (*count)++;
+    }
+    return plan->rows != NULL;
+}
+
 static bool resolve_steps(const struct setup *setup, struct plan *plan, struct error *why)
 {
     if (setup->trace == NULL) {
@@ -135,12 +151,17 @@ static bool resolve_steps(const struct setup *setup, struct plan *plan, struct e
         return true;
     }
     uint32_t recorded = trace_header(setup->trace)->steps;
+    if (setup->drafts.count > 0 && mechanisms_offload(&setup->mechanisms) &&
+        !draft_steps(setup, recorded, plan, &recorded, why)) {
+        return false;
+    }
     int64_t warmup = setup->warmup == SETUP_WARMUP_AUTO ? recorded / 2 : setup->warmup;
     int64_t left = (int64_t)recorded - warmup;
     if (left < 1 || (int64_t)setup->steps > left) {
         error_set(why, trace_path(setup->trace), 0,
-                  "the trace has %u steps, too few for %lld of warm-up and %u to report", recorded,
-                  (long long)warmup, setup->steps > 0 ? setup->steps : 1);
+                  "the trace has %u steps%s, too few for %lld of warm-up and %u to report",
+                  recorded, plan->rows != NULL ? " with drafts" : "", (long long)warmup,
+                  setup->steps > 0 ? setup->steps : 1);
         return error_expect(why, "'warmup' and 'steps' that add up to at most %u", recorded);
     }
     plan->warmup = (uint32_t)warmup;
@@ -275,6 +296,8 @@ void plan_release(struct plan *plan)
     free(plan->cohorts);
     free(plan->heads);
     free(plan->offloaded);
+    free(plan->rows);
+    plan->rows = NULL;
     plan->cohorts = NULL;
     plan->heads = NULL;
     plan->offloaded = NULL;
@@ -331,6 +354,9 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .starts_full = true,
         .warmup = plan->warmup,
         .steps = plan->steps,
+        .rows = plan->rows,
+        .queries = setup_queries(setup),
+        .rejected_before = setup->drafts.rejected == REJECTED_BEFORE,
         .cpu_threads = plan->cpu_threads,
         .whole_layers = whole_layers(setup),
         .recomputed = split->act_hbm + split->act_host + split->ids,

@@ -68,6 +68,7 @@ struct plan {
     uint32_t max_batch;   /* the setup's batch if it says one and memory is unlimited */
     uint64_t max_context; /* tokens that would fit at this batch, if the plan does not; 0: none */
     uint32_t warmup, steps;
+    uint32_t *rows; /* of steps that verify drafts (replay.h), owned; NULL: none read a trace */
 };
 
 /* Resolve a setup into a plan. A setup that does not fit is no error: `fits` is false, and `memory`

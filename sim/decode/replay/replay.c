@@ -81,7 +81,8 @@ static bool check_steps(const struct trace *trace, const struct replay_plan *pla
                         struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    if ((uint64_t)plan->warmup + plan->steps <= header->steps) {
+    bool whole = (uint64_t)plan->warmup + plan->steps <= header->steps;
+    if (whole && replay_steps_read(plan) <= header->steps) {
         return true;
     }
     error_set(why, trace_path(trace), 0,

@@ -65,7 +65,12 @@ struct replay_plan {
     uint32_t block_candidates; /* most blocks that a step touches; 0: all that it wants */
     uint32_t warmup;           /* steps replayed and not reported */
     uint32_t steps;            /* steps reported; at most the trace's less warmup */
-    uint32_t cpu_threads;  /* that attend to units which the policy names for the CPU; 0: none */
+    const uint32_t *rows; /* [warmup + steps + 1] with drafts: the recorded step of a step's first
+                             query (replay_union.h), and where the next one would begin; NULL: a
+                             step reads one recorded step */
+    uint32_t queries;     /* of a sequence in a step; 1 without drafts */
+    bool rejected_before; /* rejected drafts want nothing; else what recorded steps go on to want */
+    uint32_t cpu_threads; /* that attend to units which the policy names for the CPU; 0: none */
     uint32_t whole_layers; /* first layers that load whole: what they hold is fixed, whatever the
                               policy, and they load the rest each step */
     uint64_t recomputed;   /* tokens of each of these layers whose K and V are recomputed */
@@ -115,6 +120,13 @@ static inline uint64_t replay_all_sequences(const struct replay_plan *plan)
 
 /* Write the rows of the plan's whole layers (ledger_load_whole()). */
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger);
+
+/* Recorded steps that the plan reads. */
+static inline uint32_t replay_steps_read(const struct replay_plan *plan)
+{
+    uint32_t steps = plan->warmup + plan->steps;
+    return plan->rows == NULL ? steps : plan->rows[steps - 1] + plan->queries;
+}
 
 /* How much work a replay of this plan is, in units of a meter (decode/replay/meter.h); the same for
  * all plans that replay together, and once for all of them. */

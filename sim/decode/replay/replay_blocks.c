@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_union.h"
 #include "trace/generate/mapping.h"
 
 #include <math.h>
@@ -56,6 +57,8 @@ struct blocks_layer {
     struct ledger_row *manager; /* [steps] of a cache */
     uint64_t most;              /* units of the trace that a cache has held */
     uint64_t wanted, hit, cold; /* units of the trace over reported steps, of a cache */
+    struct replay_union unions; /* of plans with drafts */
+    uint32_t *streams;          /* [REPLAY_ASKS * source KV heads] 1: read; with drafts */
 };
 
 /* Target KV heads [first, end) that share a cache. */
@@ -73,6 +76,8 @@ static void replay_blocks_layer_release(struct blocks_layer *layer)
     free(layer->demand);
     free(layer->rows);
     free(layer->manager);
+    free(layer->streams);
+    replay_union_release(&layer->unions);
 }
 
 static uint32_t block_of(const struct blocks_layer *layer, uint32_t unit)
@@ -128,6 +133,20 @@ static uint32_t played_as(const struct replay_job *job, uint32_t part)
     return first;
 }
 
+static bool init_unions(struct blocks_layer *layer, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    if (job->plan->rows == NULL) {
+        return true;
+    }
+    size_t streams = (size_t)REPLAY_ASKS * job->header->kv_heads;
+    layer->streams = array_zeroed(streams, sizeof *layer->streams, why);
+    for (uint32_t head = 0; layer->streams != NULL && head < job->header->kv_heads; head++) {
+        layer->streams[REPLAY_ASKS * head + ASKS_OWN] = 1;
+    }
+    return layer->streams != NULL && replay_union_init(&layer->unions, job, why);
+}
+
 /* The caller releases it, on failure too. */
 static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct replay_job *job,
                                      uint32_t source, struct error *why)
@@ -152,7 +171,7 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
     for (uint32_t i = 0; layer->played_as != NULL && i < job->part_count; i++) {
         layer->played_as[i] = played_as(job, i);
     }
-    return layer->played_as != NULL &&
+    return layer->played_as != NULL && init_unions(layer, why) &&
            (layer->wants = array_zeroed(lists, sizeof *layer->wants, why)) &&
            (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
            (layer->place =
@@ -206,9 +225,30 @@ static bool read_tile(struct blocks_layer *layer, struct replay_scratch *scratch
     return good;
 }
 
+/* Of a source head, its own query's stream alone is read. */
+static bool read_unions(struct blocks_layer *layer, uint32_t sequence,
+                        struct replay_scratch *scratch, struct error *why)
+{
+    const struct replay_job *job = layer->job;
+    bool good = replay_union_read(&layer->unions, job, sequence, layer->source, layer->streams, 0,
+                                  scratch, why);
+    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
+        for (uint32_t step = 0; good && step < layer->total; step++) {
+            uint32_t stream = REPLAY_ASKS * head + ASKS_OWN;
+            struct demand demand = replay_union_demand(&layer->unions, job->plan, stream, step);
+            good = add_wanted(layer, head, step, &demand, why);
+        }
+    }
+    return good;
+}
+
 static bool read_sequence(struct blocks_layer *layer, uint32_t sequence,
                           struct replay_scratch *scratch, struct error *why)
 {
+    if (layer->job->plan->rows != NULL) {
+        layer->list_count = 0;
+        return read_unions(layer, sequence, scratch, why);
+    }
     uint32_t last_tile = (layer->total - 1) / layer->job->header->steps_per_tile;
     bool good = true;
     layer->list_count = 0;

@@ -1,8 +1,15 @@
 #include "decode/replay/replay_fields.h"
 
 #include <assert.h>
+#include <xxhash.h>
 
-static_assert(sizeof(struct replay_plan) == 232, "every field is part of the key");
+static_assert(sizeof(struct replay_plan) == 248, "every field is part of the key");
+
+static uint64_t replay_fields_rows(const struct replay_plan *plan)
+{
+    size_t steps = (size_t)plan->warmup + plan->steps + 1;
+    return plan->rows == NULL ? 0 : XXH64(plan->rows, steps * sizeof *plan->rows, 0);
+}
 
 struct replay_fields replay_fields(const struct replay_plan *plan)
 {
@@ -31,6 +38,9 @@ struct replay_fields replay_fields(const struct replay_plan *plan)
                 plan->asks_recorded,
                 plan->before,
                 plan->behind,
+                plan->rows != NULL ? plan->queries : 1,
+                plan->rejected_before,
+                replay_fields_rows(plan),
             },
     };
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {

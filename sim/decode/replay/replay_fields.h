@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { REPLAY_SHARES = 4, REPLAY_NUMBERS = 21, REPLAY_ERROR_FIELDS = 3 };
+enum { REPLAY_SHARES = 4, REPLAY_NUMBERS = 24, REPLAY_ERROR_FIELDS = 3 };
 
 struct replay_fields {
     double shares[REPLAY_SHARES];

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "decode/replay/cpu_heads.h"
 #include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_union.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
 #include "trace/generate/mapping.h"
@@ -53,16 +54,17 @@ struct replay_layer {
     uint32_t source, first, end;
     struct replay_instance *instances;
     uint32_t count;
-    uint32_t streams;          /* REPLAY_ASKS * source KV heads */
-    uint32_t *first_of_stream; /* [streams] instance or NONE */
-    uint32_t *instance_of;     /* [part][target layer - first][target KV head] instance or NONE */
-    float *importance;         /* [query heads of a group] */
-    struct next_use *future;   /* [streams] of the sequence; empty unless the policy needs it */
-    uint64_t *for_cpu;         /* [target KV heads] tokens of one step, scratch */
-    struct ledger_row *tasks;  /* [steps] of the CPU's tasks, scratch */
-    struct outcome *outcomes;  /* [parts] of an instance's caches, scratch */
-    uint32_t *fill_units;      /* [units of the trace] what caches begin with, scratch */
-    uint8_t *fill_mass;        /* [units of the trace] */
+    uint32_t streams;           /* REPLAY_ASKS * source KV heads */
+    uint32_t *first_of_stream;  /* [streams] instance or NONE */
+    uint32_t *instance_of;      /* [part][target layer - first][target KV head] instance or NONE */
+    float *importance;          /* [query heads of a group] */
+    struct next_use *future;    /* [streams] of the sequence; empty unless the policy needs it */
+    uint64_t *for_cpu;          /* [target KV heads] tokens of one step, scratch */
+    struct ledger_row *tasks;   /* [steps] of the CPU's tasks, scratch */
+    struct outcome *outcomes;   /* [parts] of an instance's caches, scratch */
+    uint32_t *fill_units;       /* [units of the trace] what caches begin with, scratch */
+    uint8_t *fill_mass;         /* [units of the trace] */
+    struct replay_union unions; /* of plans with drafts */
 };
 
 /* Called for the demand of one stream at one step. */
@@ -245,6 +247,7 @@ static void replay_layer_release(struct replay_layer *layer)
     free(layer->outcomes);
     free(layer->fill_units);
     free(layer->fill_mass);
+    replay_union_release(&layer->unions);
 }
 
 /* The caller releases it, on failure too. */
@@ -274,7 +277,7 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
         return false;
     }
     assign_instances(layer);
-    bool good = true;
+    bool good = plan->rows == NULL || replay_union_init(&layer->unions, job, why);
     for (uint32_t i = 0; good && i < layer->count; i++) {
         good = take_sizes(layer, i, why);
     }
@@ -285,7 +288,8 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
 static uint32_t most_wanted(const struct replay_job *job)
 {
     uint32_t outside = job->shape.end_unit - job->shape.first_unit;
-    return replay_fills(job->plan) && outside > job->shape.wanted ? outside : job->shape.wanted;
+    bool all = replay_fills(job->plan) || job->plan->rows != NULL;
+    return all && outside > job->shape.wanted ? outside : job->shape.wanted;
 }
 
 /* Create empty caches for the next sequence. */
@@ -473,10 +477,29 @@ static bool visit_tile(struct replay_layer *layer, struct replay_scratch *scratc
     return true;
 }
 
+static bool visit_unions(struct replay_layer *layer, uint32_t sequence,
+                         struct replay_scratch *scratch, demand_visit visit, struct error *why)
+{
+    const struct replay_plan *plan = layer->job->plan;
+    bool good = replay_union_read(&layer->unions, layer->job, sequence, layer->source,
+                                  layer->first_of_stream, NONE, scratch, why);
+    for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
+        uint32_t end = layer->first_of_stream[stream] == NONE ? 0 : plan->warmup + plan->steps;
+        for (uint32_t step = 0; good && step < end; step++) {
+            struct demand demand = replay_union_demand(&layer->unions, plan, stream, step);
+            good = visit(layer, stream, step, &demand, why);
+        }
+    }
+    return good;
+}
+
 static bool visit_sequence(struct replay_layer *layer, uint32_t sequence,
                            struct replay_scratch *scratch, demand_visit visit, struct error *why)
 {
     const struct replay_job *job = layer->job;
+    if (job->plan->rows != NULL) {
+        return visit_unions(layer, sequence, scratch, visit, why);
+    }
     uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
     uint32_t last_tile = last_step / job->header->steps_per_tile;
     for (uint32_t tile = 0; tile <= last_tile; tile++) {

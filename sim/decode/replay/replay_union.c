@@ -1,0 +1,141 @@
+#include "decode/replay/replay_union.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kept_demand {
+    size_t first; /* units[first, first + wanted) */
+    uint32_t wanted;
+    struct mass_bounds mass;
+};
+
+bool replay_union_init(struct replay_union *all, const struct replay_job *job, struct error *why)
+{
+    uint32_t units = job->header->units;
+    *all = (struct replay_union){.streams = REPLAY_ASKS * job->header->kv_heads,
+                                 .steps = replay_steps_read(job->plan)};
+    return (all->kept = array_zeroed((size_t)all->streams * all->steps, sizeof *all->kept, why)) &&
+           (all->stamp = array_zeroed(units, sizeof *all->stamp, why)) &&
+           (all->union_units = array_zeroed(units, sizeof *all->union_units, why)) &&
+           (all->union_mass = array_zeroed(units, sizeof *all->union_mass, why));
+}
+
+void replay_union_release(struct replay_union *all)
+{
+    free(all->kept);
+    free(all->units);
+    free(all->mass);
+    free(all->stamp);
+    free(all->union_units);
+    free(all->union_mass);
+}
+
+/* ---- what is kept ---- */
+
+static bool union_keep(struct replay_union *all, uint32_t stream, uint32_t step,
+                       const struct demand *demand, struct error *why)
+{
+    size_t end = all->count + demand->wanted;
+    struct unit_set own = demand_wanted(demand);
+    if (!array_reserve(&all->units, &all->unit_capacity, end, sizeof *all->units, why) ||
+        !array_reserve(&all->mass, &all->mass_capacity, end, sizeof *all->mass, why)) {
+        return false;
+    }
+    memcpy(all->units + all->count, demand->units, demand->wanted * sizeof *all->units);
+    memcpy(all->mass + all->count, demand->mass, demand->wanted);
+    all->kept[(size_t)stream * all->steps + step] = (struct kept_demand){
+        .first = all->count, .wanted = demand->wanted, .mass = demand_attended(demand, &own)};
+    all->count = end;
+    return true;
+}
+
+static bool union_read_tile(struct replay_union *all, const struct replay_job *job,
+                            const uint32_t *wanted, uint32_t none, struct replay_scratch *scratch,
+                            struct error *why)
+{
+    const struct trace_frame *frame = &scratch->frame;
+    bool good = true;
+    for (uint32_t stream = 0; stream < all->streams; stream++) {
+        uint32_t end = wanted[stream] == none ? 0 : frame->steps;
+        for (uint32_t s = 0; good && s < end && frame->first_step + s < all->steps; s++) {
+            struct demand demand;
+            good = replay_read_demand(job, stream % REPLAY_ASKS, stream / REPLAY_ASKS, s, scratch,
+                                      &demand, why) &&
+                   union_keep(all, stream, frame->first_step + s, &demand, why);
+        }
+    }
+    return good;
+}
+
+bool replay_union_read(struct replay_union *all, const struct replay_job *job, uint32_t sequence,
+                       uint32_t source, const uint32_t *wanted, uint32_t none,
+                       struct replay_scratch *scratch, struct error *why)
+{
+    uint32_t last_tile = (all->steps - 1) / job->header->steps_per_tile;
+    bool good = true;
+    all->count = 0;
+    for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
+        good = trace_read(job->trace, sequence, tile, source, &scratch->frame, why) &&
+               union_read_tile(all, job, wanted, none, scratch, why);
+    }
+    return good;
+}
+
+/* ---- a union ---- */
+
+/* The recorded steps [first, end) whose demands a step's union has. */
+static uint32_t union_end(const struct replay_plan *plan, uint32_t step)
+{
+    return plan->rejected_before ? plan->rows[step + 1] : plan->rows[step] + plan->queries;
+}
+
+/* Add what each of these demands has at this rank. Returns false if none has as many. */
+static bool union_add_rank(struct replay_union *all, const struct kept_demand *kept, uint32_t rows,
+                           uint32_t rank, uint32_t *count)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < rows; i++) {
+        if (rank >= kept[i].wanted) {
+            continue;
+        }
+        size_t at = kept[i].first + rank;
+        uint32_t unit = all->units[at];
+        any = true;
+        if (all->stamp[unit] != all->stamps) {
+            all->stamp[unit] = all->stamps;
+            all->union_mass[*count] = all->mass[at];
+            all->union_units[(*count)++] = unit;
+        }
+    }
+    return any;
+}
+
+/* The mean over the queries whose tokens stay. */
+static struct mass_bounds union_mean(const struct kept_demand *kept, uint32_t rows)
+{
+    struct mass_bounds mean = {0, 0};
+    for (uint32_t i = 0; i < rows; i++) {
+        mean.least += kept[i].mass.least / rows;
+        mean.most += kept[i].mass.most / rows;
+    }
+    return mean;
+}
+
+struct demand replay_union_demand(struct replay_union *all, const struct replay_plan *plan,
+                                  uint32_t stream, uint32_t step)
+{
+    uint32_t first = plan->rows[step], count = 0, rank = 0;
+    const struct kept_demand *kept = &all->kept[(size_t)stream * all->steps + first];
+    all->stamps++;
+    while (union_add_rank(all, kept, union_end(plan, step) - first, rank, &count)) {
+        rank++;
+    }
+    all->mean = union_mean(kept, plan->rows[step + 1] - first);
+    return (struct demand){.units = all->union_units,
+                           .mass = all->union_mass,
+                           .wanted = count,
+                           .recorded = count,
+                           .mean = &all->mean};
+}
