@@ -178,12 +178,12 @@ format-check: ## name the places that clang-format would change (clang-format-14
 
 # Leaks are left to the address sanitizer: the analyzer takes a pointer that an array keeps for a leak, and a value that
 # a refused call did not write for one that is read. It counts the bits of a vector's element wrongly.
-analyze: ## follow pointers through functions: null, freed, closed twice (minutes)
+analyze: packages ## follow pointers through functions: null, freed, closed twice (minutes)
 	$(SUBMAKE) VARIANT=analyze PROGRAM=build/analyze/spillway OPTIMIZE='-O1 -g1' CFLAGS='$(CFLAGS) -fanalyzer \
 	    -Wno-analyzer-malloc-leak -Wno-analyzer-use-of-uninitialized-value -Wno-analyzer-shift-count-overflow' all
 
 # Two families of runs: with a recording, and with a trace that threads generate and share.
-tsan: ## look for data races in the disk cache and in small sweeps (minutes, most of them to build)
+tsan: packages ## look for data races in the disk cache and in small sweeps (minutes, most of them to build)
 	$(SUBMAKE) $(RACES) build/tsan/spillway build/tsan/tests/unit/base/test_disk_cache
 	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/unit/base/test_disk_cache
 	@cd build/tsan && for trace in smollm2-135m "$(CURDIR)/traces/smollm2-135m.yaml"; do \
