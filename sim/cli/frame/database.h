@@ -5,8 +5,8 @@
 #include "cli/frame/arguments.h"
 #include "store/store.h"
 
-/* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not given.
- * The caller closes it with store_close(). */
+/* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not
+ * given. The caller closes it with store_close(). */
 bool database_open(const struct arguments *arguments, struct store **out, struct error *why);
 
 /* Open a file to show one program's results (store/store_program.h). `note` says in a sentence that

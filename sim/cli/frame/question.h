@@ -41,12 +41,12 @@ bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct err
 bool question_read(const struct arguments *arguments, struct question *out, struct error *why);
 
 /* Open --db, unless there is a store already, and set up the runs: of sweeps of the scenario, whose
- * runs are replicated or not. Without --no-cache replays are kept on disk, up to 1 GiB in the folder
- * that disk_cache_folder() names, if it can be used.
+ * runs are replicated or not. Without --no-cache replays are kept on disk, up to 1 GiB in the
+ * folder that disk_cache_folder() names, if it can be used.
  *
- * From here to question_end() the first Ctrl-C or SIGTERM raises `runs.stop`, which ends the reading
- * of the scenario's traces, and the second kills; a signal that was ignored stays ignored. One
- * question at a time. */
+ * From here to question_end() the first Ctrl-C or SIGTERM raises `runs.stop`, which ends the
+ * reading of the scenario's traces, and the second kills; a signal that was ignored stays ignored.
+ * One question at a time. */
 bool question_begin(const struct arguments *arguments, struct question *question, bool replicated,
                     struct error *why);
 
