@@ -24,7 +24,7 @@
 #define KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
 
 /* Samples of a figure, one a row. */
-struct question {
+struct nsight_query {
     const char *curve;
     const char *tables[3]; /* the tables that it needs; ends with NULL */
     const char *sql;
@@ -32,7 +32,7 @@ struct question {
 };
 
 /* From 16 MiB a copy's fixed time is under 1 % of it on a link of 50 GB/s. */
-static const struct question questions[] = {
+static const struct nsight_query nsight_queries[] = {
     {"link.h2d",
      {COPIES, NULL},
      "SELECT bytes * 1e9 / (end - start) FROM " COPIES
@@ -81,7 +81,7 @@ static const struct question questions[] = {
      " WHERE value GLOB 'cu*Synchronize*' AND done IS NOT NULL AND kernel.start >= launched",
      "from the GPU done to the call's return, and from the next launch to its kernel"},
 };
-enum { QUESTIONS = sizeof questions / sizeof questions[0] };
+enum { QUESTIONS = sizeof nsight_queries / sizeof nsight_queries[0] };
 
 struct nsight_report {
     sqlite3 *database;
@@ -138,7 +138,7 @@ static bool has_table(const struct nsight_report *report, const char *name, bool
     return code == SQLITE_ROW || code == SQLITE_DONE || nsight_complain(report, why);
 }
 
-static bool nsight_ask(const struct nsight_report *report, const struct question *question,
+static bool nsight_ask(const struct nsight_report *report, const struct nsight_query *question,
                        struct findings *findings, bool *found, struct error *why)
 {
     double *samples;
@@ -228,7 +228,7 @@ static bool import_all(const struct nsight_report *report, struct findings *find
         return false;
     }
     for (size_t i = 0; i < QUESTIONS; i++) {
-        if (!nsight_ask(report, &questions[i], findings, &found, why)) {
+        if (!nsight_ask(report, &nsight_queries[i], findings, &found, why)) {
             return false;
         }
     }

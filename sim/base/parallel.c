@@ -14,7 +14,8 @@
 
 struct cores {
     uint32_t count, free;
-    pthread_mutex_t lock; /* of `free` */
+    uint32_t awaited;     /* by cores_take(): these come before threads that help */
+    pthread_mutex_t lock; /* of `free` and `awaited` */
     pthread_cond_t given;
 };
 
@@ -49,10 +50,10 @@ bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
         return true;
     }
     pthread_mutex_lock(&cores->lock);
-    while (cores->free == 0 && !(ended != NULL && atomic_load(ended))) {
+    while (cores->free <= cores->awaited && !atomic_load(ended)) {
         pthread_cond_wait(&cores->given, &cores->lock);
     }
-    bool taken = !(ended != NULL && atomic_load(ended));
+    bool taken = !atomic_load(ended);
     cores->free -= taken;
     pthread_mutex_unlock(&cores->lock);
     return taken;
@@ -60,7 +61,17 @@ bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
 
 void cores_take(struct cores *cores)
 {
-    cores_take_unless(cores, NULL);
+    if (cores == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&cores->lock);
+    cores->awaited++;
+    while (cores->free == 0) {
+        pthread_cond_wait(&cores->given, &cores->lock);
+    }
+    cores->awaited--;
+    cores->free--;
+    pthread_mutex_unlock(&cores->lock);
 }
 
 void cores_give(struct cores *cores)
@@ -68,7 +79,8 @@ void cores_give(struct cores *cores)
     if (cores != NULL) {
         pthread_mutex_lock(&cores->lock);
         cores->free++;
-        pthread_cond_signal(&cores->given);
+        pthread_cond_broadcast(
+            &cores->given); /* not only a thread that has to let another go first */
         pthread_mutex_unlock(&cores->lock);
     }
 }

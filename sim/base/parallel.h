@@ -26,8 +26,10 @@ uint32_t cores_count(const struct cores *cores);
 void cores_take(struct cores *cores);
 void cores_give(struct cores *cores);
 
-/* cores_take(), unless *ended holds before a core is free. Whoever sets *ended calls cores_wake()
- * afterwards. Returns whether a core was taken. */
+/* For a thread that helps others, and takes a core for each item: wait for a free core that no
+ * cores_take() waits for, and take it. Otherwise helpers would take again at once what they give
+ * back, and a run could wait for all of another's work. Returns false if *ended holds first.
+ * Whoever sets *ended calls cores_wake() afterwards. */
 bool cores_take_unless(struct cores *cores, const atomic_bool *ended);
 void cores_wake(struct cores *cores);
 

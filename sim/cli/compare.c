@@ -5,7 +5,7 @@
 #include "cli/compare_summary.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
-#include "cli/frame/jobs.h"
+#include "cli/frame/question.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "hardware/profile.h"
@@ -303,7 +303,7 @@ static bool compare_run(const struct arguments *arguments, struct error *why)
     uint32_t count, jobs;
     const char *const *files = arguments_operands(arguments, &count);
     const char *measured = arguments_text(arguments, MEASURED);
-    if (!jobs_read(arguments, JOBS, &jobs, why)) {
+    if (!question_jobs(arguments, &jobs, why)) {
         return false;
     }
     if (measured != NULL) {

@@ -323,8 +323,7 @@ static bool validate_run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
     struct store *store = NULL;
-    bool good = validate_load(arguments, &subject, why) &&
-                database_open(arguments, DB, &store, why) &&
+    bool good = validate_load(arguments, &subject, why) && database_open(arguments, &store, why) &&
                 validate(arguments, &subject, store, why);
     store_close(store);
     subject_release(&subject);

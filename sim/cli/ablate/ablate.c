@@ -4,11 +4,10 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "store/store_frame.h"
 
 /* ---- the command ------------------------------------------------------------------------- */
@@ -68,23 +67,6 @@ static bool give_rows(const struct arguments *arguments, const struct ablation *
     return good;
 }
 
-static bool ablate_study(const struct arguments *arguments, const struct scenario *scenario,
-                         const struct ablation_options *with, const struct table_view *view,
-                         struct error *why)
-{
-    struct ablation ablation;
-    bool interrupted = false;
-    bool good = ablation_run(scenario, with, &ablation, &interrupted, why);
-    good = progress_end(good, interrupted, "all runs were done", why);
-    /* A failed run is shown as a row like the others; the command then fails with its error. */
-    good = good && give_rows(arguments, &ablation, with->store, why) &&
-           (arguments_given(arguments, JSON) || ablate_report(&ablation, view, stdout, why)) &&
-           output_flush(stdout, "standard output", why) &&
-           sweep_check(ablation.results, ablation.done, why);
-    ablation_release(&ablation);
-    return good;
-}
-
 /* These come after the table's own runs, and are counted anew. */
 static void ablate_show_payoffs(uint32_t done, uint32_t points, void *context)
 {
@@ -94,30 +76,39 @@ static void ablate_show_payoffs(uint32_t done, uint32_t points, void *context)
                   progress_left((double)done / points, left));
 }
 
+static bool ablate_study(const struct arguments *arguments, struct question *question,
+                         const struct table_view *view, struct error *why)
+{
+    const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                          .store = question->store,
+                                          .jobs = question->jobs,
+                                          .runs = &question->runs,
+                                          .on_progress = progress_runs,
+                                          .on_payoffs = ablate_show_payoffs};
+    struct ablation ablation;
+    bool interrupted = false;
+    bool good = ablation_run(&question->scenario, &with, &ablation, &interrupted, why);
+    good = progress_end(good, interrupted, "all runs were done", why);
+    /* A failed run is shown as a row like the others; the command then fails with its error. */
+    good = good && give_rows(arguments, &ablation, question->store, why) &&
+           (arguments_given(arguments, JSON) || ablate_report(&ablation, view, stdout, why)) &&
+           output_flush(stdout, "standard output", why) &&
+           sweep_check(ablation.results, ablation.done, why);
+    ablation_release(&ablation);
+    return good;
+}
+
 static bool ablate_run(const struct arguments *arguments, struct error *why)
 {
-    struct run_context runs = {.threads = 0};
-    struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
-                                    .runs = &runs,
-                                    .on_progress = progress_runs,
-                                    .on_payoffs = ablate_show_payoffs};
-    struct scenario scenario;
+    struct question question = {.store = NULL};
     struct table_view view;
     uint32_t count;
     const struct frame_column *columns = ablate_columns(&count);
-    if (!jobs_read(arguments, JOBS, &with.jobs, why) ||
-        !view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, &view, why) ||
-        !frame_view_check(&view, columns, count, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
-        return false;
-    }
-    bool good = database_open(arguments, DB, &with.store, why) &&
-                question_begin(&runs, &scenario, with.jobs, false, why) &&
-                question_cache(&runs, arguments, NO_CACHE) &&
-                ablate_study(arguments, &scenario, &with, &view, why);
-    question_end(&runs, &scenario);
-    store_close(with.store);
-    scenario_release(&scenario);
+    bool good = view_read(arguments, columns, count, &view, why) &&
+                question_read(arguments, &question, why) &&
+                question_begin(arguments, &question, false, why) &&
+                ablate_study(arguments, &question, &view, why);
+    question_end(&question);
     return good;
 }
 

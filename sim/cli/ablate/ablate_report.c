@@ -54,7 +54,7 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
         return;
     }
     ablate_ms(ablation, llabs(sum.interaction_ns), together);
-    if (strtod(together, NULL) == 0) {
+    if (strcmp(together, ablate_ms(ablation, 0, alone)) == 0) { /* too little to show */
         table_line("interaction: ", "none: each saves alone what it saves among the others", out);
         return;
     }

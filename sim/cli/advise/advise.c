@@ -6,9 +6,8 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/jobs.h"
 #include "cli/frame/question.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "study/plan/prices.h"
 
 #include <stdio.h>
@@ -247,36 +246,33 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
     if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
         return (*out = store_open_memory(why)) != NULL;
     }
-    return database_open(arguments, ADVISE_DB, out, why);
+    return database_open(arguments, out, why);
 }
 
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
-    struct run_context runs = {.threads = 0};
-    struct advice_options with = {.runs = &runs};
-    struct scenario scenario;
+    struct question question = {.store = NULL};
+    struct scenario *scenario = &question.scenario;
+    struct advice_options with = {.runs = &question.runs};
     with.candidates.to_serve = true;
     with.candidates.allow_paper = arguments_given(arguments, ADVISE_PAPER);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
-    if (!check_order(names, why) || !check_hire(arguments, names[1], why) ||
-        !load_scenario(arguments, &scenario, why)) {
-        return false;
-    }
-    bool requests =
-        scenario_serves(&scenario) || arguments_given(arguments, ADVISE_TTFT) || is_hire(arguments);
-    bool good =
-        check_chosen(arguments, &scenario, why) &&
-        advise_read_limits(arguments, requests, &with, why) &&
-        lay_price(arguments, &scenario, why) && advice_lay_context(&scenario, why) &&
-        (!requests || advice_lay_requests(&scenario, why)) &&
-        advise_open_store(arguments, &with.store, why) &&
-        question_begin(&runs, &scenario, with.jobs, false, why) &&
-        question_cache(&runs, arguments, ADVISE_NO_CACHE) &&
-        (is_hire(arguments) ? advise_at_rate : advise_machine)(arguments, &scenario, &with, why);
-    question_end(&runs, &scenario);
-    store_close(with.store);
-    scenario_release(&scenario);
+    bool good = check_order(names, why) && check_hire(arguments, names[1], why) &&
+                load_scenario(arguments, scenario, why);
+    bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
+                             is_hire(arguments));
+    good = good && check_chosen(arguments, scenario, why) &&
+           advise_read_limits(arguments, requests, &with, why) &&
+           question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
+           advice_lay_context(scenario, why) && (!requests || advice_lay_requests(scenario, why)) &&
+           advise_open_store(arguments, &question.store, why) &&
+           question_begin(arguments, &question, false, why);
+    with.store = question.store;
+    with.jobs = question.jobs;
+    good = good &&
+           (is_hire(arguments) ? advise_at_rate : advise_machine)(arguments, scenario, &with, why);
+    question_end(&question);
     return good;
 }
 

@@ -1,6 +1,5 @@
 #include "base/units.h"
 #include "cli/advise/advise_question.h"
-#include "cli/frame/jobs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +104,5 @@ bool advise_read_limits(const struct arguments *arguments, bool serves, struct a
     return add_time(arguments, ADVISE_TPOT, serves, &out->targets, why) &&
            add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
            advise_limits_add_mass(arguments, out, why) &&
-           advise_limits_read_gpus(arguments, &out->gpus, why) &&
-           jobs_read(arguments, ADVISE_JOBS, &out->jobs, why);
+           advise_limits_read_gpus(arguments, &out->gpus, why);
 }

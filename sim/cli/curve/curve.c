@@ -314,7 +314,7 @@ static bool run_report(const struct arguments *arguments, const struct curve_sou
                        struct curve_report *report, struct error *why)
 {
     struct store *store;
-    bool ok = database_open(arguments, DATABASE, &store, why) &&
+    bool ok = database_open(arguments, &store, why) &&
               fill_report(arguments, source, report, why) &&
               (store == NULL || curve_report_store(report, store, why)) &&
               show_report(arguments, report, why);

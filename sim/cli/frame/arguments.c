@@ -356,8 +356,8 @@ void arguments_release(struct arguments *arguments)
 
 const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count)
 {
-    const uint32_t *start = &arguments->start[option];
-    *count = start[1] - start[0];
+    const uint32_t *start = &arguments->start[option < 0 ? 0 : option];
+    *count = option < 0 ? 0 : start[1] - start[0];
     return &arguments->texts[start[0]];
 }
 
@@ -370,12 +370,28 @@ const char *arguments_text(const struct arguments *arguments, int option)
 {
     uint32_t count;
     const char *const *texts = arguments_all(arguments, option, &count);
-    return arguments->lists[option] != NULL ? arguments->lists[option]
-           : count > 0                      ? texts[0]
-                                            : NULL;
+    return count == 0                         ? NULL
+           : arguments->lists[option] != NULL ? arguments->lists[option]
+                                              : texts[0];
 }
 
 bool arguments_given(const struct arguments *arguments, int option)
 {
     return arguments_text(arguments, option) != NULL;
+}
+
+int arguments_number(const struct arguments *arguments, const char *name)
+{
+    const struct command_option *options = arguments->command->options;
+    for (int option = 0; options[option].name != NULL; option++) {
+        if (strcmp(options[option].name, name) == 0) {
+            return option;
+        }
+    }
+    return -1;
+}
+
+const char *arguments_shared(const struct arguments *arguments, const char *name)
+{
+    return arguments_text(arguments, arguments_number(arguments, name));
 }

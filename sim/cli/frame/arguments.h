@@ -44,4 +44,9 @@ bool arguments_given(const struct arguments *arguments, int option);
 const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count);
 const char *const *arguments_operands(const struct arguments *arguments, uint32_t *count);
 
+/* The number of the option that several commands have under this name, such as "--db". -1 if the
+ * command does not have it; such an option is not given. arguments_shared() is its value. */
+int arguments_number(const struct arguments *arguments, const char *name);
+const char *arguments_shared(const struct arguments *arguments, const char *name);
+
 #endif

@@ -3,7 +3,7 @@
 #define CLI_FRAME_COLUMNS_H
 
 #include "cli/frame/arguments.h"
-#include "answer/table.h"
+#include "answer/frame.h"
 
 #define COLUMNS_OPTION                                                                             \
     {                                                                                              \
@@ -23,14 +23,9 @@
         .name = "--why", .summary = "below the table, also say what its figures rest on"           \
     }
 
-/* The numbers of these options among the command's, and of --json or --csv. */
-struct view_options {
-    int columns, wide, why, json;
-};
-
-/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude JSON
- * and CSV, which have everything. */
-bool view_read(const struct arguments *arguments, const struct view_options *options,
-               struct table_view *out, struct error *why);
+/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude
+ * --json and --csv, which have everything. --columns names columns of these, or of results. */
+bool view_read(const struct arguments *arguments, const struct frame_column *columns,
+               uint32_t count, struct table_view *out, struct error *why);
 
 #endif

@@ -7,10 +7,9 @@
 
 #include <inttypes.h>
 
-bool database_open(const struct arguments *arguments, int option, struct store **out,
-                   struct error *why)
+bool database_open(const struct arguments *arguments, struct store **out, struct error *why)
 {
-    const char *path = arguments_text(arguments, option);
+    const char *path = arguments_shared(arguments, "--db");
     *out = path != NULL ? store_open(path, true, why) : NULL;
     if (*out != NULL) {
         store_watch(*out, question_stop());

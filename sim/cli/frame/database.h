@@ -5,10 +5,9 @@
 #include "cli/frame/arguments.h"
 #include "store/store.h"
 
-/* Open the file named by the command's option number `option`, creating it if it does not exist.
- * `*out` is NULL if the option is not given. The caller closes it with store_close(). */
-bool database_open(const struct arguments *arguments, int option, struct store **out,
-                   struct error *why);
+/* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not
+ * given. The caller closes it with store_close(). */
+bool database_open(const struct arguments *arguments, struct store **out, struct error *why);
 
 /* Open a file to show one program's results (store/store_program.h). `note` says in a sentence that
  * results are left out, or that another program computed them; "" if neither. Closed by the caller.

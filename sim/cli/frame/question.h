@@ -1,5 +1,10 @@
-/* What a command needs that asks for runs: a context that all of them share, and an end to all work
- * on Ctrl-C or SIGTERM.
+/* What every command has that asks for runs: a scenario, a context that the runs share, a database,
+ * and an end to all work on Ctrl-C or SIGTERM.
+ *
+ *     struct question question = {.store = NULL};
+ *     bool good = question_read(arguments, &question, why) && ... other options ... &&
+ *                 question_begin(arguments, &question, false, why) && ... the study ...;
+ *     question_end(&question);
  */
 #ifndef CLI_FRAME_QUESTION_H
 #define CLI_FRAME_QUESTION_H
@@ -7,13 +12,20 @@
 #include "cli/frame/arguments.h"
 #include "run/context.h"
 #include "scenario/scenario.h"
+#include "store/store.h"
 
-/* Set up `runs` for sweeps of `scenario` with `jobs` threads (0: one a processor), whose runs are
- * replicated or not. From here to question_end() the first Ctrl-C or SIGTERM raises `runs->stop`,
- * which ends the reading of the scenario's traces, and the second kills; a signal that was ignored
- * stays ignored. One question at a time. */
-bool question_begin(struct run_context *runs, const struct scenario *scenario, uint32_t jobs,
-                    bool replicated, struct error *why);
+struct question {
+    struct scenario scenario; /* [FILE...] --set --from */
+    struct run_context runs;
+    struct store *store; /* --db; NULL: none */
+    uint32_t jobs;       /* --jobs; 0: one a processor */
+};
+
+#define JOBS_OPTION                                                                                \
+    {                                                                                              \
+        .name = "--jobs", .argument = "N",                                                         \
+        .summary = "threads to use (default: one per processor); does not change the results"      \
+    }
 
 #define NO_CACHE_OPTION                                                                            \
     {                                                                                              \
@@ -22,10 +34,21 @@ bool question_begin(struct run_context *runs, const struct scenario *scenario, u
                    "change the results"                                                            \
     }
 
-/* Between question_begin() and question_end(): from now on replays are kept on disk, up to 1 GiB in
- * the folder that disk_cache_folder() names, unless option number `no_cache` was given or the
- * folder cannot be used. Always true. */
-bool question_cache(struct run_context *runs, const struct arguments *arguments, int no_cache);
+/* Read --jobs, 1 or more. */
+bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct error *why);
+
+/* Read --jobs and the scenario. */
+bool question_read(const struct arguments *arguments, struct question *out, struct error *why);
+
+/* Open --db, unless there is a store already, and set up the runs: of sweeps of the scenario, whose
+ * runs are replicated or not. Without --no-cache replays are kept on disk, up to 1 GiB in the
+ * folder that disk_cache_folder() names, if it can be used.
+ *
+ * From here to question_end() the first Ctrl-C or SIGTERM raises `runs.stop`, which ends the
+ * reading of the scenario's traces, and the second kills; a signal that was ignored stays ignored.
+ * One question at a time. */
+bool question_begin(const struct arguments *arguments, struct question *question, bool replicated,
+                    struct error *why);
 
 /* The flag that Ctrl-C and SIGTERM raise during a question. */
 const struct stop_flag *question_stop(void);
@@ -33,7 +56,7 @@ const struct stop_flag *question_stop(void);
 /* The signal that ended the last question; 0 if none did. */
 int question_signal(void);
 
-/* After a failed question_begin(), too. */
-void question_end(struct run_context *runs, const struct scenario *scenario);
+/* Release everything, after a failure, too. */
+void question_end(struct question *question);
 
 #endif

@@ -5,12 +5,11 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "study/plan/best.h"
 #include "study/plan/planning.h"
 
@@ -230,8 +229,7 @@ static bool plan_command_read_options(const struct arguments *arguments,
     }
     return (best == NULL || best_read(best, "--best", &out->best, why)) &&
            read_targets(arguments, &out->targets, why) &&
-           read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why) &&
-           jobs_read(arguments, JOBS, &out->jobs, why);
+           read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why);
 }
 
 static bool plan_command_read_columns(const struct arguments *arguments,
@@ -242,8 +240,7 @@ static bool plan_command_read_columns(const struct arguments *arguments,
     const struct frame_column *columns = arguments_given(arguments, PARETO)
                                              ? tradeoff_columns(scenario_serves(scenario), &count)
                                              : plan_columns(&count);
-    return view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, out, why) &&
-           frame_view_check(out, columns, count, why);
+    return view_read(arguments, columns, count, out, why);
 }
 
 /* ---- the answer ---- */
@@ -329,28 +326,23 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
 
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct run_context runs = {.threads = 0};
+    struct question question = {.store = NULL};
     struct seen seen = {0, 0};
-    struct planning_options with = {.runs = &runs,
+    struct planning_options with = {.runs = &question.runs,
                                     .on_progress = plan_command_show_progress,
                                     .on_decided = plan_command_show_decided,
                                     .context = &seen};
-    struct scenario scenario;
-    if (!plan_command_read_options(arguments, &with, why) ||
-        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
-        return false;
-    }
-    bool good = database_open(arguments, DB, &with.store, why);
-    bool pareto = arguments_given(arguments, PARETO);
     struct table_view view;
-    good = good && question_begin(&runs, &scenario, with.jobs, false, why) &&
-           question_cache(&runs, arguments, NO_CACHE) &&
-           plan_question_read(&scenario, pareto, &with, why) &&
-           plan_command_read_columns(arguments, &scenario, &view, why) &&
-           (pareto ? plan_command_weigh : plan)(arguments, &scenario, &with, &view, why);
-    question_end(&runs, &scenario);
-    store_close(with.store);
-    scenario_release(&scenario);
+    bool pareto = arguments_given(arguments, PARETO);
+    bool good = plan_command_read_options(arguments, &with, why) &&
+                question_read(arguments, &question, why) &&
+                question_begin(arguments, &question, false, why);
+    with.store = question.store;
+    with.jobs = question.jobs;
+    good = good && plan_question_read(&question.scenario, pareto, &with, why) &&
+           plan_command_read_columns(arguments, &question.scenario, &view, why) &&
+           (pareto ? plan_command_weigh : plan)(arguments, &question.scenario, &with, &view, why);
+    question_end(&question);
     return good;
 }
 

@@ -5,7 +5,6 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
@@ -13,7 +12,7 @@
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "hardware/profile.h"
 #include "study/sweep/sweep.h"
 
@@ -190,8 +189,7 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
                            "--csv");
     }
     const char *shard = arguments_text(arguments, SHARD);
-    return jobs_read(arguments, JOBS, &out->jobs, why) &&
-           (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
+    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
            read_replications(arguments, &out->replications, why) &&
            (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
 }
@@ -246,8 +244,9 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     sweep->on_work = simulate_show_work;
     sweep->context = &view;
     struct table_view columns;
-    if (!view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, view.csv ? CSV : JSON},
-                   &columns, why)) {
+    uint32_t count;
+    const struct frame_column *usual = runs_columns(scenario_serves(scenario), &count);
+    if (!view_read(arguments, usual, count, &columns, why)) {
         return false;
     }
     if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, &columns,
@@ -272,24 +271,18 @@ static bool mark_shard(const struct scenario *scenario, const struct sweep_optio
 
 static bool simulate_run(const struct arguments *arguments, struct error *why)
 {
-    struct sweep_options sweep = {.jobs = 0};
-    struct run_context runs = {.threads = 0};
-    struct scenario scenario;
-    if (!simulate_read_options(arguments, &sweep, why) ||
-        !scenario_from_server(arguments, SET, FROM, &scenario, why)) {
-        return false;
-    }
-    bool explains = arguments_given(arguments, EXPLAIN);
-    bool ok = database_open(arguments, DB, &sweep.store, why);
-    sweep.runs = &runs;
-    ok = ok && mark_shard(&scenario, &sweep, why) &&
-         question_begin(&runs, &scenario, sweep.jobs, sweep.replications.count > 0, why) &&
-         question_cache(&runs, arguments, NO_CACHE) &&
-         run_scenario(arguments, &scenario, &sweep, why) &&
-         (!explains || explain_print(&scenario, &runs, why));
-    question_end(&runs, &scenario);
-    store_close(sweep.store);
-    scenario_release(&scenario);
+    struct question question = {.store = NULL};
+    struct sweep_options sweep = {.runs = &question.runs};
+    bool ok = simulate_read_options(arguments, &sweep, why) &&
+              question_read(arguments, &question, why) &&
+              question_begin(arguments, &question, sweep.replications.count > 0, why);
+    sweep.store = question.store;
+    sweep.jobs = question.jobs;
+    ok = ok && mark_shard(&question.scenario, &sweep, why) &&
+         run_scenario(arguments, &question.scenario, &sweep, why) &&
+         (!arguments_given(arguments, EXPLAIN) ||
+          explain_print(&question.scenario, &question.runs, why));
+    question_end(&question);
     return ok;
 }
 

@@ -3,7 +3,7 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
 #include "cli/runs/layer_text.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "base/units.h"
 #include "run/run.h"
 #include "serving/answer.h"
@@ -86,7 +86,7 @@ static bool timeline_command_run(const struct arguments *arguments, struct error
     struct point point;
     uint64_t layer;
     if (!read_layer(arguments, &layer, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
+        !scenario_from_arguments(arguments, &scenario, why)) {
         return false;
     }
     point_init(&point);

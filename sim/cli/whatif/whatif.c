@@ -4,12 +4,11 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
-#include "cli/frame/jobs.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/runs/runs_text.h"
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
 enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
@@ -92,17 +91,21 @@ static bool whatif_command_read_columns(const struct arguments *arguments,
 {
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(scenario_serves(scenario), columns);
-    return view_read(arguments, &(struct view_options){COLUMNS, WIDE, WHY, JSON}, out, why) &&
-           frame_view_check(out, columns, count, why);
+    return view_read(arguments, columns, count, out, why);
 }
 
-static bool whatif_command_study(const struct arguments *arguments, const struct scenario *scenario,
-                                 const struct whatif_options *with, const struct table_view *view,
-                                 struct error *why)
+static bool whatif_command_study(const struct arguments *arguments, struct question *question,
+                                 const struct table_view *view, uint32_t points, struct error *why)
 {
+    const struct whatif_options with = {.over = arguments_text(arguments, OVER),
+                                        .points = points,
+                                        .store = question->store,
+                                        .jobs = question->jobs,
+                                        .runs = &question->runs,
+                                        .on_progress = progress_runs};
     struct whatif whatif;
     bool interrupted = false;
-    bool good = whatif_run(scenario, with, &whatif, &interrupted, why);
+    bool good = whatif_run(&question->scenario, &with, &whatif, &interrupted, why);
     good = progress_end(good, interrupted, "all points were done", why);
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
@@ -115,24 +118,15 @@ static bool whatif_command_study(const struct arguments *arguments, const struct
 
 static bool whatif_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct run_context runs = {.threads = 0};
-    struct whatif_options with = {
-        .over = arguments_text(arguments, OVER), .runs = &runs, .on_progress = progress_runs};
-    struct scenario scenario;
-    if (!whatif_command_read_points(arguments, &with.points, why) ||
-        !jobs_read(arguments, JOBS, &with.jobs, why) ||
-        !scenario_from_arguments(arguments, SET, &scenario, why)) {
-        return false;
-    }
+    struct question question = {.store = NULL};
     struct table_view view;
-    bool good = whatif_command_read_columns(arguments, &scenario, &view, why) &&
-                database_open(arguments, DB, &with.store, why) &&
-                question_begin(&runs, &scenario, with.jobs, false, why) &&
-                question_cache(&runs, arguments, NO_CACHE) &&
-                whatif_command_study(arguments, &scenario, &with, &view, why);
-    question_end(&runs, &scenario);
-    store_close(with.store);
-    scenario_release(&scenario);
+    uint32_t points = 0;
+    bool good = whatif_command_read_points(arguments, &points, why) &&
+                question_read(arguments, &question, why) &&
+                whatif_command_read_columns(arguments, &question.scenario, &view, why) &&
+                question_begin(arguments, &question, false, why) &&
+                whatif_command_study(arguments, &question, &view, points, why);
+    question_end(&question);
     return good;
 }
 

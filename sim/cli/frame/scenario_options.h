@@ -1,6 +1,6 @@
 /* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */
-#ifndef CLI_RUNS_SCENARIO_OPTIONS_H
-#define CLI_RUNS_SCENARIO_OPTIONS_H
+#ifndef CLI_FRAME_SCENARIO_OPTIONS_H
+#define CLI_FRAME_SCENARIO_OPTIONS_H
 
 #include "cli/frame/arguments.h"
 #include "scenario/scenario.h"
@@ -18,15 +18,11 @@
                    "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"    \
     }
 
-/* Load the scenario of the command's files and its option number `set`. */
-bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
+/* Load the scenario of the command's files and --set. What the file of --from says, for a command
+ * that has it, overrides the scenario's files, --set overrides both, and each key of that file is
+ * printed on standard error with its line. */
+bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why);
-
-/* The same for a command whose option number `from` is SCENARIO_FROM_OPTION. If it is given, what
- * its file says overrides the scenario's files, `set` overrides both, and each key is printed on
- * standard error with its line. */
-bool scenario_from_server(const struct arguments *arguments, int set, int from,
-                          struct scenario *out, struct error *why);
 
 /* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);

@@ -1,5 +1,5 @@
 /* A server's keys become overrides, as if they were typed before the others. */
-#include "cli/runs/scenario_options.h"
+#include "cli/frame/scenario_options.h"
 
 #include "base/array.h"
 #include "base/files.h"
@@ -7,17 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-bool scenario_from_arguments(const struct arguments *arguments, int set, struct scenario *out,
-                             struct error *why)
-{
-    uint32_t file_count, set_count;
-    const char *const *files = arguments_operands(arguments, &file_count);
-    const char *const *sets = arguments_all(arguments, set, &set_count);
-    return scenario_load(files, file_count, sets, set_count, out, why);
-}
-
-/* ---- from a server ---------------------------------------------------------------------- */
 
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 32];
@@ -68,31 +57,37 @@ static bool scenario_options_read_keys(const char *file, struct stated_keys *out
     return ok;
 }
 
-bool scenario_from_server(const struct arguments *arguments, int set, int from,
-                          struct scenario *out, struct error *why)
+/* Add what a server's file says to the overrides. */
+static bool lay_server(const char *file, override_text texts[STATED_COUNT], const char **all,
+                       uint32_t *count, struct error *why)
 {
     struct stated_keys keys;
-    override_text texts[STATED_COUNT];
-    const char *file = arguments_text(arguments, from);
-    uint32_t file_count, set_count, count = 0;
-    const char *const *files = arguments_operands(arguments, &file_count);
-    const char *const *sets = arguments_all(arguments, set, &set_count);
-    if (file == NULL) {
-        return scenario_from_arguments(arguments, set, out, why);
+    if (!scenario_options_read_keys(file, &keys, why)) {
+        return false;
     }
-    const char **all = array_zeroed(STATED_COUNT + set_count + 1, sizeof *all, why);
-    bool ok = all != NULL && scenario_options_read_keys(file, &keys, why);
-    for (int id = 0; ok && id < STATED_COUNT; id++) {
+    for (int id = 0; id < STATED_COUNT; id++) {
         const struct stated_key *key = &keys.all[id];
         if (key->value[0] != '\0') {
             snprintf(texts[id], sizeof texts[id], "%s=%s", stated_key_names[id], key->value);
             print_key(file, key, texts[id]);
-            all[count++] = texts[id];
+            all[(*count)++] = texts[id];
         }
     }
-    if (ok) {
-        print_unused(file, &keys.unused);
-    }
+    print_unused(file, &keys.unused);
+    return true;
+}
+
+bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
+                             struct error *why)
+{
+    override_text texts[STATED_COUNT];
+    const char *server = arguments_shared(arguments, "--from");
+    uint32_t file_count, set_count, count = 0;
+    const char *const *files = arguments_operands(arguments, &file_count);
+    const char *const *sets =
+        arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
+    const char **all = array_zeroed(STATED_COUNT + set_count, sizeof *all, why);
+    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];
     }
