@@ -221,7 +221,7 @@ static const struct {
     {"granite-4.0-h-small", 32210},
     {"granite-4.0-h-tiny", 6940}, /* about */
     {"kimi-k2.5", 1026408},       /* kimi-k2's */
-    {"kimi-k3", 2780000},         /* about: "2.8T", 104B of them active */
+    {"kimi-k3", 2800000},         /* about: "2.8T", 104B of them active */
     {"kimi-linear-48b-a3b", 49120},
     {"mimo-v2-flash", 309000}, /* about */
     {"minimax-m2.5", 228690},
