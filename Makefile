@@ -75,7 +75,7 @@ NEARBY = --disable-new-dtags,-rpath='$$ORIGIN/../lib'
 CUDA_LIBS = -cudart static -Xcompiler -static-libstdc++ -Xlinker --gc-sections,$(NEARBY) \
             $(patsubst -pthread,-Xcompiler -pthread,$(LIBS))
 QUIET = $(if $(V),,@echo '  $@';)
-LINK = $(QUIET) $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+LINK = $(QUIET) mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
 # For the wheel: the C library alone is shared. See tools/wheel/old_hypot.c.
 STATIC_LIBS = $(OUT)/tools/wheel/old_hypot.o -Wl,-Bstatic $(filter-out -lm -pthread,$(LIBS)) -Wl,-Bdynamic -lm -pthread
 SUBMAKE = +@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))

@@ -81,8 +81,7 @@ SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "f
 FROM compared
 ),
 seated AS (SELECT *, row_number() OVER (ORDER BY place) AS seat, COUNT(*) OVER () AS lines FROM said)
-SELECT answer FROM (
-  SELECT seat, answer FROM seated WHERE seat <= 8
-  UNION ALL SELECT lines, (lines - 8) || ' more are in the tables.' FROM seated WHERE seat = 9
-  UNION ALL SELECT lines + seat, best_answer FROM seated WHERE lines > 1 AND best_answer IS NOT NULL
+SELECT answer, lines FROM (
+  SELECT seat, answer, lines FROM seated
+  UNION ALL SELECT lines + seat, best_answer, lines FROM seated WHERE lines > 1 AND best_answer IS NOT NULL
 ) ORDER BY seat;

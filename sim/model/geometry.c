@@ -4,6 +4,8 @@
 #include "model/layer_kind.h"
 #include "model/whole.h"
 
+#include <string.h>
+
 /* OPT's position table starts with two rows that no token uses. */
 enum { UNUSED_POSITIONS = 2 };
 
@@ -176,7 +178,8 @@ static uint64_t head_bytes(const struct model *model, bool beside_table)
     size_t count = model_operators(model, model->layer_count, 0, 0, operators);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        bool in_table = operators[i].matrix && model->tied_embeddings && beside_table;
+        bool head = strcmp(operators[i].name, "head") == 0;
+        bool in_table = head && model->tied_embeddings && beside_table;
         bytes = whole_sum(bytes, in_table ? 0 : operators[i].weight_bytes);
     }
     return bytes;

@@ -110,7 +110,7 @@ struct model {
     bool gated_ffn, tied_embeddings, query_key_norm, attention_sinks;
     bool plain_query_key_norm; /* without weights */
     bool wide_query_key_norm;  /* over all heads together */
-    bool gated_attention;      /* Q comes with a gate of its size for the output */
+    bool gated_attention;      /* a gate of the output: it comes with Q, or with a latent */
     bool shared_gate;          /* the shared expert has a gate of its own */
     bool query_bias, output_bias, ffn_bias, router_bias, norm_bias; /* query_bias: Q, K and V */
     uint32_t layer_norms; /* of a layer: 2, 4 with norms after attention and FFN; 1: FFN has none */

@@ -97,8 +97,22 @@ static void head(const struct share *share, struct model_operator *op)
     operator_move(share, op, share->hidden + out);
 }
 
+static bool has_stream_ends(const struct share *share)
+{
+    return share->model->extras.streams > 1 && !share->model->extras.hyper_connections;
+}
+
+/* AltUp makes each further stream of the embedding, and brings it back, by a matrix. */
+static void stream_ends(const struct share *share, struct model_operator *op)
+{
+    uint64_t streams = 2 * ((uint64_t)share->model->extras.streams - 1);
+    operator_multiply(op, DTYPE_BF16, share->batch, share->hidden, streams * share->hidden);
+    operator_move(share, op, 2 * streams * share->hidden);
+}
+
 static const struct operator_kind edge_operators[] = {
     {"embedding", MODEL_EDGE, operator_always, embedding},
+    {"stream_ends", MODEL_EDGE, has_stream_ends, stream_ends},
     {"norm", MODEL_EDGE, operator_always, operator_norm},
     {"head", MODEL_EDGE, operator_always, head},
     {0},

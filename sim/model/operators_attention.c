@@ -50,19 +50,16 @@ static bool indexed(const struct share *share)
     return share->model->index_heads > 0 && !share->layer->shares_index && attends(share);
 }
 
-/* A layer that shares KV has a query alone; with a tied value V is K. */
+/* With a tied value V is K. A layer that shares KV has K and V in its checkpoint, and engines
+ * multiply by all three at once, though they keep the query alone (vLLM's gemma4.py). */
 static void qkv(const struct share *share, struct model_operator *op)
 {
-    const struct model_layer *layer = share->layer;
     uint64_t query = share->query * (share->model->gated_attention ? 2 : 1);
-    uint64_t key = layer->shares_kv ? 0 : share->key;
-    uint64_t value = layer->shares_kv || layer->tied_value ? 0 : share->value;
-    uint64_t out = query + key + value;
+    uint64_t value = share->layer->tied_value ? 0 : share->value;
+    uint64_t out = query + share->key + value;
     operator_project(share, op, MODULE_QUERY, share->hidden, query);
-    if (!layer->shares_kv) {
-        operator_project(share, op, MODULE_KEY, share->hidden, key);
-        operator_project(share, op, MODULE_VALUE, share->hidden, value);
-    }
+    operator_project(share, op, MODULE_KEY, share->hidden, share->key);
+    operator_project(share, op, MODULE_VALUE, share->hidden, value);
     operator_read(op, share->model->query_bias ? out : 0);
     operator_move(share, op, share->hidden + out);
 }
@@ -83,18 +80,20 @@ static void operators_attention_rope(const struct share *share, struct model_ope
     operator_move(share, op, 2 * values);
 }
 
-/* Projections to the latents of Q and of K and V, or to Q itself. Replicated, except for Q
- * itself. */
+/* Projections to the latents of Q and of K and V, or to Q itself, and to a gate of the output
+ * (Kimi-K3). Replicated, except for Q itself and the gate. */
 static void qkv_down(const struct share *share, struct model_operator *op)
 {
     const struct model *model = share->model;
     uint64_t kv = (uint64_t)model->kv_lora + model->rope_dim;
     uint64_t query = model->query_lora > 0 ? model->query_lora : share->query;
+    uint64_t gate = model->gated_attention ? share->result : 0;
     operator_project(share, op, model->query_lora > 0 ? MODULE_QUERY_DOWN : MODULE_QUERY,
                      share->hidden, query);
     operator_project(share, op, MODULE_KV_DOWN, share->hidden, kv);
+    operator_project(share, op, MODULE_QUERY, share->hidden, gate);
     operator_read(op, model->query_bias ? (model->query_lora > 0 ? query : 0) + kv : 0);
-    operator_move(share, op, share->hidden + query + kv);
+    operator_move(share, op, share->hidden + query + kv + gate);
 }
 
 static void latent_norm(const struct share *share, struct model_operator *op)

@@ -17,6 +17,8 @@
 
 enum { OUTPUT, NO_PICTURES, STEPS };
 
+enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
+
 static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
 static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 static const char *const of_cells[] = {"every", "runs", PLOT_CELLS, "report/choices", NULL};
@@ -207,22 +209,35 @@ static bool write_short_answers(const struct report *report, struct error *why)
     return true;
 }
 
+/* The sentences that a query gives; many of them are folded. */
+static bool write_sentences(const struct report *report, const char *name, struct error *why)
+{
+    struct report_table table;
+    if (!report_table_read(report->store, of_walks, name, false, &table, why)) {
+        return false;
+    }
+    bool folded = table.count > MOST_SENTENCES;
+    if (folded) {
+        html_print(report->out, "<details>\n<summary>Along each axis: %s lines</summary>\n",
+                   report_table_text(&table, 0, "lines"));
+    }
+    for (size_t row = 0; row < table.count; row++) {
+        write_short_answer(report, &table, row, true);
+    }
+    fputs(folded ? "</details>\n" : "", report->out);
+    report_table_release(&table);
+    return true;
+}
+
 static bool write_answer(const struct report *report, struct error *why)
 {
     bool titled = report->best.count > 0;
-    struct report_table walks;
     if (report->answer != NULL) {
         return true;
     }
-    if (!report_table_read(report->store, of_walks, "walks", false, &walks, why)) {
-        return false;
-    }
     fputs(titled ? "<section>\n<h2>Answer</h2>\n" : "", report->out);
-    for (size_t row = 0; row < walks.count; row++) {
-        write_short_answer(report, &walks, row, true);
-    }
-    report_table_release(&walks);
-    bool ok = write_tables(report, NULL, answers, why) && write_short_answers(report, why);
+    bool ok = write_sentences(report, "winners", why) && write_sentences(report, "walks", why) &&
+              write_tables(report, NULL, answers, why) && write_short_answers(report, why);
     fputs(titled ? "</section>\n" : "", report->out);
     return ok && write_tables(report, NULL, varied, why);
 }

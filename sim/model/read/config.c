@@ -131,6 +131,7 @@ static bool read_traits(const struct fields *fields, const struct architecture *
     model->output_bias = kind->output_bias;
     model->ffn_bias = kind->ffn_bias;
     return field_bool(fields, "tie_word_embeddings", &model->tied_embeddings, why) &&
+           field_bool(fields, "mla_use_output_gate", &model->gated_attention, why) &&
            read_switches(fields, kind, model, why) && read_activation(fields, model, why);
 }
 
