@@ -91,10 +91,6 @@ void advise_put_rate(const struct advice *advice, const struct search *search,
 /* Requests a second of a value of the search's axis; NaN without one, or if a batch decodes. */
 double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value);
 
-/* The next rate that was tried above the one found, which misses a limit; PLANNING_NONE: it is the
- * highest there is. */
-uint32_t advise_next_miss(const struct search *search);
-
 /* What holds a run up, and how sure its figures are: the cells of `limit` and `sure`. */
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,
                            const struct run_context *runs, struct error *why);

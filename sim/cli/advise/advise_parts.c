@@ -178,14 +178,3 @@ double advise_rate_of(const struct advice *advice, const struct search *search, 
     bool rate = advice->serves && value != PLANNING_NONE && search->axis.count > 0;
     return rate ? search_value(search, true, value)->number : NAN;
 }
-
-uint32_t advise_next_miss(const struct search *search)
-{
-    uint32_t value = search->found;
-    while (value != PLANNING_NONE && value-- > 0) {
-        if (search->grid.violation[value] > 0) {
-            return value;
-        }
-    }
-    return PLANNING_NONE;
-}

@@ -154,8 +154,7 @@ static const char *or_null(const char *text)
 static const char *where_of(const struct search *search)
 {
     const struct system_traits *traits = &search->candidate->traits;
-    bool lacks = traits->native && advice_result(search) != NULL && !advice_starts(search);
-    return lacks ? "no indexer" : traits->available;
+    return traits->lacks_indexer ? "no indexer" : traits->available;
 }
 
 /* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". */
@@ -221,7 +220,7 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_text(rows, DATA_left_out, or_null(candidate->left_out));
     frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
     frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
-    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, advise_next_miss(search)));
+    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, search_next_miss(search)));
 }
 
 /* In place of figures: why there are none. */

@@ -16,7 +16,7 @@ static void put_times(struct frame *frame, uint32_t column, const struct advise_
  * whoever rounds it up may miss a limit. */
 static void put_rates(const struct advice *advice, const struct search *best, struct frame *verdict)
 {
-    uint32_t next = advise_next_miss(best);
+    uint32_t next = search_next_miss(best);
     frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
     frame_text(verdict, VERDICT_rate_text, search_text(best, true, best->found));
     if (next != PLANNING_NONE) {
@@ -168,8 +168,9 @@ static void put_offload(const struct advice *advice, const struct search *search
 static void put_tiers(const struct advice *advice, struct frame *verdict)
 {
     const struct search *tiers = advice_best(advice, has_tiers);
+    bool reuse = advice->host.answer != ADVICE_HOST_NO_REUSE;
     frame_number(verdict, VERDICT_unweighed, tiers != NULL && !advice->serves);
-    if (tiers != NULL && advice->serves && advice_result(advice_plain(advice)) != NULL) {
+    if (tiers != NULL && advice->serves && reuse && advice_result(advice_plain(advice)) != NULL) {
         struct advise_ratio ratio = advise_ratio(advice, tiers, &advice->form);
         frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
         put_times(verdict, VERDICT_tiers_times_plain, &ratio);

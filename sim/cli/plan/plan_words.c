@@ -152,11 +152,13 @@ static void say_next(const struct planning *planning, const struct targets *targ
                      const struct search *search, char text[PLAN_ANSWER])
 {
     char before[TEXT];
-    if (search->found > 0) {
-        text_append(
-            text, PLAN_ANSWER, "; the value %s it, %s, ", planning->maximise ? "above" : "below",
-            search_label(search, planning->maximise, search->found - 1, before, sizeof before));
-        say_violation(planning, targets, &search->results[search->found - 1], text);
+    uint32_t next = search_next_miss(search);
+    if (next != PLANNING_NONE) {
+        text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
+                    next + 1 == search->found ? "value" : "next value tried",
+                    planning->maximise ? "above" : "below",
+                    search_label(search, planning->maximise, next, before, sizeof before));
+        say_violation(planning, targets, &search->results[next], text);
         return;
     }
     text_append(text, PLAN_ANSWER, "; the axis %s there", planning->maximise ? "ends" : "begins");

@@ -264,12 +264,9 @@ bool advice_ties(const struct search *a, const struct search *b)
 bool advice_starts(const struct search *search)
 {
     const struct system_traits *traits = &search->candidate->traits;
-    const struct result *result = advice_result(search);
-    const struct cell *lossless = result != NULL ? &result->cells[COLUMN_LOSSLESS] : NULL;
-    bool indexed = lossless == NULL || !lossless->set || strcmp(lossless->text, "lossy") != 0;
     bool engine =
         strcmp(traits->available, "vllm") == 0 || strcmp(traits->available, "sglang") == 0;
-    return engine && !traits->reference && (!traits->native || indexed);
+    return engine && !traits->reference && !traits->lacks_indexer;
 }
 
 bool advice_on_paper(const struct search *search)

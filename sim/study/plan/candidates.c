@@ -176,10 +176,12 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
 void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options)
 {
-    bool native = strcmp(setup->system.lossless, "native") == 0;
-    if (!options->allow_lossy && strcmp(setup_lossless(setup), "lossy") == 0) {
+    bool lossy = strcmp(setup_lossless(setup), "lossy") == 0;
+    candidate->traits.lacks_indexer = candidate->traits.native && !setup_indexes(setup);
+    if (!options->allow_lossy && (lossy || candidate->traits.lacks_indexer)) {
         snprintf(candidate->left_out, sizeof candidate->left_out,
-                 native ? "lossy here: the model has no indexer of its own" : "lossy");
+                 candidate->traits.lacks_indexer ? "for models with an indexer of their own"
+                                                 : "lossy");
     }
 }
 

@@ -20,12 +20,13 @@ struct candidate_options {
         unshared; /* no two prompts begin alike: leave out what differs only in how it keeps them */
 };
 
-/* What a system is, whatever the scenario. */
+/* What a system is. */
 struct system_traits {
     char available[16]; /* vllm, sglang, code or paper */
     char where[64];     /* the first version or the repository that has it, or "" */
     bool reference;     /* papers measure with it; nobody serves with it */
-    bool native;        /* it attends to what a model's own indexer selects */
+    bool native;        /* it attends to what a model's own indexer selects, */
+    bool lacks_indexer; /* and the scenario's model has none */
     bool offloads;      /* decode brings KV or weights from outside HBM */
     bool tiers; /* KV of ended requests is kept in host memory, for prompts that begin alike */
 };
@@ -43,7 +44,8 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
                        struct candidate **out, uint32_t *count, struct error *why);
 void candidates_destroy(struct candidate *candidates, uint32_t count);
 
-/* Leave a system out that is lossy in its resolved setup. */
+/* Leave a system out that is lossy in its resolved setup, or needs an indexer that the model lacks:
+ * with a short context it loses nothing, but no engine starts it. */
 void candidate_check(struct candidate *candidate, const struct setup *setup,
                      const struct candidate_options *options);
 

@@ -93,6 +93,10 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
 /* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */
 uint32_t search_shown(const struct search *search);
 
+/* The next better value that was tried and misses a target. It need not be the neighbour of the
+ * value found (grid.close). PLANNING_NONE if there is none. */
+uint32_t search_next_miss(const struct search *search);
+
 /* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
 

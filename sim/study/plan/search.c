@@ -15,6 +15,17 @@ uint32_t search_shown(const struct search *search)
     return search->found != PLANNING_NONE ? search->found : search->nearest;
 }
 
+uint32_t search_next_miss(const struct search *search)
+{
+    uint32_t value = search->found;
+    while (value != PLANNING_NONE && value-- > 0) {
+        if (search->grid.violation[value] > 0) {
+            return value;
+        }
+    }
+    return PLANNING_NONE;
+}
+
 const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value)
 {
     return &search->axis.values[maximise ? search->axis.count - 1 - value : value];
