@@ -91,10 +91,10 @@ static void write_paying(const struct drafts_grid *grid, struct paying paying, c
 {
     const struct axis *axis = &grid->whatif->axes[grid->other];
     char value[WHATIF_TEXT];
-    text_append(line, LINE, "drafts pay: %.2g times at %s %s", gain_at(grid, paying.first),
+    text_append(line, LINE, "drafts pay: %.3g times at %s %s", gain_at(grid, paying.first),
                 axis_title(axis), axis_label(axis, paying.first, value, sizeof value));
     if (paying.last != paying.first) {
-        text_append(line, LINE, ", %.2g times at %s", gain_at(grid, paying.last),
+        text_append(line, LINE, ", %.3g times at %s", gain_at(grid, paying.last),
                     axis_label(axis, paying.last, value, sizeof value));
     }
     if (paying.behind != WHATIF_NONE) {
