@@ -160,3 +160,21 @@ bool draft_lengths_published(const char *model, const char *task, uint32_t count
     snprintf(drafts->source, sizeof drafts->source, "%s (%s)", row->source, row->configuration);
     return true;
 }
+
+enum { USUAL_DRAFTS = 3 };
+
+bool draft_lengths_usual(const char *model, char *text, size_t size)
+{
+    const struct published *row = NULL;
+    for (size_t i = 0; row == NULL && i < PUBLISHED_ROWS; i++) {
+        bool usable = published[i].method != DRAFT_MODEL && is_model(model, published[i].model);
+        row = usable ? &published[i] : NULL;
+    }
+    if (row == NULL) {
+        return false;
+    }
+    bool covered = row->drafts <= USUAL_DRAFTS && most_drafts(row) >= USUAL_DRAFTS;
+    snprintf(text, size, "{count: %u, method: %s, lengths: %s}",
+             covered ? USUAL_DRAFTS : row->drafts, draft_methods[row->method], row->task);
+    return true;
+}

@@ -24,4 +24,9 @@ bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
 bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,
                              int line, struct drafts *drafts, struct error *why);
 
+/* Write the map `drafts` of the first published lengths for a model, whose method needs no draft model:
+ * "{count: 3, method: eagle3, lengths: mt-bench}", of three drafts if they cover three. Returns false
+ * if there are none. */
+bool draft_lengths_usual(const char *model, char *text, size_t size);
+
 #endif

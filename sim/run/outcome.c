@@ -183,6 +183,37 @@ void outcome_kept(const struct setup *setup, const struct plan *plan, const stru
     }
 }
 
+/* Add what a cohort's pairs want, and what one query of each would. Layers that load whole want the
+ * same for any number of queries. */
+static void union_add_wanted(const struct plan *plan, uint32_t cohort, const struct ledger *ledger,
+                             uint32_t whole, double *wanted, double *single)
+{
+    const struct ledger_row *rows = ledger_part(ledger, cohort);
+    double each = (double)plan->cohorts[cohort].sizes.selected_tokens;
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        if (i % ledger->layers >= whole) {
+            *wanted += (double)rows[i].wanted;
+            *single += each * rows[i].offloaded_heads;
+        }
+    }
+}
+
+void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   struct result *result)
+{
+    double wanted = 0, single = 0;
+    uint32_t whole = 0;
+    while (whole < plan->layers && setup_loads_whole(setup, whole)) {
+        whole++;
+    }
+    for (uint32_t i = 0; plan->rows != NULL && ledger != NULL && i < plan->cohort_count; i++) {
+        union_add_wanted(plan, i, ledger, whole, &wanted, &single);
+    }
+    if (single > 0) {
+        result_real(result, COLUMN_DRAFT_UNION, wanted / single);
+    }
+}
+
 static bool write_layers(const struct ledger *ledger, const struct timing *timing,
                          uint64_t head_bytes, struct result *result, struct error *why)
 {

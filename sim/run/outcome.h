@@ -34,6 +34,10 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
 void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   struct result *result);
 
+/* What the queries of a verification want together; nothing if no drafts were replayed. */
+void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   struct result *result);
+
 /* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by the largest
  * remainder, so that they add up to the step. */
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,

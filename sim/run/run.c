@@ -281,6 +281,7 @@ static bool course_time(struct run_course *course, struct result *result, struct
     }
     outcome_cache(course->used, result);
     outcome_kept(setup, &course->plan, course->used, result);
+    outcome_union(setup, &course->plan, course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
                 course_prefill(course, &trust, &timing.exact, result, why) &&
                 outcome_trust(setup, &course->plan, &timing, trust, result, why);

@@ -9,6 +9,7 @@
 #include "scenario/ensemble.h"
 #include "serve/server_engine.h"
 #include "serving/families.h"
+#include "serving/rejected_drafts.h"
 #include "serving/serving.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_ranges.h"
@@ -252,6 +253,8 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
         ok = families_write_masses(results, answer->count, out, why);
     }
     note_threshold(point, results, answer->count, out);
+    ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,
+                                    out, why);
     if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
         result_release(out);
         return false;

@@ -95,6 +95,10 @@ picture reuse reuse
 study mass simulate --set model=smollm2-135m --set hardware=a40 --set context=16K --set warmup=32 \
     --set trace=smollm2-135m-return --set 'sweep.system=[fullattn, retroinfer, h2o, snapkv, streaming-llm]'
 picture mass mass
+study drafts simulate --set model=llama-3.1-8b --set hardware=h100-sxm --set context=32K \
+    --set 'sweep.system=[vllm, hisparse]' --set 'sweep.batch=[1, 2, 4, 8, 12]' --set "sweep.drafts=[{count: 0}$(
+        printf ', {count: 3, method: eagle3, acceptance: %s}' 40% 60% 80%)]"
+picture drafts drafts
 study curves curve smollm2-135m --policy opt --policy s3fifo --policy lru --policy fifo --policy '{name: qsac, eta: 0.6}' \
     --sizes 5%,10%,15%,20%,30%,50% --by head
 picture curves curves

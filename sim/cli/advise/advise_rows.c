@@ -3,6 +3,7 @@
 
 #include "answer/sentence.h"
 #include "base/array.h"
+#include "base/node.h"
 #include "base/text.h"
 #include "cli/plan/violation.h"
 
@@ -157,6 +158,14 @@ static const char *where_of(const struct search *search)
     return traits->lacks_indexer ? "no indexer" : traits->available;
 }
 
+/* "3 eagle3 drafts". */
+static void write_drafts(const struct scenario *scenario, char text[ADVISE_WORDS])
+{
+    snprintf(text, ADVISE_WORDS, "%.4s %.16s drafts",
+             node_find(scenario->root, "drafts.count")->text,
+             node_find(scenario->root, "drafts.method")->text);
+}
+
 /* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". */
 static void write_what(const struct advice *advice, const struct advice_trial *trial,
                        char text[ADVISE_WORDS])
@@ -175,6 +184,9 @@ static void write_what(const struct advice *advice, const struct advice_trial *t
         snprintf(text, ADVISE_WORDS, "%s in fp8",
                  trial->change == ADVICE_FP8_KV ? "KV" : "weights");
         break;
+    case ADVICE_DRAFTS:
+        write_drafts(&advice_trial_search(trial)->candidate->scenario, text);
+        break;
     default:
         advise_form(&trial->form, text);
     }
@@ -184,9 +196,8 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
                       struct frame *rows)
 {
     static const char *const names[ADVICE_CHANGES] = {
-        [ADVICE_FP8_KV] = "fp8 KV",
-        [ADVICE_MORE_GPUS] = "more GPUs",
-        [ADVICE_SHORTER] = "shorter context",
+        [ADVICE_FP8_KV] = "fp8 KV",           [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context", [ADVICE_DRAFTS] = "drafts",
         [ADVICE_FP8_WEIGHTS] = "fp8 weights",
     };
     bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
@@ -254,7 +265,8 @@ static void put_told(const struct advice *advice, const struct advise_line *line
     const struct search *best = advice->best != PLANNING_NONE ? &systems[advice->best] : NULL;
     if (advice->serves) {
         frame_text(rows, DATA_rate_text, search_text(search, true, search->found));
-    } else {
+    } else if (line->trial == NULL ||
+               line->trial->change != ADVICE_DRAFTS) { /* the table has theirs */
         frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN_BATCH));
     }
     if (line->trial == NULL && best != NULL && advice_starts(search) &&

@@ -27,6 +27,8 @@ const struct picture_kind picture_kinds[] = {
      "attention mass by step, one line per run: what dropping KV costs as a run goes on"},
     {"pareto", of_runs, "runs of several batches", "line", 24, false,
      "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
+    {"drafts", of_runs, "runs with drafts, and the same without", "line", 14, false,
+     "what drafts gain over none, by batch: a line for each number of tokens that a step yields"},
     {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,
      "how long requests wait for the first token and for each next one, as distributions"},
     {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6, false,

@@ -102,6 +102,7 @@ static void whatif_report_print_findings(const struct whatif *whatif,
         whatif_report_print_more(whatif, findings, out);
     }
     print_best(whatif, findings, out);
+    whatif_report_drafts(whatif, out);
 }
 
 /* ---- all of it ---- */

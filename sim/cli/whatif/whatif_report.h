@@ -27,6 +27,9 @@ bool whatif_points_table(const struct whatif *whatif, const struct whatif_findin
 bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
                        const struct table_view *view, FILE *out, struct error *why);
 
+/* Of a grid of drafts and numbers: up to where drafts pay; nothing below other tables. */
+void whatif_report_drafts(const struct whatif *whatif, FILE *out);
+
 /* ---- points as texts, in tables and below them (whatif_text.c) ---- */
 
 enum { WHATIF_TEXT = 64, WHATIF_LINE = 512 };

@@ -51,7 +51,9 @@ static double peak_whole_bytes(const struct setup *setup, const struct plan *pla
 
 /* Buffers for one layer's selection: none if it is fetched straight into the cache, one if it is
  * fetched in its own layer, two if it is prefetched while another layer is used. Whole layers have
- * buffers of their own (peak_whole_bytes()). */
+ * buffers of their own (peak_whole_bytes()). What the queries of a verification want together may
+ * exceed the cache, so it is fetched into a buffer there, too: the scratch of SGLang's swap kernel
+ * for several steps (sgl-project/sglang #32162). */
 static double selection_bytes(const struct setup *setup, const struct head_sizes *sizes,
                               uint32_t batch)
 {
@@ -60,7 +62,8 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
     double selected = (double)sizes->selected_tokens * setup_queries(setup);
     double held = fmin(selected, (double)setup->context); /* no union is larger */
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
-    bool straight = (sizes->cache_tokens > 0 && !m->merge) || m->prefetch == PREFETCH_WHOLE_LAYER;
+    bool into_cache = sizes->cache_tokens > 0 && !m->merge && setup_queries(setup) == 1;
+    bool straight = into_cache || m->prefetch == PREFETCH_WHOLE_LAYER;
     return mechanisms_offload(m) && !straight ? some * batch : 0;
 }
 

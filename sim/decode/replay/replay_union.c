@@ -6,8 +6,9 @@
 #include <string.h>
 
 struct kept_demand {
-    size_t first; /* units[first, first + wanted) */
-    uint32_t wanted;
+    size_t first;    /* units[first, first + wanted) */
+    uint32_t wanted; /* units behind them, up to `recorded`, are known and not asked for */
+    uint32_t recorded;
     struct mass_bounds mass;
 };
 
@@ -34,19 +35,27 @@ void replay_union_release(struct replay_union *all)
 
 /* ---- what is kept ---- */
 
+/* Of the first step, units that it does not ask for are kept, too: caches begin with them
+ * (replay_fill.h). */
 static bool union_keep(struct replay_union *all, uint32_t stream, uint32_t step,
                        const struct demand *demand, struct error *why)
 {
-    size_t end = all->count + demand->wanted;
+    uint32_t recorded = step == 0 ? demand->recorded : demand->wanted;
+    size_t end = all->count + recorded;
     struct unit_set own = demand_wanted(demand);
     if (!array_reserve(&all->units, &all->unit_capacity, end, sizeof *all->units, why) ||
         !array_reserve(&all->mass, &all->mass_capacity, end, sizeof *all->mass, why)) {
         return false;
     }
-    memcpy(all->units + all->count, demand->units, demand->wanted * sizeof *all->units);
-    memcpy(all->mass + all->count, demand->mass, demand->wanted);
-    all->kept[(size_t)stream * all->steps + step] = (struct kept_demand){
-        .first = all->count, .wanted = demand->wanted, .mass = demand_attended(demand, &own)};
+    if (recorded > 0) {
+        memcpy(all->units + all->count, demand->units, recorded * sizeof *all->units);
+        memcpy(all->mass + all->count, demand->mass, recorded);
+    }
+    all->kept[(size_t)stream * all->steps + step] =
+        (struct kept_demand){.first = all->count,
+                             .wanted = demand->wanted,
+                             .recorded = recorded,
+                             .mass = demand_attended(demand, &own)};
     all->count = end;
     return true;
 }
@@ -91,22 +100,25 @@ static uint32_t union_end(const struct replay_plan *plan, uint32_t step)
     return plan->rejected_before ? plan->rows[step + 1] : plan->rows[step] + plan->queries;
 }
 
+static void union_add(struct replay_union *all, size_t at, uint32_t *count)
+{
+    uint32_t unit = all->units[at];
+    if (all->stamp[unit] != all->stamps) {
+        all->stamp[unit] = all->stamps;
+        all->union_mass[*count] = all->mass[at];
+        all->union_units[(*count)++] = unit;
+    }
+}
+
 /* Add what each of these demands has at this rank. Returns false if none has as many. */
 static bool union_add_rank(struct replay_union *all, const struct kept_demand *kept, uint32_t rows,
                            uint32_t rank, uint32_t *count)
 {
     bool any = false;
     for (uint32_t i = 0; i < rows; i++) {
-        if (rank >= kept[i].wanted) {
-            continue;
-        }
-        size_t at = kept[i].first + rank;
-        uint32_t unit = all->units[at];
-        any = true;
-        if (all->stamp[unit] != all->stamps) {
-            all->stamp[unit] = all->stamps;
-            all->union_mass[*count] = all->mass[at];
-            all->union_units[(*count)++] = unit;
+        if (rank < kept[i].wanted) {
+            union_add(all, kept[i].first + rank, count);
+            any = true;
         }
     }
     return any;
@@ -132,10 +144,14 @@ struct demand replay_union_demand(struct replay_union *all, const struct replay_
     while (union_add_rank(all, kept, union_end(plan, step) - first, rank, &count)) {
         rank++;
     }
+    uint32_t wanted = count;
+    for (rank = kept->wanted; rank < kept->recorded; rank++) {
+        union_add(all, kept->first + rank, &count);
+    }
     all->mean = union_mean(kept, plan->rows[step + 1] - first);
     return (struct demand){.units = all->union_units,
                            .mass = all->union_mass,
-                           .wanted = count,
+                           .wanted = wanted,
                            .recorded = count,
                            .mean = &all->mean};
 }

@@ -25,13 +25,15 @@ static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
     return retrieval_cost(pipe->setup, entries, pairs);
 }
 
-/* Tokens that the pairs of a cohort select: equally many each; with a margin, from the ledger. */
+/* Tokens that the pairs of a cohort select: equally many each; with a margin, and of the queries of
+ * a verification together, from the ledger. */
 static double fetch_selection_selected_tokens(const struct pipe *pipe, uint32_t cohort,
                                               uint32_t layer)
 {
     double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
-    return pipe->mechanisms->selection_margin > 0 ? (double)pipe_part(pipe, cohort, layer)->wanted
-                                                  : each * asking_pairs(pipe, cohort, layer);
+    bool counted = pipe->mechanisms->selection_margin > 0 || setup_queries(pipe->setup) > 1;
+    return counted ? (double)pipe_part(pipe, cohort, layer)->wanted
+                   : each * asking_pairs(pipe, cohort, layer);
 }
 
 /* Bytes of the indices of selected entries; of misses only, if the GPU has told them from hits. */

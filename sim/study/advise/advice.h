@@ -4,7 +4,8 @@
  * with a workload at the highest rate of requests that it holds. GPUs may be one server or several:
  * plain vLLM is tried in every form, and all systems are compared in the form in which it makes the
  * most tokens. What one could do instead of offloading is tried with plain vLLM, too: KV in fp8,
- * twice the GPUs, half the context; and, if nothing fits, weights in fp8.
+ * twice the GPUs, half the context, drafts whose accepted lengths are published; and, if nothing
+ * fits, weights in fp8.
  *
  * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
  * those too close to call (result/tie.h) plain vLLM before the simplest. Released code and systems
@@ -30,6 +31,7 @@ enum advice_change {
     ADVICE_FP8_KV,
     ADVICE_MORE_GPUS,
     ADVICE_SHORTER,
+    ADVICE_DRAFTS,      /* only if they win by more than published rates were off */
     ADVICE_FP8_WEIGHTS, /* only if nothing fits */
     ADVICE_CHANGES
 };

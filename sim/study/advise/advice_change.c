@@ -2,6 +2,7 @@
 #include "study/advise/advice_search.h"
 
 #include "base/node.h"
+#include "draft/draft_lengths.h"
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ struct before {
     struct advice_form form;
     uint32_t most_gpus; /* of a server */
     uint64_t requests;  /* of plain vLLM's search; 0: as stated */
+    char drafts[96];    /* for the model, by published lengths; "": none, or the scenario drafts */
 };
 
 static bool read_before(const struct advice *advice, struct before *out, struct error *why)
@@ -36,6 +38,10 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .form = {advice->form.servers, setup->model.tensor_parallel},
                            .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS),
                            .requests = advice->trials[advice->plain].planning.requests};
+    if (setup->drafts.count > 0 ||
+        !draft_lengths_usual(setup->model.name, out->drafts, sizeof out->drafts)) {
+        out->drafts[0] = '\0';
+    }
     point_release(&point);
     return true;
 }
@@ -43,7 +49,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
 /* A key of the scenario and its changed value. */
 struct laid {
     const char *key;
-    char value[32];
+    char value[96];
     struct advice_form form;
 };
 
@@ -69,6 +75,10 @@ static bool choose_value(enum advice_change change, const struct before *before,
         out->key = "context";
         snprintf(out->value, sizeof out->value, "%" PRIu64, context);
         return context >= LEAST_CONTEXT;
+    case ADVICE_DRAFTS:
+        out->key = "drafts";
+        snprintf(out->value, sizeof out->value, "%s", before->drafts);
+        return times == 1 && before->drafts[0] != '\0';
     default:
         return false;
     }
@@ -103,6 +113,34 @@ static bool try_once(const struct scenario *scenario, const struct advice_option
     return good;
 }
 
+/* Do drafts win by more than what published rates with drafts were off? */
+static bool drafts_win(const struct advice *advice, const struct advice_trial *trial)
+{
+    struct point point;
+    struct error unseen;
+    const struct search *search = advice_trial_search(trial), *plain = advice_plain(advice);
+    if (advice_result(search) == NULL || advice_result(plain) == NULL ||
+        advice_ties(search, plain) ||
+        !scenario_point(&search->candidate->scenario, 0, &point, &unseen)) {
+        return false;
+    }
+    double off = point.missed.rows > 0 ? point.missed.factor : 1;
+    point_release(&point);
+    return advice_rate(advice, search, &trial->form) >
+           off * advice_rate(advice, plain, &advice->form);
+}
+
+/* Drafts that win by no more are not mentioned. */
+static void drop_drafts(struct advice *advice)
+{
+    uint32_t last = advice->trial_count - 1;
+    struct advice_trial *trial = &advice->trials[last];
+    if (trial->change == ADVICE_DRAFTS && !drafts_win(advice, trial)) {
+        advice_trial_release(trial);
+        advice->trial_count = last;
+    }
+}
+
 /* Try a change until something fits, or once if something fits without it. */
 static void try_change(const struct scenario *scenario, const struct advice_options *options,
                        const struct before *before, enum advice_change change, struct advice *out,
@@ -122,6 +160,7 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
     }
     trial->change = change;
     out->trial_count += tried;
+    drop_drafts(out);
 }
 
 bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
@@ -133,7 +172,9 @@ bool advice_try_changes(const struct scenario *scenario, const struct advice_opt
     for (int i = ADVICE_FP8_KV; good && !*interrupted && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
-        if (!(change == ADVICE_FP8_WEIGHTS && fits) && !(change == ADVICE_MORE_GPUS && enough)) {
+        bool idle = (change == ADVICE_FP8_WEIGHTS && fits) || (change == ADVICE_DRAFTS && !fits) ||
+                    (change == ADVICE_MORE_GPUS && enough);
+        if (!idle) {
             try_change(scenario, options, &before, change, out, interrupted);
         }
     }

@@ -699,6 +699,33 @@ static void steps_are_those_that_the_trace_has(void **state)
     }
 }
 
+/* Of seven recorded steps, two drafts: the last that three queries can read is the fifth. */
+static const struct {
+    const char *drafts;
+    uint32_t steps, places[6];
+} draft_cases[] = {
+    {"drafts={count: 2, method: ngram, acceptance: 0%}", 5, {0, 1, 2, 3, 4, 5}},
+    {"drafts={count: 2, method: ngram, acceptance: 100%}", 2, {0, 3, 6}},
+    {"drafts={count: 6, method: ngram, acceptance: 0%}", 1, {0, 1}},
+};
+
+static void steps_begin_behind_accepted_drafts(void **state)
+{
+    (void)state;
+    char model[128], trace[128];
+    tiny_model(3, model);
+    tiny_trace("other", trace);
+    for (size_t i = 0; i < COUNT(draft_cases); i++) {
+        struct setup setup = SETUP(model, tiny_machine, trace, "context=1000", "system=retroinfer",
+                                   "warmup=0", draft_cases[i].drafts);
+        struct plan plan = make_plan(&setup);
+        assert_int_equal(plan.steps, draft_cases[i].steps);
+        assert_memory_equal(plan.rows, draft_cases[i].places, (plan.steps + 1) * sizeof *plan.rows);
+        plan_release(&plan);
+        setup_release(&setup);
+    }
+}
+
 static void assumed_ledger_needs_no_warmup(void **state)
 {
     (void)state;
@@ -758,6 +785,7 @@ int main(void)
         cmocka_unit_test(largest_batch_is_the_last_that_fits),
         cmocka_unit_test(largest_batch_is_at_most_the_most_that_can_be_said),
         cmocka_unit_test(steps_are_those_that_the_trace_has),
+        cmocka_unit_test(steps_begin_behind_accepted_drafts),
         cmocka_unit_test(assumed_ledger_needs_no_warmup),
         cmocka_unit_test(plans_are_equal_where_their_integers_are),
     };

@@ -192,6 +192,13 @@ static void every_field_is_in_the_key(void **state)
     EXPECT_DIFFERENT(plan.block_candidates++);
     EXPECT_DIFFERENT(plan.warmup++);
     EXPECT_DIFFERENT(plan.steps++);
+    static const uint32_t places[16] = {0}, others[16] = {[15] = 1};
+    EXPECT_DIFFERENT(plan.rows = places);
+    EXPECT_DIFFERENT(plan.rejected_before = true);
+    base.rows = places;
+    EXPECT_DIFFERENT(plan.rows = others);
+    EXPECT_DIFFERENT(plan.queries++);
+    base.rows = NULL;
     EXPECT_DIFFERENT(plan.cpu_threads++);
     EXPECT_DIFFERENT(plan.whole_layers++);
     EXPECT_DIFFERENT(plan.recomputed++);

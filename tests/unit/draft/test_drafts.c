@@ -274,6 +274,18 @@ static void keys_are_checked(void **state)
     model_release(&target);
 }
 
+static void usual_drafts_are_the_first_published(void **state)
+{
+    (void)state;
+    char text[96];
+    assert_true(draft_lengths_usual("llama-3.1-8b-fp8", text, sizeof text));
+    assert_string_equal(text, "{count: 3, method: eagle3, lengths: mt-bench}");
+    assert_true(draft_lengths_usual("deepseek-v3", text, sizeof text)); /* one draft is published */
+    assert_string_equal(text, "{count: 1, method: mtp, lengths: mixed}");
+    assert_false(draft_lengths_usual("qwen3-32b", text, sizeof text)); /* needs a draft model */
+    assert_false(draft_lengths_usual("llama-3-8b", text, sizeof text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +300,7 @@ int main(void)
         cmocka_unit_test(eagle3_head_of_llama),
         cmocka_unit_test(other_networks),
         cmocka_unit_test(keys_are_checked),
+        cmocka_unit_test(usual_drafts_are_the_first_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
