@@ -9,14 +9,18 @@
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_notes.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 static void advise_machine_show_progress(const char *system, const char *machine, uint32_t runs,
                                          void *context)
 {
+    char left[PROGRESS_LEFT];
     (void)context;
-    progress_show("%s on %s: %u runs", system, machine, runs);
+    progress_show("%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
+                  progress_left(0, left));
 }
 
 /* The first answers come within a round; later a system is decided now and then. */

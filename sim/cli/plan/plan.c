@@ -132,7 +132,7 @@ static void plan_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of --pareto for servers:", columns, count, out);
 }
 
-/* How many candidates are decided. */
+/* How many candidates are decided; 0 of 0 before the first round. */
 struct seen {
     uint32_t decided, all;
 };
@@ -141,11 +141,13 @@ static void plan_command_show_progress(const char *system, const char *machine, 
                                        void *context)
 {
     const struct seen *seen = context;
-    if (seen == NULL) {
-        progress_show("%s on %s: %u runs", system, machine, runs);
+    char left[PROGRESS_LEFT];
+    if (seen == NULL || seen->all == 0) {
+        progress_show("%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
+                      progress_left(0, left));
     } else {
-        progress_show("%u of %u systems decided; %s on %s: %u runs", seen->decided, seen->all,
-                      system, machine, runs);
+        progress_show("%u of %u systems decided; %s on %s: %u run%s%s", seen->decided, seen->all,
+                      system, machine, runs, text_plural(runs), progress_left(0, left));
     }
 }
 
