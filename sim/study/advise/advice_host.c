@@ -2,9 +2,9 @@
 
 #include "base/node.h"
 #include "study/advise/advice_search.h"
+#include "study/plan/host_room.h"
 #include "study/sweep/sweep.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -31,13 +31,6 @@ static struct search *search_of(struct advice *advice)
                : (struct search *)advice_best(advice, keeps_prefixes); /* of our own */
 }
 
-static bool lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
-    return node_set(scenario->root, "host_memory", text, why);
-}
-
 /* ---- runs ---- */
 
 /* Run one scenario, whose point may fail: then the result says so. */
@@ -60,7 +53,7 @@ static bool run_beside(const struct advice_options *options, const struct advice
     struct scenario scenario;
     bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
                 node_set(scenario.root, "system", host->system, why) &&
-                (gib == 0 || lay_gib(gib, &scenario, why)) &&
+                (gib == 0 || host_lay(gib, &scenario, why)) &&
                 run_once(&scenario, options, &host->with, interrupted, why);
     scenario_release(&scenario);
     host->ran = good && !*interrupted;
@@ -100,7 +93,7 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     struct scenario *scenario = (struct scenario *)&best->candidate->scenario; /* of our own */
     bool good = true, holds = false;
     while (good && !holds && !*interrupted) {
-        good = lay_gib(host->size.gib, scenario, why) &&
+        good = host_lay(host->size.gib, scenario, why) &&
                run_advised(options, advice, best, interrupted, why);
         holds = host->size.gib == host->size.most_gib ||
                 targets_violation(&advice->targets, advice_result(best)) <= 0;

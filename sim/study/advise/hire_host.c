@@ -1,12 +1,7 @@
 /* Host memory for prompts that begin alike: what a server has of it, and how little would do. */
 #include "study/advise/hire_parts.h"
 
-#include "base/node.h"
-#include "base/units.h"
-#include "study/advise/host_size.h"
-
-#include <inttypes.h>
-#include <stdio.h>
+#include "study/plan/host_room.h"
 
 void hire_host_read(const struct point *point, struct hire_form *form)
 {
@@ -23,9 +18,7 @@ uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers)
 
 bool hire_host_lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
-    return gib == 0 || node_set(scenario->root, "host_memory", text, why);
+    return gib == 0 || host_lay(gib, scenario, why);
 }
 
 bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenario *scenario,

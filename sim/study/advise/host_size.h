@@ -29,11 +29,6 @@ struct host_size {
     struct host_found found, most, endless; /* by the size, by `most_gib`, and by any memory */
 };
 
-/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
- * GPUs that share it, at least 1. */
-uint64_t host_usable(const struct setup *setup);
-uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
-
 /* `point` has a system with a host tier for prefixes. */
 bool host_size_find(const struct point *point, const struct run_context *context,
                     struct host_size *out, struct error *why);

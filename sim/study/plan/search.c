@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "serving/serving_memory.h"
+#include "study/plan/host_room.h"
 #include "study/whatif/planned.h"
 
 #include <stdlib.h>
@@ -104,6 +105,16 @@ static bool check_price(const struct candidate *candidate, const struct profile 
                      candidate->machine, candidate->machine);
 }
 
+/* Servers of one machine share its memory. */
+static bool search_lay_part(struct candidate *candidate, const struct point *point,
+                            const struct planning_options *options, struct error *why)
+{
+    bool open = options->candidates.parts && candidate->traits.tiers && point_serves(point) &&
+                point->setup.host_memory == 0;
+    uint64_t gib = open ? host_most_gib(point) : 0;
+    return gib == 0 || host_lay(gib, &candidate->scenario, why);
+}
+
 bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, struct error *why)
 {
@@ -120,9 +131,13 @@ bool search_begin(struct search *search, struct candidate *candidate,
             !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
             (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
     }
+    bool stated = search->cannot || search_lay_part(candidate, &own.point, options, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
     search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
+    if (!stated) {
+        return false;
+    }
     if (search->cannot && !stop_flag_check(options->runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */
     }

@@ -1,0 +1,73 @@
+#include "study/plan/host_room.h"
+
+#include "base/node.h"
+#include "decode/plan/memory.h"
+#include "serving/serving_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* GPUs of a machine that does not say how many it has, as they are sold; and what the operating
+ * system and the engine leave of its memory, assumed. */
+enum { USUAL_GPUS = 8, LEFT_PERCENT = 90 };
+enum { GIB_BITS = 30 };
+
+uint64_t host_usable(const struct setup *setup)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    return memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT;
+}
+
+uint64_t host_sharers(const struct setup *setup, uint32_t gpus)
+{
+    uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
+    return there / gpus > 0 ? there / gpus : 1;
+}
+
+uint64_t host_part(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    uint64_t servers = point_servers(point);
+    uint64_t of_machine = host_sharers(setup, setup->model.tensor_parallel);
+    return setup->host_memory > 0
+               ? setup->host_memory
+               : host_usable(setup) / (servers < of_machine ? servers : of_machine);
+}
+
+const struct host_engine *host_room_engine(const struct point *point)
+{
+    return host_engine_of(point->setup.system.command,
+                          (enum server_engine_id)point->workload.engine);
+}
+
+double host_takes(const struct point *point, uint64_t gib)
+{
+    const struct host_engine *engine = host_room_engine(point);
+    const struct kv_limits limits = serving_kv_limits(point);
+    double bytes = (double)(gib << GIB_BITS);
+    return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
+}
+
+uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes)
+{
+    while (least + 1 < end) {
+        uint64_t middle = least + (end - least) / 2;
+        bool fits = host_takes(point, middle) <= bytes;
+        least = fits ? middle : least;
+        end = fits ? end : middle;
+    }
+    return least;
+}
+
+uint64_t host_most_gib(const struct point *point)
+{
+    uint64_t part = host_part(point);
+    return host_most_within(point, 0, (part >> GIB_BITS) + 1, (double)part);
+}
+
+bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
+    return node_set(scenario->root, "host_memory", text, why);
+}

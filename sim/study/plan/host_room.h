@@ -1,0 +1,33 @@
+/* Host memory that a server may have for prompts that begin alike. The servers of one machine share
+ * its memory; the operating system and the engine need some; and an engine takes more than it is
+ * asked for (serving/pools/host_engine.h). */
+#ifndef STUDY_PLAN_HOST_ROOM_H
+#define STUDY_PLAN_HOST_ROOM_H
+
+#include "scenario/point.h"
+#include "scenario/scenario.h"
+#include "serving/pools/host_engine.h"
+
+/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
+ * GPUs that share it, at least 1. */
+uint64_t host_usable(const struct setup *setup);
+uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
+
+/* Bytes that each server of the point may have: as stated, or its part of the machine's. */
+uint64_t host_part(const struct point *point);
+
+/* What sizes a server's host memory is; NULL: its preset types no size. */
+const struct host_engine *host_room_engine(const struct point *point);
+
+/* Bytes that the engine takes for so many GiB; and the most GiB from `least` on, below `end`, for
+ * which it takes no more than `bytes`. `least` if all take more. */
+double host_takes(const struct point *point, uint64_t gib);
+uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
+
+/* The most GiB of a server's part that may be asked for; 0: none. */
+uint64_t host_most_gib(const struct point *point);
+
+/* State `gib` of host memory. */
+bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why);
+
+#endif
