@@ -30,8 +30,8 @@ static const char *row_name(size_t index)
     return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
 }
 
-/* What was meant by a name that is none: several, one with a parameter behind a colon, or OPT by
- * its author's name. */
+/* What was meant by a name that is none: several, one with a parameter behind a colon or with '=',
+ * or OPT by its author's name. */
 static void expect_policy(const char *name, struct error *why)
 {
     const char *colon = strchr(name, ':');
@@ -46,6 +46,9 @@ static void expect_policy(const char *name, struct error *why)
         error_expect(why, "one policy; each of several takes an option of its own");
     } else if (kind != NULL) {
         error_expect(why, "{name: %s, %s: %.40s}", kind->name, kind->params[0].name, colon + 1);
+        why->nearest[0] = '\0';
+    } else if (strchr(name, '=') != NULL) {
+        error_expect(why, "parameters as in '{name: qsac, eta: 0.9}'");
         why->nearest[0] = '\0';
     } else if (name_same(name, "belady") || name_same(name, "min")) {
         error_nearest(why, policy_opt.name);

@@ -288,7 +288,7 @@ static void advise_print_more(FILE *out)
 
 const struct command command_advise = {
     .name = "advise",
-    .operands = "MODEL MACHINE",
+    .operands = "MODEL MACHINE[,MACHINE]",
     .least_operands = 2,
     .most_operands = 2,
     .summary = "say in words what to run for a model on a machine, at which batch, and whether "
