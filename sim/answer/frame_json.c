@@ -1,6 +1,8 @@
 /* A frame as JSON, for programs. Write errors of the stream are found when it is flushed. */
 #include "answer/frame.h"
 
+#include "base/text.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -100,14 +102,11 @@ static bool frame_json_put(struct frame *frame, uint32_t column, const struct fr
                            bool (*print)(const struct frame *rows, FILE *out, struct error *why),
                            struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool good = out == NULL || print(rows, out, why);
-    if (out == NULL || fclose(out) != 0) {
-        good = error_set(why, NULL, 0, "out of memory: no room for rows as JSON");
-    }
-    frame_text(frame, column, good ? text : NULL);
+    struct text_file file;
+    bool good = text_open(&file, why) && print(rows, file.out, why);
+    char *text = text_close(&file, good, why);
+    good = text != NULL;
+    frame_text(frame, column, text);
     free(text);
     return good;
 }

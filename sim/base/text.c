@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t text_mark(const char *text, size_t size)
@@ -121,4 +122,24 @@ bool text_item(const char **rest, const char **item, size_t *length)
     }
     *length = bytes;
     return true;
+}
+
+bool text_open(struct text_file *file, struct error *why)
+{
+    *file = (struct text_file){.text = NULL};
+    file->out = open_memstream(&file->text, &file->size);
+    return file->out != NULL || error_set(why, NULL, 0, "out of memory: no room for a text");
+}
+
+char *text_close(struct text_file *file, bool good, struct error *why)
+{
+    if (file->out == NULL) {
+        return NULL;
+    }
+    bool whole = fclose(file->out) == 0;
+    if (good && whole) {
+        return file->text;
+    }
+    free(file->text);
+    return good ? (error_set(why, NULL, 0, "out of memory: no room for a text"), NULL) : NULL;
 }

@@ -1,5 +1,5 @@
-/* Texts in UTF-8: copied, appended to, cut between characters, escaped to ASCII, or split as a
- * list. */
+/* Texts in UTF-8: copied, appended to, cut between characters, escaped to ASCII, split as a list, or
+ * written as a file is. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Bytes of the byte order mark with which some editors begin a text: 3, or 0 without one. Readers
  * of files skip it. */
@@ -45,5 +46,16 @@ void text_append_value(char *text, size_t size, const char *noun, const char *va
  * length in bytes. Commas within brackets, braces or quotes do not separate. `*rest` starts as the
  * whole list and moves on. Returns false after the last. */
 bool text_item(const char **rest, const char **item, size_t *length);
+
+/* A text that is written as a file is. text_close() follows text_open(), after its failure, too. It
+ * returns the text, which the caller frees; NULL if `good` is false, and with `why` if memory ran
+ * out. */
+struct text_file {
+    FILE *out;
+    char *text;
+    size_t size;
+};
+bool text_open(struct text_file *file, struct error *why);
+char *text_close(struct text_file *file, bool good, struct error *why);
 
 #endif

@@ -1,8 +1,7 @@
 /* `spillway compare`: predictions beside published figures, as Markdown; or beside measurements of
  * a server. */
 #include "base/units.h"
-#include "cli/compare_measured.h"
-#include "cli/compare_summary.h"
+#include "cli/compare.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/question.h"

@@ -1,5 +1,5 @@
 /* One row per figure that the measurement has and the run predicts. */
-#include "cli/compare_measured.h"
+#include "cli/compare.h"
 
 #include "answer/frame.h"
 #include "base/array.h"

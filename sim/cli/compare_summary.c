@@ -1,6 +1,6 @@
 /* Classes are compared by address, as rows refer to them; NULL stands for rows that predict
  * nothing. */
-#include "cli/compare_summary.h"
+#include "cli/compare.h"
 
 #include <inttypes.h>
 #include <string.h>

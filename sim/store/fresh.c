@@ -1,7 +1,7 @@
-/* The lock is held until the file is gone, so nobody stores a result in between. Whoever has the
+/* A database that was made for nothing: new, and the disk had no room for its first result.
+ *
+ * The lock is held until the file is gone, so nobody stores a result in between. Whoever has the
  * file open meanwhile gets an error from SQLite at its next write: the file was deleted. */
-#include "store/fresh.h"
-
 #include "store/database.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "store/store.h"
 
 #include "store/database.h"
-#include "store/shard.h"
 #include "store/store_draws.h"
 
 #include <stdio.h>

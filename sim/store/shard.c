@@ -2,7 +2,6 @@
 #include "store/store.h"
 
 #include "store/database.h"
-#include "store/shard.h"
 
 #include <stdio.h>
 #include <string.h>

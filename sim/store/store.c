@@ -7,7 +7,6 @@
 #include "base/stop_flag.h"
 #include "store/database.h"
 #include "store/functions.h"
-#include "store/fresh.h"
 #include "store/guard.h"
 #include "store/schema.h"
 #include "store/values.h"

@@ -1,11 +1,11 @@
 #include "cli/report/plot_statement.h"
 
+#include "base/files.h"
 #include "base/find.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "result/result.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,24 +14,19 @@ enum { VALUE = 256 }; /* longer ones match as a whole only */
 
 /* ---- text ---- */
 
-/* Append a text file of the folder plots to what `out` holds. */
-static bool append_file(const char *name, FILE *out, struct error *why)
+bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE *out,
+                    struct error *why)
 {
-    char path[4096], block[4096];
-    size_t count;
-    if (!find_path("plots", name, "sql", path, sizeof path, why)) {
-        return false;
+    char path[4096];
+    size_t size;
+    char *text = find_path(folder, name, kind, path, sizeof path, why)
+                     ? files_text(NULL, path, &size, why)
+                     : NULL;
+    if (text != NULL) {
+        fwrite(text, 1, size, out);
     }
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    while ((count = fread(block, 1, sizeof block, file)) > 0) {
-        fwrite(block, 1, count, out);
-    }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    return ok;
+    free(text);
+    return text != NULL;
 }
 
 /* Write a text as an SQL string. */
@@ -115,11 +110,12 @@ static bool append_files(const struct plot_statement *statement, const char *end
     for (const char *const *file = statement->begin; *file != NULL; file++) {
         if (strcmp(*file, PLOT_CELLS) == 0) {
             append_cells(out);
-        } else if (!append_file(*file, out, why)) {
+        } else if (!plot_copy_file("plots", *file, "sql", out, why)) {
             return false;
         }
     }
-    return end != NULL ? fputs(end, out) >= 0 : append_file(statement->end, out, why);
+    return end != NULL ? fputs(end, out) >= 0
+                       : plot_copy_file("plots", statement->end, "sql", out, why);
 }
 
 /* ---- tables ---- */
@@ -186,50 +182,26 @@ static void append_tables(const char *text, FILE *out)
 
 /* ---- the statement ---- */
 
-static char *no_room(struct error *why)
-{
-    error_set(why, NULL, 0, "out of memory: no room for a statement");
-    return NULL;
-}
-
 static char *read_files(const struct plot_statement *statement, const char *end, struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        return no_room(why);
-    }
-    bool ok = append_files(statement, end, out, why);
-    if (fclose(out) != 0 && ok) {
-        no_room(why);
-        ok = false;
-    }
-    if (!ok) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    struct text_file file;
+    bool good = text_open(&file, why) && append_files(statement, end, file.out, why);
+    return text_close(&file, good, why);
 }
 
 char *plot_statement_ending(const struct plot_statement *statement, const char *end,
                             struct error *why)
 {
-    char *files = read_files(statement, end, why), *text = NULL;
-    size_t size = 0;
-    if (files == NULL) {
+    struct text_file file;
+    char *files = read_files(statement, end, why);
+    bool good = files != NULL && text_open(&file, why);
+    if (!good) {
+        free(files);
         return NULL;
     }
-    FILE *out = open_memstream(&text, &size);
-    if (out != NULL) {
-        append_tables(files, out);
-    }
+    append_tables(files, file.out);
     free(files);
-    if (out == NULL || fclose(out) != 0) {
-        free(text);
-        return no_room(why);
-    }
-    return text;
+    return text_close(&file, true, why);
 }
 
 char *plot_statement_text(const struct plot_statement *statement, struct error *why)

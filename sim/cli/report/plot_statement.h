@@ -13,6 +13,8 @@
 
 #include "store/store.h"
 
+#include <stdio.h>
+
 /* The table `cell` (id, place, key, what, value): a row for each column of each run, so that no query
  * has to list the columns of results. */
 #define PLOT_CELLS "cells"
@@ -25,6 +27,10 @@ struct plot_statement {
     uint32_t only_count;
     bool only_whole; /* a comma does not part values */
 };
+
+/* Copy FOLDER/NAME.KIND of the program's data. */
+bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE *out,
+                    struct error *why);
 
 /* Returns the text, which the caller frees; NULL on failure. */
 char *plot_statement_text(const struct plot_statement *statement, struct error *why);

@@ -136,9 +136,9 @@ static bool report_write_head(const char *title, FILE *out, struct error *why)
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"");
-    bool ok = report_copy_file("policy", "txt", out, why);
+    bool ok = plot_copy_file("plots/report", "policy", "txt", out, why);
     html_print(out, "\">\n<title>%s</title>\n<style>\n", title);
-    ok = ok && report_copy_file("report", "css", out, why);
+    ok = ok && plot_copy_file("plots/report", "report", "css", out, why);
     fputs("</style>\n</head>\n", out);
     return ok;
 }
@@ -247,15 +247,16 @@ static bool write_answer(const struct report *report, struct error *why)
 static bool write_page(const struct report *report, struct error *why)
 {
     bool pictures = report->pictures;
-    bool ok =
-        write_question(report, why) && write_answer(report, why) &&
-        report_write_explore(report, why) && (!pictures || report_write_answered(report, why)) &&
-        write_tables(report, "Plans", plans, why) &&
-        (!pictures || report_write_pictures(report, why)) &&
-        write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
-        write_tables(report, "How far to trust it", trust, why) &&
-        write_tables(report, "Where it comes from", provenance, why) &&
-        report_write_again(report, why) && report_copy_file("words", "html", report->out, why);
+    bool ok = write_question(report, why) && write_answer(report, why) &&
+              report_write_explore(report, why) &&
+              (!pictures || report_write_answered(report, why)) &&
+              write_tables(report, "Plans", plans, why) &&
+              (!pictures || report_write_pictures(report, why)) &&
+              write_tables(report, "Figures", figures, why) && report_write_draws(report, why) &&
+              write_tables(report, "How far to trust it", trust, why) &&
+              write_tables(report, "Where it comes from", provenance, why) &&
+              report_write_again(report, why) &&
+              plot_copy_file("plots/report", "words", "html", report->out, why);
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
                "</footer>\n",

@@ -27,9 +27,6 @@ bool report_write(struct report *report, struct error *why);
 /* Write the sentences of the answer's verdict. */
 void report_write_verdict(const struct report *report);
 
-/* Copy plots/report/NAME.KIND into the page. */
-bool report_copy_file(const char *name, const char *kind, FILE *out, struct error *why);
-
 /* Write the runs for the page's script to move through, and time lines of steps; nothing for a
  * single run. */
 bool report_write_explore(const struct report *report, struct error *why);

@@ -1,4 +1,5 @@
 /* gnuplot's pictures, placed within the page. */
+#include "base/text.h"
 #include "cli/frame/html.h"
 #include "cli/frame/progress.h"
 #include "cli/report/picture.h"
@@ -12,17 +13,14 @@ static bool write_picture(const struct report *report, const struct picture *pic
                           const char *before, struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
-    char *text = NULL, prefix[32];
-    size_t size = 0;
-    FILE *drawn = open_memstream(&text, &size);
-    if (drawn == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a picture");
-    }
+    char prefix[32];
+    struct text_file drawn;
     progress_show("picture of %s", kind->name);
-    bool ok = picture_draw(picture, "svg", report->path, drawn, why) ||
-              error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures");
-    ok = (fclose(drawn) == 0 || error_set(why, NULL, 0, "out of memory: no room for a picture")) &&
-         ok;
+    bool ok = text_open(&drawn, why) &&
+              (picture_draw(picture, "svg", report->path, drawn.out, why) ||
+               error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures"));
+    char *text = text_close(&drawn, ok, why);
+    ok = text != NULL;
     if (ok) {
         snprintf(prefix, sizeof prefix, "%s%s-", before, kind->name);
         html_print(report->out,

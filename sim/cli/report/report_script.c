@@ -2,38 +2,18 @@
  *
  * The page's policy names the script by its hash, so nothing else can run. JSON is data to a
  * browser; it has no `<`, so it cannot end its own element. */
-#include "base/find.h"
 #include "base/node.h"
+#include "base/text.h"
 #include "cli/frame/html.h"
 #include "cli/report/report.h"
 #include "run/run.h"
 #include "scenario/scenario.h"
 #include "serving/answer.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_TIMELINES = 3, STEP_NAME = 256 };
-
-bool report_copy_file(const char *name, const char *kind, FILE *out, struct error *why)
-{
-    char path[4096], block[4096];
-    size_t count;
-    if (!find_path("plots/report", name, kind, path, sizeof path, why)) {
-        return false;
-    }
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    while ((count = fread(block, 1, sizeof block, file)) > 0) {
-        fwrite(block, 1, count, out);
-    }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot be read: %s", strerror(errno));
-    fclose(file);
-    return ok;
-}
 
 static void write_json(const char *text, FILE *out)
 {
@@ -97,18 +77,15 @@ static bool trace_run(const char *run, const char *scenario_text, FILE *out, str
 static bool write_step(const struct report *report, const char *run, const char *name,
                        struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
+    struct text_file trace;
     struct error unmade;
     struct result result;
     result_init(&result);
-    FILE *trace = open_memstream(&text, &size);
-    bool ok = (trace != NULL || error_set(why, NULL, 0, "out of memory: no room for a step")) &&
-              store_get(report->store, run, &result, why);
+    bool ok = text_open(&trace, why) && store_get(report->store, run, &result, why);
     bool asked = ok && result.cells[COLUMN_STEP].set && !result.cells[COLUMN_REQUESTS].set;
-    bool made = asked && trace_run(run, result.scenario, trace, &unmade);
-    bool whole = trace != NULL && fclose(trace) == 0;
-    if (made && whole) {
+    bool made = asked && trace_run(run, result.scenario, trace.out, &unmade);
+    char *text = text_close(&trace, made, &unmade);
+    if (text != NULL) {
         html_print(report->out, "<script type=\"application/json\" data-step=\"%s\">", name);
         write_json(text, report->out);
     } else if (asked) {
@@ -156,7 +133,7 @@ bool report_write_explore(const struct report *report, struct error *why)
     }
     bool ok = true;
     if (table.count > 0) {
-        ok = report_copy_file("explore", "html", report->out, why);
+        ok = plot_copy_file("plots/report", "explore", "html", report->out, why);
         html_print(report->out,
                    "<script type=\"application/json\" id=\"data\" data-run=\"%s\" "
                    "data-targets=\"%s\">",
@@ -174,7 +151,7 @@ bool report_write_script(FILE *out, struct error *why)
     bool ok = true;
     fputs("<script>", out);
     for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) {
-        ok = report_copy_file(parts[i], "js", out, why);
+        ok = plot_copy_file("plots/report", parts[i], "js", out, why);
     }
     fputs("</script>\n", out);
     return ok;

@@ -1,6 +1,7 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
 #include "cli/runs/explain.h"
 
+#include "base/text.h"
 #include "answer/figures.h"
 #include "cli/frame/progress.h"
 #include "cli/runs/explain_words.h"
@@ -79,19 +80,20 @@ static bool explain_command_write_point(const struct scenario *scenario, uint32_
 static bool explain_point(const struct scenario *scenario, uint32_t index,
                           const struct run_context *runs, char **shown, struct error *why)
 {
-    char *text = NULL, left[PROGRESS_LEFT];
-    size_t size = 0;
+    char left[PROGRESS_LEFT];
+    struct text_file file;
     progress_show("explaining run %u of %u%s", index + 1, scenario->points,
                   progress_left((double)index / scenario->points, left));
-    FILE *out = open_memstream(&text, &size);
-    bool ok = out != NULL && explain_command_write_point(scenario, index, runs, shown, out, why);
+    bool ok = text_open(&file, why) &&
+              explain_command_write_point(scenario, index, runs, shown, file.out, why);
     progress_clear();
-    ok = out != NULL && (fclose(out) == 0 || error_set(why, NULL, 0, "out of memory")) && ok;
-    if (ok && size > 0) {
+    char *text = text_close(&file, ok, why);
+    ok = text != NULL;
+    if (ok && text[0] != '\0') {
         printf("\n%s", text);
     }
     free(text);
-    return ok || (out == NULL && error_set(why, NULL, 0, "out of memory"));
+    return ok;
 }
 
 bool explain_print(const struct scenario *scenario, const struct run_context *runs,

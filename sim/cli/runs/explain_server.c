@@ -2,6 +2,7 @@
  * one on time. */
 #include "cli/runs/explain_words.h"
 
+#include "base/text.h"
 #include "base/units.h"
 #include "answer/frame.h"
 #include "serving/engine_memory.h"
@@ -139,20 +140,14 @@ bool explain_server_write(const struct point *point, const char *name,
                           const struct run_context *runs, char **shown, FILE *out,
                           struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) {
-        return error_set(why, NULL, 0, "out of memory");
-    }
-    bool good = write_memory(point, runs, memory, why);
-    good = (fclose(memory) == 0 || error_set(why, NULL, 0, "out of memory")) && good;
-    bool again = good && *shown != NULL && strcmp(*shown, text) == 0;
-    if (good) {
-        fputs(again ? "" : text, out);
+    struct text_file memory;
+    bool good = text_open(&memory, why) && write_memory(point, runs, memory.out, why);
+    char *text = text_close(&memory, good, why);
+    if (text != NULL) {
+        fputs(*shown != NULL && strcmp(*shown, text) == 0 ? "" : text, out);
     }
     free(*shown);
     *shown = text;
-    return good && (!point->workload.timed ||
-                    explain_paragraph(point, name, runs, explain_times_write, out, why));
+    return text != NULL && (!point->workload.timed ||
+                            explain_paragraph(point, name, runs, explain_times_write, out, why));
 }

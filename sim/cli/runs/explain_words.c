@@ -1,5 +1,6 @@
 #include "cli/runs/explain_words.h"
 
+#include "base/text.h"
 #include "answer/table.h"
 
 #include <math.h>
@@ -111,22 +112,21 @@ bool explain_paragraph(const struct point *point, const char *name, const struct
                        explain_writer *write, FILE *out, struct error *why)
 {
     struct explanation explanation;
-    char *text = NULL;
-    size_t size = 0;
+    struct text_file file;
     if (!explain_run(point, runs, &explanation, why)) {
         return false;
     }
-    FILE *sentences = open_memstream(&text, &size);
-    bool ok = sentences != NULL;
+    bool ok = text_open(&file, why);
     if (ok) {
-        fprintf(sentences, "%s%s", name, name[0] != '\0' ? ": " : "");
-        write(&explanation, sentences);
-        ok = fclose(sentences) == 0;
+        fprintf(file.out, "%s%s", name, name[0] != '\0' ? ": " : "");
+        write(&explanation, file.out);
     }
     explanation_release(&explanation);
+    char *text = text_close(&file, ok, why);
+    ok = text != NULL;
     if (ok) {
         table_line("", text, out);
     }
     free(text);
-    return ok || error_set(why, NULL, 0, "out of memory");
+    return ok;
 }

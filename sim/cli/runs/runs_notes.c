@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "answer/table.h"
+#include "cli/runs/runs_shared.h"
 #include "hardware/profile.h"
 
 #include <inttypes.h>
@@ -66,28 +67,10 @@ static void add_note(struct runs_remarks *remarks, const struct note *note, cons
 
 /* ---- notes ---- */
 
-enum { SHARED_TEXT = 128, LINE = 2048 };
-
-/* What stands above the table if all runs share it. */
-enum {
-    SHARED_MODEL,
-    SHARED_GPUS,
-    SHARED_HARDWARE,
-    SHARED_CONTEXT,
-    SHARED_STEPS,
-    SHARED_WARMUP,
-    SHARED
-};
-static const enum column shared_columns[SHARED] = {COLUMN_MODEL,   COLUMN_GPUS,  COLUMN_HARDWARE,
-                                                   COLUMN_CONTEXT, COLUMN_STEPS, COLUMN_WARMUP};
-
-struct runs_shared {
-    bool varies;
-    char text[SHARED_TEXT]; /* "" until a run has one */
-};
+enum { LINE = 2048 };
 
 struct runs_notes {
-    struct runs_shared shared[SHARED];
+    struct runs_shared shared;
     struct runs_remarks sources; /* what hit ratios rest on */
     struct runs_remarks masses;  /* what masses rest on where hit ratios rest on nothing */
     struct runs_remarks messages;
@@ -110,41 +93,6 @@ void runs_notes_destroy(struct runs_notes *notes)
 }
 
 /* ---- taking note ---- */
-
-/* Note whether a run agrees with those before it. If machines differ only in their parts, as a40
- * and a40+pcie5-x16, `text` is cut to the GPU that they share. */
-static bool agrees(enum column column, const char *before, char *text)
-{
-    size_t gpu = strcspn(text, "+");
-    if (before[0] == '\0' || strcmp(before, text) == 0) {
-        return true;
-    }
-    if (column != COLUMN_HARDWARE || strcspn(before, "+") != gpu ||
-        strncmp(before, text, gpu) != 0) {
-        return false;
-    }
-    text[gpu] = '\0';
-    return true;
-}
-
-static void note_shared(struct runs_notes *notes, const struct result *result)
-{
-    for (int i = 0; i < SHARED; i++) {
-        const struct cell *cell = &result->cells[shared_columns[i]];
-        struct runs_shared *shared = &notes->shared[i];
-        char text[SHARED_TEXT];
-        if (!cell->set) {
-            continue;
-        }
-        if (column_kinds[shared_columns[i]].type == COLUMN_TYPE_TEXT) {
-            snprintf(text, sizeof text, "%s", cell->text);
-        } else {
-            snprintf(text, sizeof text, "%" PRId64, cell->integer);
-        }
-        shared->varies = shared->varies || !agrees(shared_columns[i], shared->text, text);
-        memcpy(shared->text, text, sizeof text);
-    }
-}
 
 static void note_trust(struct runs_notes *notes, const struct result *result)
 {
@@ -232,7 +180,7 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
 {
     const struct cell *name = &result->cells[COLUMN_SYSTEM];
     const char *system = name->set ? name->text : "-";
-    note_shared(notes, result);
+    runs_shared_add(&notes->shared, result);
     if (!result->cells[COLUMN_STEP].set && !is_served(result)) {
         return;
     }
@@ -299,58 +247,6 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     }
 }
 
-/* "" if runs differ in it, or have none. */
-static const char *shared_text(const struct runs_notes *notes, int which)
-{
-    return notes->shared[which].varies ? "" : notes->shared[which].text;
-}
-
-/* Append a number and what it counts, after `join` unless it is the first. */
-static void append_number(const struct runs_notes *notes, int which, const char *join,
-                          const char *one, const char *many, char line[LINE])
-{
-    const char *number = shared_text(notes, which);
-    if (number[0] != '\0') {
-        text_append(line, LINE, "%s%s %s", line[0] != '\0' ? join : "", number,
-                    strcmp(number, "1") == 0 ? one : many);
-    }
-}
-
-/* "llama-3.1-8b"; a name of other weights of the same shape stands before it. */
-static void append_model(const struct runs_notes *notes, const struct node *asked, char line[LINE])
-{
-    const struct node *model = node_get(asked, "model");
-    const char *name = shared_text(notes, SHARED_MODEL);
-    const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
-    bool same = name_holds(typed, name);
-    text_append(line, LINE, "%s%s%s%s", same ? "" : typed, same ? "" : ", of the shape of ", name,
-                same ? "" : ",");
-}
-
-/* "on a40", "on 4 x h100-sxm"; of several machines "on 4 GPUs". */
-static void append_machine(const struct runs_notes *notes, char line[LINE])
-{
-    const char *gpus = shared_text(notes, SHARED_GPUS), *name = shared_text(notes, SHARED_HARDWARE);
-    bool several = gpus[0] != '\0' && strcmp(gpus, "1") != 0;
-    if (several || name[0] != '\0') {
-        text_append(line, LINE, "%son %s%s%s", line[0] != '\0' ? " " : "", several ? gpus : "",
-                    several ? name[0] != '\0' ? " x " : " GPUs" : "", name);
-    }
-}
-
-static void print_shared(const struct runs_notes *notes, const struct node *asked, FILE *out)
-{
-    char line[LINE] = "";
-    append_model(notes, asked, line);
-    append_machine(notes, line);
-    append_number(notes, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
-    append_number(notes, SHARED_STEPS, "; ", "step", "steps", line);
-    append_number(notes, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
-    if (line[0] != '\0') {
-        table_line("", line, out);
-    }
-}
-
 void runs_notes_print_sources(const struct runs_notes *notes, FILE *out)
 {
     if (notes->sources.count > 0) {
@@ -362,7 +258,7 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out)
 void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out)
 {
     print_sources(notes, out);
-    print_shared(notes, asked, out);
+    runs_shared_print(&notes->shared, asked, out);
     fputc('\n', out);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/runs/runs_text.h"
 
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/frame/drawn.h"
 #include "result/cell.h"
@@ -102,16 +103,13 @@ bool run_print_json(const struct result *result, FILE *out, struct error *why)
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
                   struct error *why)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    bool good = out != NULL && run_print_json_object(result, out, why);
-    bool written = out != NULL && fclose(out) == 0;
-    if (good && written) {
-        frame_text(frame, column, text);
-    }
+    struct text_file file;
+    bool good = text_open(&file, why) && run_print_json_object(result, file.out, why);
+    char *text = text_close(&file, good, why);
+    good = text != NULL;
+    frame_text(frame, column, text);
     free(text);
-    return good && (written || error_set(why, NULL, 0, "out of memory: no room for a run"));
+    return good;
 }
 
 void run_print_csv_head(bool drawn, FILE *out)

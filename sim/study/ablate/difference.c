@@ -1,5 +1,6 @@
 #include "study/ablate/difference.h"
 
+#include "base/text.h"
 #include "decode/mechanism_value.h"
 
 #include <stdio.h>
@@ -207,24 +208,15 @@ typedef bool (*print_row)(const struct difference *difference, size_t row, FILE 
 static char *print_keys(const struct difference *difference, uint32_t mechanism, bool all,
                         print_row print, struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    bool good = out != NULL;
+    struct text_file file;
+    bool good = text_open(&file, why);
     for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
         if (difference->of_key[i] == mechanism && (all || opens_group(difference, i))) {
-            fputs(ftell(out) > 0 ? ", " : "", out);
-            good = print(difference, i, out, why);
+            fputs(ftell(file.out) > 0 ? ", " : "", file.out);
+            good = print(difference, i, file.out, why);
         }
     }
-    if (out == NULL || fclose(out) != 0) {
-        good = error_set(why, NULL, 0, "out of memory: no room for a name");
-    }
-    if (!good) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_close(&file, good, why);
 }
 
 static bool name_all(struct difference *difference, struct error *why)

@@ -445,58 +445,6 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
     return true;
 }
 
-bool sweep_has_point(const struct scenario *scenario, struct error *why)
-{
-    struct error unseen;
-    bool found = false;
-    for (uint32_t i = 0; i < scenario->points && !found; i++) {
-        struct point point;
-        found = scenario_point(scenario, i, &point, i == 0 ? why : &unseen);
-        if (found) {
-            point_release(&point);
-        }
-    }
-    return found;
-}
-
-void sweep_count(struct sweep_failures *failures, const struct result *result)
-{
-    failures->points++;
-    failures->unfit += result_out_of_memory(result);
-    if (result_failed(result) && failures->failed++ == 0) {
-        snprintf(failures->first, sizeof failures->first, "%s", result->message);
-        snprintf(failures->expected, sizeof failures->expected, "%s", result->expected);
-        snprintf(failures->nearest, sizeof failures->nearest, "%s", result->nearest);
-    }
-}
-
-bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
-{
-    if (failures->failed == 0) {
-        return true;
-    }
-    error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
-              failures->failed == 1 ? "" : ", the first", failures->first);
-    error_expect(why, "%s", failures->expected);
-    return error_nearest(why, failures->nearest[0] != '\0' ? failures->nearest : NULL);
-}
-
-bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)
-{
-    return failures->unfit == 0 || failures->unfit < failures->points ||
-           error_set(why, NULL, 0, "no point fits: %s out of memory",
-                     failures->points == 1 ? "the run is" : "all runs are");
-}
-
-bool sweep_check(const struct result *results, uint32_t count, struct error *why)
-{
-    struct sweep_failures failures = {.points = 0};
-    for (uint32_t i = 0; i < count; i++) {
-        sweep_count(&failures, &results[i]);
-    }
-    return sweep_all_ran(&failures, why);
-}
-
 uint32_t sweep_users(uint32_t jobs, bool replicated)
 {
     return (replicated ? 2 : 1) * parallel_threads(jobs);

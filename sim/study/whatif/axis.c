@@ -328,19 +328,15 @@ static void axis_write_value(const struct axis_value *value, FILE *out)
 
 bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why)
 {
-    char *list = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&list, &size);
-    if (out == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for an axis");
+    struct text_file file;
+    bool good = text_open(&file, why);
+    for (uint32_t i = 0; good && i < axis->count; i++) {
+        fputs(i > 0 ? ", " : "[", file.out);
+        axis_write_value(&axis->values[i], file.out);
+        fputs(i + 1 == axis->count ? "]" : "", file.out);
     }
-    for (uint32_t i = 0; i < axis->count; i++) {
-        fputs(i > 0 ? ", " : "[", out);
-        axis_write_value(&axis->values[i], out);
-    }
-    fputc(']', out);
-    bool good = fclose(out) == 0 || error_set(why, NULL, 0, "out of memory: no room for an axis");
-    good = good && scenario_sweep(scenario, axis->key, list, why);
+    char *list = text_close(&file, good, why);
+    good = list != NULL && scenario_sweep(scenario, axis->key, list, why);
     free(list);
     return good;
 }

@@ -3,5 +3,5 @@ run() {
         --set batch=1 --set steps=2 "$@"
 }
 table() {
-    sed -n '/^system/,/^$/p'
+    sed -n '/^system/,/^$/p' | masked
 }

@@ -131,6 +131,21 @@ static void a_value_follows_its_noun(void **state)
     assert_string_equal(text_plural(0), "s");
 }
 
+static void a_text_is_written_as_a_file(void **state)
+{
+    (void)state;
+    struct text_file file;
+    struct error why;
+    assert_true(text_open(&file, &why));
+    fprintf(file.out, "%d of %s", 3, "8");
+    char *text = text_close(&file, true, &why);
+    assert_string_equal(text, "3 of 8");
+    free(text);
+    assert_true(text_open(&file, &why));
+    fputs("half", file.out);
+    assert_null(text_close(&file, false, &why));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +155,7 @@ int main(void)
         cmocka_unit_test(characters_are_escaped_one_by_one),
         cmocka_unit_test(a_value_follows_its_noun),
         cmocka_unit_test(a_list_has_an_item_between_commas),
+        cmocka_unit_test(a_text_is_written_as_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

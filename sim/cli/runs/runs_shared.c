@@ -1,0 +1,101 @@
+#include "cli/runs/runs_shared.h"
+
+#include "answer/table.h"
+#include "base/name.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LINE = 1024 };
+
+static const enum column shared_columns[SHARED_COUNT] = {
+    COLUMN_MODEL, COLUMN_GPUS, COLUMN_HARDWARE, COLUMN_CONTEXT, COLUMN_STEPS, COLUMN_WARMUP};
+
+/* Note whether a run agrees with those before it. If machines differ only in their parts, as a40
+ * and a40+pcie5-x16, `text` is cut to the GPU that they share. */
+static bool agrees(enum column column, const char *before, char *text)
+{
+    size_t gpu = strcspn(text, "+");
+    if (before[0] == '\0' || strcmp(before, text) == 0) {
+        return true;
+    }
+    if (column != COLUMN_HARDWARE || strcspn(before, "+") != gpu ||
+        strncmp(before, text, gpu) != 0) {
+        return false;
+    }
+    text[gpu] = '\0';
+    return true;
+}
+
+void runs_shared_add(struct runs_shared *shared, const struct result *result)
+{
+    for (int i = 0; i < SHARED_COUNT; i++) {
+        const struct cell *cell = &result->cells[shared_columns[i]];
+        char text[RUNS_SHARED_TEXT];
+        if (!cell->set) {
+            continue;
+        }
+        if (column_kinds[shared_columns[i]].type == COLUMN_TYPE_TEXT) {
+            snprintf(text, sizeof text, "%s", cell->text);
+        } else {
+            snprintf(text, sizeof text, "%" PRId64, cell->integer);
+        }
+        shared->varies[i] = shared->varies[i] || !agrees(shared_columns[i], shared->text[i], text);
+        memcpy(shared->text[i], text, sizeof text);
+    }
+}
+
+/* "" if runs differ in it, or have none. */
+static const char *shared_text(const struct runs_shared *shared, enum runs_shared_id which)
+{
+    return shared->varies[which] ? "" : shared->text[which];
+}
+
+/* Append a number and what it counts, after `join` unless it is the first. */
+static void append_number(const struct runs_shared *shared, enum runs_shared_id which,
+                          const char *join, const char *one, const char *many, char line[LINE])
+{
+    const char *number = shared_text(shared, which);
+    if (number[0] != '\0') {
+        text_append(line, LINE, "%s%s %s", line[0] != '\0' ? join : "", number,
+                    strcmp(number, "1") == 0 ? one : many);
+    }
+}
+
+/* "llama-3.1-8b"; a name of other weights of the same shape stands before it. */
+static void append_model(const struct runs_shared *shared, const struct node *asked,
+                         char line[LINE])
+{
+    const struct node *model = node_get(asked, "model");
+    const char *name = shared_text(shared, SHARED_MODEL);
+    const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
+    bool same = name_holds(typed, name);
+    text_append(line, LINE, "%s%s%s%s", same ? "" : typed, same ? "" : ", of the shape of ", name,
+                same ? "" : ",");
+}
+
+/* "on a40", "on 4 x h100-sxm"; of several machines "on 4 GPUs". */
+static void append_machine(const struct runs_shared *shared, char line[LINE])
+{
+    const char *gpus = shared_text(shared, SHARED_GPUS),
+               *name = shared_text(shared, SHARED_HARDWARE);
+    bool several = gpus[0] != '\0' && strcmp(gpus, "1") != 0;
+    if (several || name[0] != '\0') {
+        text_append(line, LINE, "%son %s%s%s", line[0] != '\0' ? " " : "", several ? gpus : "",
+                    several ? name[0] != '\0' ? " x " : " GPUs" : "", name);
+    }
+}
+
+void runs_shared_print(const struct runs_shared *shared, const struct node *asked, FILE *out)
+{
+    char line[LINE] = "";
+    append_model(shared, asked, line);
+    append_machine(shared, line);
+    append_number(shared, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
+    append_number(shared, SHARED_STEPS, "; ", "step", "steps", line);
+    append_number(shared, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
+    if (line[0] != '\0') {
+        table_line("", line, out);
+    }
+}
