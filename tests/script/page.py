@@ -257,6 +257,14 @@ check(
     and "<script>document" in browser.run("document.getElementById('here').textContent"),
     "a name stays a name",
 )
+# ---- the page of an advice, whose title is a long question
+
+browser.size(400, 900)
+browser.open(f"{FOLDER}/advice.html")
+wide = browser.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+title = browser.run("(() => { const h = document.querySelector('h1'); return [h.scrollWidth, h.clientWidth]; })()")
+check(wide[0] <= wide[1] and title[0] <= title[1], "an advice is not cut off at 400 pixels", wide, title)
+
 check(browser.complaints == [], "nothing was complained about", *browser.complaints)
 browser.close()
 

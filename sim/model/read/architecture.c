@@ -70,7 +70,7 @@ static const struct architecture architectures[] = {
         .window_pattern = 4,
     },
     {.name = "MistralForCausalLM", MISTRAL},
-    {.name = "Mistral3ForConditionalGeneration", .inside = "text_config", MISTRAL},
+    {.name = "Mistral3ForConditionalGeneration", .inside = "text_config", BY_KEYS},
     {
         .name = "MixtralForCausalLM",
         STATED(heads_grouped, windows_all, ffn_routed),

@@ -226,6 +226,9 @@ static const struct {
     {"mimo-v2-flash", 309000}, /* about */
     {"minimax-m2.5", 228690},
     {"minimax-m3", 428000}, /* about */
+    {"ministral-3-8b", 8490},
+    {"mistral-large-3-675b", 672500}, /* about: "675B" with an encoder of 2.5 */
+    {"mistral-small-4-119b", 119000}, /* about */
     {"nemotron-3-nano-30b-a3b", 31580},
     {"nemotron-3-super-120b-a12b", 120670},
     {"nemotron-3-ultra-550b-a55b", 550000}, /* about */
