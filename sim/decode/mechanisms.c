@@ -153,6 +153,14 @@ const struct mechanism_key mechanism_keys[] = {
           "bytes that each of these threads loads at a time"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has its own stream or runs on the kernels' stream"),
+    REAL("disk_kv", "disk_kv", disk_kv, UNIT_SHARE, "0%",
+         "share of the KV outside HBM that lies on the disk"),
+    REAL("disk_weights", "disk_kv", disk_weights, UNIT_SHARE, "0%",
+         "share of the weights outside HBM that lies on the disk"),
+    WHOLE("disk_block", "disk_kv", disk_block, UNIT_TOKENS, "8tok",
+          "tokens of a head whose K and V lie together on the disk and are read together"),
+    WHOLE("disk_depth", "disk_kv", disk_depth, UNIT_COUNT, "32",
+          "reads of the disk in flight; a drive gains nothing by more than 32"),
     SWITCH("host_shared", "host_shared", host_shared, "no",
            "GPUs that have the same KV share one copy of it on the host"),
     CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
@@ -256,6 +264,12 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms)
 bool mechanisms_offload(const struct mechanisms *mechanisms)
 {
     return mechanisms->resident_heads != RESIDENT_ALL;
+}
+
+bool mechanisms_use_disk(const struct mechanisms *mechanisms)
+{
+    return (mechanisms->disk_kv > 0 && mechanisms_offload(mechanisms)) ||
+           (mechanisms->disk_weights > 0 && mechanisms->weights < 1);
 }
 
 bool mechanisms_drop(const struct mechanisms *mechanisms)
@@ -384,6 +398,21 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
          "with 'block_span: unit' all wanted units are touched"},
         {m->weights > 1, "weights", "a share is at most 100%"},
+        {m->disk_kv > 1, "disk_kv", "a share is at most 100%"},
+        {m->disk_weights > 1, "disk_weights", "a share is at most 100%"},
+        {m->disk_block == 0, "disk_block", "a read brings at least one token"},
+        {m->disk_depth == 0, "disk_depth", "at least one read is in flight"},
+        {m->disk_kv > 0 && !offload, "disk_kv", "all KV stays in HBM"},
+        {m->disk_kv > 0 && offload && mechanisms_drop(m), "disk_kv",
+         "what leaves the cache is deleted, so nothing lies outside HBM"},
+        {m->disk_kv > 0 && hybrid, "disk_kv", "the CPU attends to what host memory holds"},
+        {m->disk_kv > 0 && pressure, "disk_kv",
+         "with 'residency: pressure' KV that has no room goes to host memory"},
+        {m->disk_kv > 0 && !whole_layers && !mechanisms_need_cpu(m), "disk_kv",
+         "the GPU fetches by itself, and only the CPU reads a disk"},
+        {m->disk_kv > 0 && m->prefix != PREFIX_NONE, "disk_kv",
+         "a server's prefix cache lies in HBM and in host memory"},
+        {m->disk_weights > 0 && m->weights >= 1, "disk_weights", "all weights stay in HBM"},
         {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",
          "spreading weights needs micro-batches"},
         {(m->micro_batch == MICRO_BATCH_ZIG_ZAG) != (m->micro_batch_sequences > 0),

@@ -121,6 +121,11 @@ struct mechanisms {
     uint64_t transfer_cta_threads; /* of each of these CTAs */
     uint64_t transfer_lane_bytes;  /* that each of these threads loads at a time */
     int transfer_stream;
+    double disk_kv;      /* share of the KV outside HBM that lies on the disk; host memory has the
+                            rest */
+    double disk_weights; /* of the weights outside HBM */
+    uint64_t disk_block; /* tokens of a head that lie together there and are read together */
+    uint64_t disk_depth; /* reads in flight */
     int host_shared;     /* GPUs that have the same KV share one copy of it on the host */
     int pinned_rounding; /* what each allocation of pinned host memory is rounded up to */
     int merge;           /* hits are copied into an execution buffer, misses also into the cache */
@@ -226,6 +231,9 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+/* True when the system keeps KV or weights on a disk. */
+bool mechanisms_use_disk(const struct mechanisms *mechanisms);
 
 /* True when the system deletes what its policy does not hold. */
 bool mechanisms_drop(const struct mechanisms *mechanisms);

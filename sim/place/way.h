@@ -18,10 +18,10 @@
 enum way_id {
     WAY_IN,
     WAY_OUT,
-    LINK_WAYS, /* those between a GPU and its host come first */
-    WAY_PEER = LINK_WAYS,
     WAY_DISK_IN,
     WAY_DISK_OUT,
+    STEP_WAYS, /* those that a decode step takes come first */
+    WAY_PEER = STEP_WAYS,
     WAY_POOL_IN,
     WAY_POOL_OUT,
     WAY_NETWORK,

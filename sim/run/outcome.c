@@ -76,7 +76,8 @@ static bool write_contexts(const struct plan *plan, struct result *result, struc
 /* The columns of tiers: views of what a plan holds. */
 static void write_tiers(const struct memory *memory, struct result *result)
 {
-    const struct memory_held *hbm = &memory->in[TIER_GPU], *host = &memory->in[TIER_HOST];
+    const struct memory_held *hbm = &memory->in[TIER_GPU], *host = &memory->in[TIER_HOST],
+                             *disk = &memory->in[TIER_DISK];
     const struct {
         enum column column;
         uint64_t bytes;
@@ -93,6 +94,9 @@ static void write_tiers(const struct memory *memory, struct result *result)
         {COLUMN_DRAM_WEIGHTS, host->weights},
         {COLUMN_DRAM_BUFFERS, host->buffers},
         {COLUMN_DRAM_PADDING, host->padding},
+        {COLUMN_DISK_BYTES, disk->all},
+        {COLUMN_DISK_KV, disk->kv},
+        {COLUMN_DISK_WEIGHTS, disk->weights},
     };
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         result_integer(result, views[i].column, (int64_t)views[i].bytes);
@@ -333,6 +337,26 @@ static void outcome_write_rates(const struct setup *setup, const struct plan *pl
     price_write(&setup->profile, result);
 }
 
+/* A server has one disk; what each of its GPUs reads and writes there adds up. */
+static void write_disk(const struct setup *setup, const struct timing *timing,
+                       struct result *result)
+{
+    struct trust ignored = {.basis = BASIS_MEASURED};
+    double ways[STEP_WAYS] = {0}, gpus = model_gpus(&setup->model);
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        for (int way = WAY_DISK_IN; way < STEP_WAYS; way++) {
+            ways[way] += (double)timing->step[s].moved[way] * gpus;
+        }
+    }
+    result_integer(result, COLUMN_DISK_READ, llround(ways[WAY_DISK_IN] / timing->steps));
+    result_integer(result, COLUMN_DISK_WRITE, llround(ways[WAY_DISK_OUT] / timing->steps));
+    if (mechanisms_use_disk(&setup->mechanisms)) {
+        double a_day = ways[WAY_DISK_OUT] * 86400e9 / (double)timing->total_ns;
+        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
+        result_real(result, COLUMN_DISK_WEAR, a_day / capacity);
+    }
+}
+
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why)
 {
@@ -350,6 +374,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
     result_integer(result, COLUMN_IN_BYTES, apportion_mean(in, timing->steps));
     result_integer(result, COLUMN_OUT_BYTES, apportion_mean(out, timing->steps));
+    write_disk(setup, timing, result);
     return write_quantiles(setup, timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
            write_steps(ledger, timing, result, why);

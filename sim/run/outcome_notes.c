@@ -294,7 +294,8 @@ void outcome_note_short(const struct plan *plan, struct result *result)
     result_drop_notes(result);
     result_note(result, full == TIER_GPU
                             ? note_short_of_hbm(needs, has, plan->memory.peak_in_prefill)
-                            : note_short_of_host(needs, has));
+                        : full == TIER_HOST ? note_short_of_host(needs, has)
+                                            : note_short_of_disk(needs, has));
     result_note(result, plan->max_context >= LEAST_CONTEXT
                             ? note_room(plan->max_batch, plan->max_context)
                             : note_room_for_none(plan->max_batch));

@@ -326,24 +326,31 @@ static bool is_measured(const struct profile *profile, enum curve_id id)
     return profile_states(profile, id) && profile->curves[id].basis == BASIS_MEASURED;
 }
 
-/* No mechanism uses a tier below host memory, nor a network. One that was measured is the
- * machine's, and not a wish. */
-static bool check_places(const struct profile *profile, struct error *why)
+/* A tier below host memory that nothing uses, or a network, is a wish that is not met. One that was
+ * measured is the machine's, and not a wish. */
+static bool check_places(const struct setup *setup, struct error *why)
 {
-    static const struct {
+    const struct profile *profile = &setup->profile;
+    const struct {
         const char *part, *what;
         enum curve_id read;
-    } unused[] = {
-        {"disk", "keeps KV on a disk", CURVE_DISK_READ},
-        {"pool", "keeps KV in a pool", CURVE_POOL_READ},
-        {"network", "sends KV to another server", CURVE_NETWORK_BANDWIDTH},
+        bool used;
+    } places[] = {
+        {"disk", "keeps KV or weights on a disk", CURVE_DISK_READ,
+         mechanisms_use_disk(&setup->mechanisms)},
+        {"pool", "keeps KV in a pool", CURVE_POOL_READ, false},
+        {"network", "sends KV to another server", CURVE_NETWORK_BANDWIDTH, false},
     };
-    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
-        const struct node *stated = node_get(profile->node, unused[i].part);
-        if (stated != NULL && !is_measured(profile, unused[i].read)) {
-            node_error(stated, why, "the machine has a '%s', but no mechanism %s", unused[i].part,
-                       unused[i].what);
-            return error_expect(why, "a machine without '%s'", unused[i].part);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const struct node *stated = node_get(profile->node, places[i].part);
+        if (stated != NULL && !places[i].used && !is_measured(profile, places[i].read)) {
+            node_error(stated, why, "the machine has a '%s', but no mechanism %s", places[i].part,
+                       places[i].what);
+            return i == 0
+                       ? error_expect(why, "mechanisms.disk_kv=100%%, or mechanisms.disk_weights "
+                                           "of a system that streams weights; or a machine "
+                                           "without 'disk'")
+                       : error_expect(why, "a machine without '%s'", places[i].part);
         }
     }
     return true;
@@ -398,11 +405,24 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !check_places(&out->setup.profile, why) || !parallel_check(root, &out->setup, why)) {
+        !check_places(&out->setup, why) || !parallel_check(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
+}
+
+/* What prompts of a server write to a disk, and read from it, is not timed. */
+static bool check_disk(const struct node *root, const struct point *point, struct error *why)
+{
+    if (!point_serves(point) || !mechanisms_use_disk(&point->setup.mechanisms)) {
+        return true;
+    }
+    const char *key = point->setup.mechanisms.disk_kv > 0 ? "disk_kv" : "disk_weights";
+    const struct node *said = node_get(node_get(root, "mechanisms"), key);
+    node_error(said != NULL ? said : node_get(root, "system"), why,
+               "a server's steps with '%s' are not computed", key);
+    return error_expect(why, "a batch of decode steps, without 'workload'");
 }
 
 /* Selecting by attention mass needs measured masses. */
@@ -595,7 +615,8 @@ static bool resolve_merged(const struct node *root, struct node **merged, struct
     }
     resolve_engine(root, out);
     return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
-           check_drafts(root, out, why) && check_scores(*merged, setup, why) &&
+           check_drafts(root, out, why) && check_disk(root, out, why) &&
+           check_scores(*merged, setup, why) &&
            resolve_write_scenario(root, &said, *merged, out, why);
 }
 

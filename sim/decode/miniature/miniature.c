@@ -101,8 +101,7 @@ bool miniature_look_up(struct pipe *pipe, uint32_t layer, struct error *why)
 bool miniature_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id all;
-    return manager_hand_over(pipe, pipe->last[PIPE_LAUNCH], &pipe->at[layer].looked_up, &all,
-                             why) &&
+    return manager_hand_over(pipe, pipe->last[PIPE_LAUNCH], &pipe->at[layer].at_hand, &all, why) &&
            fetch_gather(pipe, layer, why);
 }
 
@@ -130,8 +129,9 @@ static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
-                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+        pipe->at[l] =
+            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+                                ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;

@@ -231,9 +231,10 @@ static bool miniature_gpu_put_whole(struct pipe *pipe, engine_task_id *copied, s
     uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
     bool first = pipe->step == 1 && pipe->layer == 0;
     engine_task_id freed = first ? ENGINE_NONE : pipe->at[before].attended;
+    const struct fetch_part whole = {bytes, bytes, ENGINE_NONE, freed, false};
     return pipe->mechanisms->transfer == TRANSFER_PAGEABLE
                ? put_staged(pipe, bytes, freed, copied, why)
-               : fetch_put_transfer(pipe, bytes, bytes, ENGINE_NONE, freed, copied, why);
+               : fetch_put_transfer(pipe, &whole, copied, why);
 }
 
 /* Each layer starts the copy of the next; the very first also starts its own. */

@@ -96,8 +96,8 @@ static double miniature_host_whole_bytes(const struct pipe *pipe)
 static bool miniature_host_put_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
     double bytes = miniature_host_whole_bytes(pipe);
-    return fetch_put_transfer(pipe, bytes, bytes, pipe->last[PIPE_LAUNCH], ENGINE_NONE, copied,
-                              why);
+    const struct fetch_part whole = {bytes, bytes, pipe->last[PIPE_LAUNCH], ENGINE_NONE, false};
+    return fetch_put_transfer(pipe, &whole, copied, why);
 }
 
 /* The next layer's copy runs during this layer's attention, into the other of two buffers. Nothing

@@ -7,6 +7,7 @@
 #include "decode/cost/retrieval.h"
 #include "decode/cost/streamed_weights.h"
 #include "decode/plan/peak.h"
+#include "decode/plan/disk_buffers.h"
 #include "decode/plan/pinned.h"
 #include "model/parallel.h"
 
@@ -305,7 +306,7 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
 /* Memory that grows with the sequences. */
 struct held {
     double resident, window, cache, metadata; /* HBM */
-    double host_kv, staging, index;           /* host memory, of one GPU */
+    double host_kv, staging, index;           /* below HBM, of one GPU; a disk may have some KV */
     uint32_t indexed;                         /* layers with an index, in any sequence */
 };
 
@@ -357,11 +358,16 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         struct setup own = setup_at(setup, cohort->context);
         hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
     }
+    const struct mechanisms *m = &setup->mechanisms;
     double streamed = all_streamed_bytes(setup);
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
-    struct pinned_parts pinned = {held.host_kv, layers, held.staging, held.index, held.indexed};
+    double disk_kv = held.host_kv * m->disk_kv, disk_weights = streamed * m->disk_weights;
+    double read = disk_buffer_bytes(setup, plan);
+    struct pinned_parts pinned = {held.host_kv - disk_kv, layers, held.staging, held.index,
+                                  held.indexed};
     struct peak peak = peak_of(setup, plan);
     double gpus = model_gpus(&setup->model);
+    double copies = memory_host_copies(setup) * model_passes(&setup->model);
     struct memory memory = {
         .in[TIER_GPU] = {.weights = memory_whole((double)model_weight_bytes(&setup->model) +
                                                  (double)drafting_weight_bytes(setup) - streamed),
@@ -371,11 +377,12 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
                          .metadata = memory_whole(held.metadata),
                          .buffers = memory_whole(peak.buffers),
                          .workspace = memory_whole(peak.workspace)},
-        .in[TIER_HOST] = {.weights = memory_whole(streamed * gpus),
-                          .kv = memory_whole(held.host_kv * memory_host_copies(setup) *
-                                             model_passes(&setup->model)),
-                          .buffers = memory_whole((held.staging + held.index) * gpus),
+        .in[TIER_HOST] = {.weights = memory_whole((streamed - disk_weights) * gpus),
+                          .kv = memory_whole((held.host_kv - disk_kv) * copies),
+                          .buffers = memory_whole((held.staging + held.index + read) * gpus),
                           .padding = memory_whole(pinned_padding(setup, &pinned) * gpus)},
+        .in[TIER_DISK] = {.weights = memory_whole(disk_weights * gpus),
+                          .kv = memory_whole(disk_kv * copies)},
         .peak_in_prefill = peak.in_prefill,
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {

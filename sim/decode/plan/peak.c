@@ -37,6 +37,14 @@ static uint64_t prompt_of(const struct cohort *cohort)
     return cohort->prompt;
 }
 
+double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double kv = (double)model_kept_token_bytes(&setup->model);
+    double act = (double)model_activation_bytes(&setup->model);
+    bool only_kv = setup->mechanisms.representation == REPRESENTATION_KV;
+    return most_of_pass(plan, peak_context_of) * (only_kv ? kv : fmax(kv, act));
+}
+
 /* Two buffers for a micro-batch's whole layer. Each holds its KV; if K and V are recomputed, it
  * holds activations, loaded KV, and all KV to attend to. */
 static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
@@ -80,8 +88,8 @@ static double repeat_bytes(const struct setup *setup, const struct head_sizes *s
     return retrieval_copies(setup) * (kv + entries) * model_kv_heads(&setup->model) * batch;
 }
 
-/* Two buffers, for the largest layer or half of one. */
-static double weight_buffer_bytes(const struct setup *setup)
+/* For the largest layer or half of one. */
+double peak_weight_buffers(const struct setup *setup)
 {
     bool halves = setup->mechanisms.halves;
     double most = 0;
@@ -181,7 +189,7 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
     double whole = m->prefill_chunk > 0 ? fmax(chunk, (double)longest) : pass;
     double layer = operand_bytes(setup, chunk) + cluster_bytes(setup, longest);
     return (struct peak){
-        .buffers = weight_buffer_bytes(setup) + whole * peak_leaving_bytes(setup),
+        .buffers = peak_weight_buffers(setup) + whole * peak_leaving_bytes(setup),
         .workspace = peak_hidden_bytes(setup, wait ? all : chunk) +
                      fmax(layer, logit_bytes(setup, plan->batch)),
         .in_prefill = true,
@@ -198,7 +206,7 @@ static double step_buffers(const struct setup *setup, const struct plan *plan)
         selected += selection_bytes(&own, &cohort->sizes, cohort->sequences);
         repeated += repeat_bytes(&own, &cohort->sizes, cohort->sequences);
     }
-    return fmax(loaded, selected) + weight_buffer_bytes(setup) + repeated;
+    return fmax(loaded, selected) + peak_weight_buffers(setup) + repeated;
 }
 
 struct peak peak_of(const struct setup *setup, const struct plan *plan)

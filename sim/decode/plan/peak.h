@@ -28,4 +28,9 @@ struct peak {
 /* The peak of the plan's sequences, whose sizes and micro-batches are known. */
 struct peak peak_of(const struct setup *setup, const struct plan *plan);
 
+/* Bytes of a layer's KV, or activations in its place, of the largest micro-batch; and of the two
+ * buffers for streamed weights. */
+double peak_layer_bytes(const struct setup *setup, const struct plan *plan);
+double peak_weight_buffers(const struct setup *setup);
+
 #endif

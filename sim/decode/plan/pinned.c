@@ -39,7 +39,7 @@ static double weight_padding(const struct setup *setup)
             sum += padding(setup, (double)operators[i].weight_bytes, pieces);
         }
     }
-    return (1 - m->weights) * sum;
+    return (1 - m->weights) * (1 - m->disk_weights) * sum;
 }
 
 double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)

@@ -23,7 +23,7 @@ struct memory_held {
     uint64_t cache;
     uint64_t metadata; /* the index that retrieval reads, and averages for attention on the CPU */
     uint64_t buffers;  /* in HBM with workspace: temporary memory at the fullest moment (peak.h); on
-                          the host pinned: staging, and a streamed index */
+                          the host pinned: staging, what a disk is read into, a streamed index */
     uint64_t workspace;
     uint64_t padding; /* of pinned memory, by allocators that round up */
     uint64_t all;     /* the sum */

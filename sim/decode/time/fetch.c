@@ -3,6 +3,7 @@
 #include "decode/time/fetch.h"
 
 #include "decode/cost/retrieval.h"
+#include "decode/time/disk.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/manager.h"
 #include "decode/time/work.h"
@@ -97,9 +98,12 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     work.rate = gather_rate(pipe, &work.rate_trust) / 1e9;
-    work_wait_for(&work, at->looked_up);
-    return work_put(pipe, &work, &at->looked_up, why) &&
-           work_put_thread(pipe, PART_GATHER, 0, at->looked_up, work_trust, NULL, why);
+    work_wait_for(&work, at->at_hand);
+    if (!work_put(pipe, &work, &at->at_hand, why)) {
+        return false;
+    }
+    at->looked_up = at->at_hand; /* the update follows on the same pool */
+    return work_put_thread(pipe, PART_GATHER, 0, at->at_hand, work_trust, NULL, why);
 }
 
 /* The resource that moves the bytes of a transfer, and its fixed time. */
@@ -126,39 +130,41 @@ static struct work way_of(const struct pipe *pipe)
 
 /* The CPU's time to start a transfer: a copy call, a launch, or a pass over pageable memory; none
  * if a graph launches it or threads poll for it. */
-static bool start_transfer(struct pipe *pipe, double bytes, engine_task_id *started,
-                           struct error *why)
+static bool start_transfer(struct pipe *pipe, const struct fetch_part *part,
+                           engine_task_id *started, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     struct trust trust = work_trust;
+    bool pageable = m->transfer == TRANSFER_PAGEABLE && !part->from_disk;
     *started = pipe->graph;
     if (m->launch == LAUNCH_GRAPH || m->transfer == TRANSFER_CPU_STORE) {
         return true;
     }
     double ns = m->transfer == TRANSFER_SM_ZERO_COPY
                     ? work_launch_ns(pipe, &trust)
-                    : cost_copy_call(pipe->setup, m->transfer == TRANSFER_PAGEABLE, bytes, &trust);
-    enum part part = m->transfer == TRANSFER_PAGEABLE ? PART_GATHER : PART_LAUNCH;
-    return work_put_thread(pipe, part, ns, ENGINE_NONE, trust, started, why);
+                    : cost_copy_call(pipe->setup, pageable, part->bytes, &trust);
+    return work_put_thread(pipe, pageable ? PART_GATHER : PART_LAUNCH, ns, ENGINE_NONE, trust,
+                           started, why);
 }
 
-bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
-                        engine_task_id freed, engine_task_id *out, struct error *why)
+bool fetch_put_transfer(struct pipe *pipe, const struct fetch_part *part, engine_task_id *out,
+                        struct error *why)
 {
     struct work work = way_of(pipe);
+    double bytes = part->bytes;
     engine_task_id started;
-    if (!start_transfer(pipe, bytes, &started, why)) {
+    if (!start_transfer(pipe, part, &started, why)) {
         return false;
     }
     work.bytes = bytes;
     struct trust all_trust = work_trust, worst_trust = work_trust;
     double all_ns = bytes * 1e9 / cost_transfer_rate(pipe->setup, &all_trust);
-    double worst_ns = worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);
+    double worst_ns = part->worst * 1e9 / cost_transfer_head_rate(pipe->setup, &worst_trust);
     work.rate = bytes / fmax(all_ns, worst_ns);
     work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
     work_wait_for(&work, started);
-    work_wait_for(&work, after);
-    work_wait_for(&work, freed);
+    work_wait_for(&work, part->after);
+    work_wait_for(&work, part->freed);
     pipe->moved[pipe->step].moved[WAY_IN] += llround(bytes);
     return work_put(pipe, &work, out, why);
 }
@@ -221,13 +227,16 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
     struct pipe_layer *at = &pipe->at[layer];
     uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
     bool among = pipe->mechanisms->transfer_stream == TRANSFER_STREAM_MAIN;
-    at->fetched = at->looked_up;
-    return row->missed == 0 ||
-           (fetch_put_transfer(pipe, (double)row->missed * pipe->head_bytes,
-                               slowest_misses(pipe, row) * pipe->head_bytes, at->looked_up,
-                               among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
-                               &at->fetched, why) &&
-            (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
+    const struct fetch_part missed = {
+        .bytes = (double)row->missed * pipe->head_bytes,
+        .worst = slowest_misses(pipe, row) * pipe->head_bytes,
+        .after = at->at_hand,
+        .freed = among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
+        .from_disk = pipe->mechanisms->disk_kv > 0,
+    };
+    at->fetched = at->at_hand;
+    return row->missed == 0 || (fetch_put_transfer(pipe, &missed, &at->fetched, why) &&
+                                (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
 }
 
 /* The CPU's update of the cache runs beside what follows. */
@@ -274,8 +283,11 @@ bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
-    double bytes = fetch_fill_bytes(pipe->setup, row);
+    double bytes = fetch_fill_bytes(pipe->setup, row), disk = bytes * pipe->mechanisms->disk_kv;
+    engine_task_id after = at->fetched;
     at->filled = ENGINE_NONE;
     return bytes == 0 ||
-           fetch_put_copy(pipe, bytes, 2 * (double)row->inserts, at->fetched, &at->filled, why);
+           ((disk == 0 || disk_put_read(pipe, disk, bytes / (double)row->inserts, after,
+                                        ENGINE_NONE, &after, why)) &&
+            fetch_put_copy(pipe, bytes, 2 * (double)row->inserts, after, &at->filled, why));
 }

@@ -37,10 +37,17 @@ double fetch_hit_ctas(const struct pipe *pipe, const struct ledger_row *row);
 /* CTAs that load a head's misses over the link, at the mean of all steps and layers. */
 double fetch_mean_missed_ctas(const struct pipe *pipe);
 
-/* Put a transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head
- * with most bytes (`worst`), whichever is slower. It starts after `after`, and after `freed`, which
- * frees its buffer. `out` may not be NULL. */
-bool fetch_put_transfer(struct pipe *pipe, double bytes, double worst, engine_task_id after,
-                        engine_task_id freed, engine_task_id *out, struct error *why);
+/* A transfer of `bytes` by the system's mechanism. The rate is the link's, or that of the head with
+ * most bytes (`worst`), whichever is slower. It starts after `after`, and after `freed`, which frees
+ * its buffer. What was read from a disk lies in a pinned buffer, whatever the mechanism. */
+struct fetch_part {
+    double bytes, worst;
+    engine_task_id after, freed;
+    bool from_disk;
+};
+
+/* Put it; `out` may not be NULL. */
+bool fetch_put_transfer(struct pipe *pipe, const struct fetch_part *part, engine_task_id *out,
+                        struct error *why);
 
 #endif

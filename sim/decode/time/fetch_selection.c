@@ -167,7 +167,7 @@ bool fetch_estimate(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
-bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
+static bool fetch_selection_look_up(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -182,4 +182,11 @@ bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
     default: /* split: fetch_diff() has looked up */
         return true;
     }
+}
+
+bool fetch_lookup(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    bool good = fetch_selection_look_up(pipe, layer, why);
+    pipe->at[layer].at_hand = pipe->at[layer].looked_up; /* in host memory, unless it is read */
+    return good;
 }

@@ -9,7 +9,7 @@
 
 #include "decode/time/pipeline.h"
 
-enum { LAYER_RESOURCES = 8 }; /* those of pipeline.h, and none */
+enum { LAYER_RESOURCES = 10 }; /* those of pipeline.h, and none */
 
 /* Work of one stage that a resource does without a pause. */
 struct layer_bar {

@@ -1,8 +1,10 @@
 /* The resources, which tasks queue for, and the channels, which flows share. */
 #include "decode/time/machine.h"
 
+#include "decode/cost/disk_reads.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
+#include "model/parallel.h"
 #include "place/places.h"
 
 #include <math.h>
@@ -10,7 +12,7 @@
 static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
     [PIPE_LAUNCH] = "launch thread", [PIPE_MAIN] = "main stream", [PIPE_SIDE] = "side stream",
     [PIPE_IN] = "copy to GPU",       [PIPE_OUT] = "copy to host", [PIPE_POOL] = "CPU pool",
-    [PIPE_STORES] = "CPU stores",
+    [PIPE_STORES] = "CPU stores",    [PIPE_READ] = "disk reads",  [PIPE_WRITE] = "disk writes",
 };
 
 /* A bound of the model, not a figure of a machine: beside a zero-copy kernel of any size, other
@@ -33,8 +35,11 @@ static double zero_copy_share(const struct pipe *pipe)
     return fmin(most, threads / (sms * sm_threads));
 }
 
+enum { GPU, HOST, DISK }; /* the places of a server */
+
 /* The GPU's place, and the host's if something crosses: the curves of its link may be unknown. GPUs
- * below one uplink share that and DRAM, and all do the same at the same time. */
+ * below one uplink share that and DRAM, and all do the same at the same time; all GPUs of the server
+ * share its drives. */
 static struct places find_places(struct pipe *pipe, bool crosses)
 {
     struct trust *trust = &pipe->channel_trust;
@@ -44,6 +49,12 @@ static struct places find_places(struct pipe *pipe, bool crosses)
         server.count = server.gpus = 1;
         server.sharers = cost_uplink_sharers(pipe->setup, trust);
         places_add_servers(&places, &server, trust);
+        if (mechanisms_use_disk(pipe->mechanisms)) {
+            const struct place_link link =
+                place_link_of(&pipe->setup->profile, WAY_DISK_IN, DISK_PIECE,
+                              model_gpus(&pipe->setup->model), trust);
+            places_join(&places, places_add(&places, TIER_DISK, 0), HOST, &link);
+        }
     } else {
         places_add(&places, TIER_GPU, pipe_figure(pipe, CURVE_GPU_HBM_BANDWIDTH, 0, trust));
     }
@@ -54,13 +65,16 @@ static struct places find_places(struct pipe *pipe, bool crosses)
 static void route_copies(const struct pipe *pipe, const struct places *places, struct engine_use sm,
                          struct engine_route *routes)
 {
-    enum { GPU, HOST };
     uint32_t dram = (uint32_t)places->all[HOST].channel;
     routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, HOST, GPU, true);
     routes[ROUTE_ZERO_COPY].uses[routes[ROUTE_ZERO_COPY].count++] =
         (struct engine_use){sm.channel, zero_copy_share(pipe), ENGINE_WITHHELD};
     routes[ROUTE_COPY_OUT] = places_route(places, GPU, HOST, true);
     routes[ROUTE_GATHER] = (struct engine_route){{{dram, 2, ENGINE_PER_UNIT}}, 1};
+    if (mechanisms_use_disk(pipe->mechanisms)) {
+        routes[ROUTE_DISK_READ] = places_route(places, DISK, HOST, true);
+        routes[ROUTE_DISK_WRITE] = places_route(places, HOST, DISK, true);
+    }
     routes[ROUTE_CPU_READ] = (struct engine_route){{{dram, 1, ENGINE_PER_UNIT}}, 1};
 }
 

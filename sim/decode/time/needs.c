@@ -74,6 +74,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
+    bool disk = mechanisms_use_disk(m);
     bool thread_copies = hybrid && m->sync == SYNC_CPU;
     const struct {
         enum curve_id id;
@@ -114,6 +115,11 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
+        {CURVE_DISK_CAPACITY, disk},
+        {CURVE_DISK_READ, disk},
+        {CURVE_DISK_READ_ONE, disk && profile_states(&setup->profile, CURVE_DISK_READ_ONE)},
+        {CURVE_DISK_WRITE, disk},
+        {CURVE_DISK_LATENCY, disk},
     };
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
         reads->of[machine[i].id] = machine[i].needed;

@@ -17,6 +17,8 @@ enum pipe_resource {
     PIPE_OUT, /* and of WAY_OUT */
     PIPE_POOL,
     PIPE_STORES,
+    PIPE_READ,  /* of a drive, into host memory */
+    PIPE_WRITE, /* and out of it */
     PIPE_RESOURCE_COUNT,
     PIPE_NO_QUEUE = PIPE_RESOURCE_COUNT /* a latency that occupies no resource */
 };
@@ -29,6 +31,8 @@ enum pipe_route {
     ROUTE_COPY_OUT,  /* the same, the other way */
     ROUTE_GATHER,    /* DRAM, read and written */
     ROUTE_CPU_READ,  /* DRAM, read */
+    ROUTE_DISK_READ, /* the drive, DRAM */
+    ROUTE_DISK_WRITE,
     ROUTE_COUNT
 };
 
@@ -50,6 +54,7 @@ struct pipe_layer {
     engine_task_id filled;    /* the blocks that the last step admitted are in HBM */
     engine_task_id selected;  /* the indices are where they are needed; or the query, on the host */
     engine_task_id looked_up; /* hits and misses are known */
+    engine_task_id at_hand;   /* the missed KV is where the transfer takes it from */
     engine_task_id fetched;   /* the missed KV is in HBM */
     engine_task_id attended;  /* the buffer of the KV is free */
     engine_task_id updated;   /* the cache is updated; none if no kernel waits for that */

@@ -146,8 +146,9 @@ static bool pipeline_allocate(struct pipe *pipe, struct error *why)
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] = (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
-                                          ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+        pipe->at[l] =
+            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+                                ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
     return true;
 }

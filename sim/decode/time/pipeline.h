@@ -9,6 +9,8 @@
  *   in, out  copy engines of the link
  *   pool     the CPU's worker pool: lookup, update, gather
  *   stores   dedicated threads that store into GPU memory
+ *   read,    what a drive reads into host memory,
+ *   write    and writes out of it
  *
  *   RetroInfer, one layer:
  *   launch |pre|ret|..sync..|est|..wake all, lookup..|wake|hits|att|..update..|adm|post|
@@ -16,7 +18,7 @@
  *   main     |pre|retr|         |est|                     |hits|attend|       |admit|post|
  *   side                                                  |misses|
  *
- * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways. The same setup, plan and
+ * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways, a drive each way. The same setup, plan and
  * ledger give the same nanoseconds on any machine.
  */
 #ifndef DECODE_TIME_PIPELINE_H
@@ -45,7 +47,7 @@ enum { PIPELINE_MOST_DRAWN = 1 << 16 }; /* some 200 MB of tasks */
 
 struct pipeline_step {
     int64_t ns;
-    int64_t moved[LINK_WAYS]; /* bytes */
+    int64_t moved[STEP_WAYS]; /* bytes */
 };
 
 struct timing {

@@ -7,6 +7,7 @@
 #include "decode/cost/index_build.h"
 #include "decode/cost/prompt_attention.h"
 #include "decode/plan/memory.h"
+#include "decode/time/disk.h"
 #include "decode/time/loops.h"
 #include "decode/time/machine.h"
 #include "decode/time/steady.h"
@@ -157,6 +158,14 @@ static bool prefill_put_exchanges(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COLLECTIVE, sum, kernels, ENGINE_NONE, NULL, why);
 }
 
+/* Copy KV to the host, and write the disk's share of it. */
+static bool put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why)
+{
+    double disk = bytes * pipe->mechanisms->disk_kv;
+    return work_put_copy_out(pipe, bytes, left, why) &&
+           (disk == 0 || disk_put_write(pipe, disk, *left, why));
+}
+
 /* K and V exist, and start to leave, after the operators before attention. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
@@ -170,7 +179,7 @@ static bool put_pass(struct pipe *pipe, struct error *why)
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
-           (bytes == 0 || work_put_copy_out(pipe, bytes, &left, why)) &&
+           (bytes == 0 || put_leaving(pipe, bytes, &left, why)) &&
            put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
            prefill_put_attention(pipe, why) && put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
            prefill_put_exchanges(pipe, why);
@@ -211,10 +220,11 @@ static bool build(struct pipe *pipe, struct error *why)
     return stage_end_step(pipe, why) && engine_run(pipe->engine, why);
 }
 
-/* The copy engine to the GPU is left out: its last load, the first layer's weights, is for decode. */
+/* The copy engine to the GPU and reads are left out: their last load, the first layer's weights, is
+ * for decode. */
 engine_task_id prefill_last(const struct pipe *pipe)
 {
-    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_OUT, PIPE_POOL};
+    static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_OUT, PIPE_POOL, PIPE_WRITE};
     engine_task_id last = pipe->last[PIPE_LAUNCH];
     for (size_t i = 1; i < sizeof ends / sizeof *ends; i++) {
         engine_task_id task = pipe->last[ends[i]];

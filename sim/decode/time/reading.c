@@ -39,7 +39,7 @@ struct reading_span {
     size_t count;
 };
 
-static_assert(sizeof(struct pipeline_step) == (1 + LINK_WAYS) * sizeof(int64_t),
+static_assert(sizeof(struct pipeline_step) == (1 + STEP_WAYS) * sizeof(int64_t),
               "a step is integers only");
 
 static void spans_of(const struct reading *reading, struct reading_span spans[SPANS])

@@ -3,6 +3,7 @@
  * A stage reads the mechanisms and puts its tasks, or none. */
 #include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
+#include "decode/time/disk.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/stream.h"
@@ -204,13 +205,17 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
         bytes +=
             stages_leaving_bytes(pipe, i, layer) * heads * cohorts[i] * setup_queries(pipe->setup);
     }
-    return bytes == 0 || work_put_copy_out(pipe, bytes, NULL, why);
+    double disk = bytes * pipe->mechanisms->disk_kv;
+    engine_task_id left;
+    return bytes == 0 || (work_put_copy_out(pipe, bytes, &left, why) &&
+                          (disk == 0 || disk_put_write(pipe, disk, left, why)));
 }
 
-/* The launch thread waits for all kernels and copies that it started. */
+/* The launch thread waits for all kernels, copies, reads and writes that it started. */
 static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_IN, PIPE_OUT};
+    static const enum pipe_resource all[] = {PIPE_MAIN, PIPE_SIDE, PIPE_IN,
+                                             PIPE_OUT,  PIPE_READ, PIPE_WRITE};
     bool last =
         pipe->micro_batch + 1 == pipe->plan->micro_batches.count && (pipe->halves & HALF_FFN) != 0;
     (void)layer;
@@ -239,6 +244,7 @@ const struct stage layer_stages[] = {
     {"estimate", true, HALF_ATTENTION, fetch_estimate},
     {"lookup", true, HALF_ATTENTION, fetch_lookup},
     {"merge", true, HALF_ATTENTION, emit_early_hits},
+    {"read", true, HALF_ATTENTION, disk_read_misses},
     {"gather", true, HALF_ATTENTION, fetch_gather},
     {"update", true, HALF_ATTENTION, fetch_update},
     {"transfer", true, HALF_ATTENTION, fetch_transfer},

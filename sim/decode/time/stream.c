@@ -1,6 +1,8 @@
 /* Two buffers for weights and two for KV, and the copies that fill them. */
 #include "decode/time/stream.h"
 
+#include "decode/cost/disk_reads.h"
+#include "decode/time/disk.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 
@@ -44,6 +46,37 @@ static enum stage_half next_halves(const struct pipe *pipe, uint32_t *layer)
     return pipe->halves == HALF_FFN ? HALF_ATTENTION : HALF_BOTH;
 }
 
+/* Copy `bytes` of weights from host memory, once `after` has brought them there. */
+static bool put_weights(struct pipe *pipe, double bytes, engine_task_id after, engine_task_id *out,
+                        struct error *why)
+{
+    struct work work = work_over(pipe, PART_WEIGHTS, WAY_IN, bytes);
+    struct trust trust = work_trust;
+    engine_task_id started = pipe->graph;
+    bool graph = pipe->mechanisms->launch == LAUNCH_GRAPH;
+    double call = graph ? 0 : cost_copy_call(pipe->setup, false, work.bytes, &trust);
+    if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
+        return false;
+    }
+    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work_wait_for(&work, started);
+    work_wait_for(&work, after);
+    work_wait_for(&work, pipe->stream.weights_freed);
+    return work_put(pipe, &work, out, why);
+}
+
+/* What lies in host memory crosses while the rest is read. */
+static bool put_weights_of_tiers(struct pipe *pipe, double bytes, engine_task_id *out,
+                                 struct error *why)
+{
+    double disk = bytes * pipe->mechanisms->disk_weights;
+    engine_task_id read, buffer = *out; /* the load before last has left the buffer */
+    return (disk == bytes || put_weights(pipe, bytes - disk, ENGINE_NONE, out, why)) &&
+           (disk == 0 ||
+            (disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, buffer, &read, why) &&
+             put_weights(pipe, disk, read, out, why)));
+}
+
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -57,19 +90,8 @@ bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     double parts = m->weights_spread ? pipe->plan->micro_batches.whole : 1;
     enum stage_half halves = next_halves(pipe, &layer);
-    struct work work = work_over(pipe, PART_WEIGHTS, WAY_IN,
-                                 streamed_weight_bytes(pipe->setup, layer, halves) / parts);
-    struct trust trust = work_trust;
-    engine_task_id started = pipe->graph;
-    double call =
-        m->launch == LAUNCH_GRAPH ? 0 : cost_copy_call(pipe->setup, false, work.bytes, &trust);
-    if (call > 0 && !work_put_thread(pipe, PART_WEIGHTS, call, ENGINE_NONE, trust, &started, why)) {
-        return false;
-    }
-    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
-    work_wait_for(&work, started);
-    work_wait_for(&work, stream->weights_freed);
-    return work_put(pipe, &work, &stream->weights[(stream->weights_now + 1) % 2], why);
+    return put_weights_of_tiers(pipe, streamed_weight_bytes(pipe->setup, layer, halves) / parts,
+                                &stream->weights[(stream->weights_now + 1) % 2], why);
 }
 
 /* ---- KV ---- */
@@ -94,6 +116,25 @@ static double sequence_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t 
                (double)model_activation_bytes(&pipe->setup->model);
 }
 
+/* What lies in host memory crosses while the rest is read. `worst` is of the head with most. */
+static bool put_kv_of_tiers(struct pipe *pipe, double bytes, double worst, engine_task_id freed,
+                            engine_task_id *out, struct error *why)
+{
+    double share = pipe->mechanisms->disk_kv, disk = bytes * share;
+    engine_task_id read, buffer = *out; /* the load before last has left the buffer */
+    const struct fetch_part host = {bytes - disk, worst * (1 - share), ENGINE_NONE, freed, false};
+    struct fetch_part rest = {disk, worst * share, ENGINE_NONE, freed, true};
+    if (disk < bytes && !fetch_put_transfer(pipe, &host, out, why)) {
+        return false;
+    }
+    if (disk == 0) {
+        return true;
+    }
+    bool good = disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, buffer, &read, why);
+    rest.after = read;
+    return good && fetch_put_transfer(pipe, &rest, out, why);
+}
+
 bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_stream *stream = &pipe->stream;
@@ -111,7 +152,6 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
         all += bytes * cohorts[i];
         longest = fmax(longest, bytes);
     }
-    return all == 0 ||
-           fetch_put_transfer(pipe, all, longest / pipe->plan->offloaded[layer], ENGINE_NONE,
-                              stream->attended[next % 2], &stream->loaded[next % 2], why);
+    return all == 0 || put_kv_of_tiers(pipe, all, longest / pipe->plan->offloaded[layer],
+                                       stream->attended[next % 2], &stream->loaded[next % 2], why);
 }

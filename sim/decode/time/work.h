@@ -9,7 +9,7 @@
 
 #include "decode/time/pipe.h"
 
-#define WORK_MOST_AFTER 4
+#define WORK_MOST_AFTER 6
 
 /* One task to put. */
 struct work {

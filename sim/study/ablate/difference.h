@@ -14,7 +14,7 @@
 
 #include "decode/mechanisms.h"
 
-enum { DIFFERENCE_MOST = 24, DIFFERENCE_MOST_KEYS = 96 };
+enum { DIFFERENCE_MOST = 28, DIFFERENCE_MOST_KEYS = 96 };
 
 struct difference_mechanism {
     char *name;           /* "sync"; "policy, attention"; owned */

@@ -228,6 +228,21 @@ static void try_figures(struct setup *setup, struct lottery *lottery, uint64_t n
 
 /* ---- scenarios ------------------------------------------------------------------------------- */
 
+/* A measured drive, so that systems may ignore it; a third of them do not. */
+static void draw_disk(struct lottery *lottery)
+{
+    OVERRIDE(lottery,
+             "hardware.disk={capacity: 100TB, write: %dGB/s, latency: %dus, read_one: %dGB/s, "
+             "read: {value: %dGB/s, basis: measured, source: x}}",
+             draw_size(lottery, 0, 4), draw_size(lottery, 0, 8), draw_size(lottery, 0, 2),
+             draw_size(lottery, 2, 6));
+    if (draw_below(lottery, 3) == 0) {
+        OVERRIDE(lottery, "mechanisms.disk_kv=%s", DRAW(lottery, "30%", "100%"));
+        OVERRIDE(lottery, "mechanisms.disk_depth=%s", DRAW(lottery, "1", "4", "32"));
+        OVERRIDE(lottery, "mechanisms.disk_block=%s", DRAW(lottery, "1tok", "8tok", "64tok"));
+    }
+}
+
 static void draw_scenario(struct lottery *lottery, uint64_t number)
 {
     char override[128];
@@ -248,6 +263,7 @@ static void draw_scenario(struct lottery *lottery, uint64_t number)
         choice_draw(lottery->random, "=", override, sizeof override);
         OVERRIDE(lottery, "mechanisms.%s", override);
     }
+    draw_disk(lottery);
 }
 
 /* Keep the share that CAPTURE's rule chose on this machine. */

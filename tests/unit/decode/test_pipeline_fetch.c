@@ -59,6 +59,43 @@ static void cpu_manager_holds_up_the_launches(void **state)
     check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &expected);
 }
 
+/* All KV on a disk, blocks of 16 tokens. A twentieth of all 4 * 1600 tokens is missed, and a
+ * cluster is a block: 20 of 400 blocks are read, 3200 B in a page of 4096 each, 10000 + 81920 B at
+ * 2 B/ns. The launch thread waits for them before it goes on to the update, 93309-144269. New KV is
+ * written beside what follows. */
+static void misses_are_read_in_pages(void **state)
+{
+    enum { READ = 10000 + 81920 / 2 };
+    const struct expected_times expected = {
+        .step = 283737 + READ,
+        .parts = {[PART_COMPUTE] = 28212 + 1320 + 140420 + 20188,
+                  [PART_RETRIEVAL] = 11065,
+                  [PART_LAUNCH] = 3000,
+                  [PART_SYNC] = 22032,
+                  [PART_HANDOFF] = 10000 + 2500,
+                  [PART_DISK] = READ,
+                  [PART_LINK] = 9000,
+                  [PART_MERGE] = 16000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_OVERHEAD] = 20000,
+                   [PART_LAUNCH] = 1000 + 1000 + 2000,
+                   [PART_SYNC] = 22032,
+                   [PART_HANDOFF] = 9000 + 2500,
+                   [PART_DISK] = READ,
+                   [PART_LINK] = 105809 - 100369},
+        .layers = {263549 - 21000 + READ},
+        .in = 64000,
+        .out = 320 + 800,
+        .read = 81920,
+        .written = 800,
+    };
+    (void)state;
+    check(1, MANAGED,
+          OVERRIDES("context=1600", "trace=assumed:hit=50%", "mechanisms.disk_kv=100%",
+                    "mechanisms.disk_block=16tok"),
+          &expected);
+}
+
 /* Dear units: the jobs outlast the waking, and both are waited for. A lookup takes 1000, an update
  * 4000; all else is as before.
  *
@@ -629,6 +666,7 @@ int main(void)
         cmocka_unit_test(index_comes_a_layer_ahead),
         cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(misses_are_read_in_pages),
         cmocka_unit_test(a_layer_waits_for_jobs_that_outlast_the_waking),
         cmocka_unit_test(hand_offs_cost_by_threads_and_work_by_jobs),
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),

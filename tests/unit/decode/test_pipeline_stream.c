@@ -83,6 +83,71 @@ static void barriers_end_each_pass_of_pageable_copies(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+/* The same with all KV on a disk: the KV of the next step is read in 10000 + 800000 B at 2 B/ns,
+ * into a pinned block, and crosses when all of it is there. New KV is written when it has left,
+ * 10000 + 800 B at 1 B/ns, and the barrier waits for that, too.
+ *
+ *  launch  token 20000, pre 21000 (23000), attend 24000, barrier 70132-90132, copy call 91132, post
+ *          92132 (95132), barrier 582132-602132, edge 603132
+ *  d2h     new KV 57252-59332
+ *  write   59332-70132
+ *  read    90132-500132
+ *  h2d     500132-582132
+ *  main    pre 21000-49212, attend -57252, post 92132-232552, edge 603132-623312 */
+static void whole_layers_come_from_a_disk(void **state)
+{
+    const struct expected_times expected = {
+        .step = 623312,
+        .parts = {[PART_COMPUTE] = 36252 + 20180,
+                  [PART_LAUNCH] = 2000,
+                  [PART_SYNC] = 40000,
+                  [PART_DISK] = 10800 + 410000,
+                  [PART_LINK] = 2080 + 82000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 4000,
+                   [PART_SYNC] = 40000,
+                   [PART_DISK] = 10800 + 500132 - 232552,
+                   [PART_LINK] = 2080 + 82000,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {232552 - 21000},
+        .in = 800000,
+        .out = 800,
+        .read = 800000,
+        .written = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, transfer: pageable,"
+          " halves: yes, barrier: pass, operators: 8, disk_kv: 100%}",
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
+}
+
+/* Half of a layer's weights, 8402000 B, is read in 4211000, and the drive never rests. The other
+ * half crosses meanwhile. Let those of layer 0 be read at R:
+ *
+ *  read    L1's R-R+4211000, the next L0's -R+8422000
+ *  h2d     L0's R-R+842200, L1's half on the host -R+1684400, L1's read half R+4211000-R+5053200,
+ *          the next L0's half on the host -R+5895400
+ *  main    L0 R+842200-R+1038282 as above, L1 from R+5053200, edge -R+5271705
+ *
+ * The step before ended at R+5271705-8422000. */
+static void half_of_the_weights_come_from_a_disk(void **state)
+{
+    enum { READ = 4211000, COPY = 842200, LAYER = 196082, TAIL = 218505 };
+    enum { STEP = 2 * READ, WAITED = STEP - READ - COPY - TAIL };
+    const struct expected_times expected = {
+        .step = STEP,
+        .parts = {[PART_COMPUTE] = TAIL, [PART_WEIGHTS] = COPY, [PART_DISK] = READ + WAITED},
+        .stalls = {[PART_WEIGHTS] = 2 * COPY, [PART_DISK] = WAITED + READ - COPY - LAYER},
+        .layers = {LAYER, READ},
+        .in = 2 * TINY_LAYER_WEIGHTS,
+        .read = TINY_LAYER_WEIGHTS,
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, weights: 0%, operators: 8, disk_weights: 50%}",
+          OVERRIDES(NULL), &expected);
+}
+
 /* Nothing is kept but activations, 2000 B a token, and K and V are made of them: 800000 B of
  * weights, 1000 * (2000 + 800) B. Those of the next step cross from its start in 2000 + 200000.
  *
@@ -143,6 +208,8 @@ int main(void)
         cmocka_unit_test(streamed_weights_set_the_pace),
         cmocka_unit_test(micro_batches_take_turns),
         cmocka_unit_test(barriers_end_each_pass_of_pageable_copies),
+        cmocka_unit_test(whole_layers_come_from_a_disk),
+        cmocka_unit_test(half_of_the_weights_come_from_a_disk),
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),
     };

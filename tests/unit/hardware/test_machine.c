@@ -579,6 +579,7 @@ static void machines_are_those_of_the_published_results(void **state)
         {"a40-no-ecc", 696e9, 149.7e12, 26e9, 96}, {"h100-sxm", 3350e9, 989e12, 50e9, 90},
         {"rtx-4090", 1008e9, 165.2e12, 26e9, 32},  {"rtx-a6000", 768e9, 154.8e12, 26e9, 64},
         {"h200", 4800e9, 989e12, 50e9, 112},       {"rtx-pro-6000", 1792e9, 503.8e12, 50e9, 32},
+        {"t4", 320e9, 65e12, 12.36e9, 16},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(machines); i++) {

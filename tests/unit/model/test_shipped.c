@@ -127,6 +127,7 @@ static const struct {
     {"opt-13b", 12853473280, NOTHING},
     {"opt-30b", 29974540288, NOTHING},
     {"opt-66b", 65719701504, NOTHING},
+    {"opt-175b", 174604468224, NOTHING},
     {"phi-3-mini-4k", 3821079552, NOTHING},
     {"phi-3-mini-128k", 3821079552, NOTHING},
     {"phi-3-medium-128k", 13960238080, NOTHING},

@@ -124,7 +124,7 @@ static const void *field(const struct setup *setup, const struct mechanism_key *
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no
  * prefetch, and no graph; blocks of a layer; prefixes in blocks that a unit fits; KV on the GPU
  * alone; whole layers, and weights that are streamed; activations; an index that the host trains;
- * scores that were recorded; KV that stays in HBM. */
+ * scores that were recorded; KV that stays in HBM; a drive. */
 static const char *const mechanism_bases[][2] = {
     {"system=retroinfer", "mechanisms={merge: no, sync: gpu}"},
     {"system=retroinfer", "mechanisms={merge: no, block_span: layer}"},
@@ -136,6 +136,8 @@ static const char *const mechanism_bases[][2] = {
     {"system=pqcache", "mechanisms={weights: 50%}"},
     {"system=infinigen", "trace=smollm2-135m"},
     {"system=hisparse", "batch=1"},
+    {"system=flexgen", "hardware.disk={capacity: 4TB, write: 3GB/s, latency: 80us, read: {value: "
+                       "6GB/s, basis: measured, source: x}}"},
 };
 
 /* Does a value of `key` give another setup than the base has? Where it does, and only there, the
