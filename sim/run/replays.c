@@ -1,5 +1,5 @@
-/* Families of plans are divided into groups. The ledgers of a group, or of a single plan, are
- * values that runs share. */
+/* Families of plans are divided into groups, and groups of one stream (trace_stream()) are gathered
+ * into courses. The ledgers of a course, or of a single plan, are values that runs share. */
 #include "run/replays.h"
 
 #include "base/array.h"
@@ -9,23 +9,40 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of one group: plans; cache sizes of all policies, because most need one cache for each; and
+/* Limits of a course: groups. Of one group: plans; cache sizes of all policies, because most need one cache for each; and
  * rows (sizes × steps) of a head, which are kept until its layer is done. */
-enum { MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
+enum { MOST_GROUPS = 8, MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {
-    uint64_t key;
+    uint64_t key, stream;
+    struct trace *trace;       /* a reference */
     uint64_t work;             /* of a group */
     struct replay_plan *plans; /* [count] owned, with their heads and values */
     uint64_t *hashes;          /* [count] of each whole plan */
     size_t *first;             /* [groups] plans, each the first of its group */
-    size_t count, groups, plan_capacity, hash_capacity, first_capacity;
+    size_t *course;            /* [groups] that each is in */
+    size_t count, groups, plan_capacity, hash_capacity, first_capacity, course_capacity;
     size_t sealed; /* plans whose groups take no more */
+};
+
+/* A group: its family, and its number there. */
+struct replays_place {
+    size_t family, group;
+};
+
+/* Groups that are replayed together. */
+struct course {
+    uint64_t stream;
+    struct replays_place groups[MOST_GROUPS];
+    uint32_t count;
 };
 
 struct replays {
     struct family *families;
+    struct course *courses;
     size_t count, capacity;
+    size_t course_count, course_capacity;
+    size_t sealed; /* courses that take no more */
 };
 
 struct replays *replays_create(struct error *why)
@@ -48,8 +65,11 @@ void replays_destroy(struct replays *replays)
         free(family->plans);
         free(family->hashes);
         free(family->first);
+        free(family->course);
+        trace_close(family->trace);
     }
     free(replays->families);
+    free(replays->courses);
     free(replays);
 }
 
@@ -91,14 +111,17 @@ static size_t find_plan(const struct family *family, uint64_t hash)
     return i;
 }
 
-static struct family *add_family(struct replays *replays, uint64_t key, struct error *why)
+static struct family *add_family(struct replays *replays, struct trace *trace, uint64_t key,
+                                 struct error *why)
 {
-    if (!array_reserve(&replays->families, &replays->capacity, replays->count + 1,
+    uint64_t stream;
+    if (!trace_stream(trace, &stream, why) ||
+        !array_reserve(&replays->families, &replays->capacity, replays->count + 1,
                        sizeof *replays->families, why)) {
         return NULL;
     }
     struct family *family = &replays->families[replays->count++];
-    *family = (struct family){.key = key};
+    *family = (struct family){.key = key, .stream = stream, .trace = trace_hold(trace)};
     return family;
 }
 
@@ -126,17 +149,46 @@ static bool takes(const struct family *family, size_t first, const struct replay
     return family->count - first < MOST_PLANS && sizes < most;
 }
 
-/* The next plan joins the last group if that takes it; otherwise open a new group. */
-static bool open_group(struct family *family, const struct replay_plan *plan, struct error *why)
+/* The last course of the stream if it takes one more group; otherwise a new one. */
+static bool find_course(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
 {
-    if (family->count > family->sealed && takes(family, family->first[family->groups - 1], plan)) {
-        return true;
+    for (size_t i = replays->course_count; i > replays->sealed; i--) {
+        const struct course *course = &replays->courses[i - 1];
+        if (course->stream == stream && course->count < MOST_GROUPS) {
+            *number = i - 1;
+            return true;
+        }
     }
-    if (!array_reserve(&family->first, &family->first_capacity, family->groups + 1,
-                       sizeof *family->first, why)) {
+    if (!array_reserve(&replays->courses, &replays->course_capacity, replays->course_count + 1,
+                       sizeof *replays->courses, why)) {
         return false;
     }
-    family->first[family->groups++] = family->count;
+    *number = replays->course_count++;
+    replays->courses[*number] = (struct course){.stream = stream};
+    return true;
+}
+
+/* The next plan joins the last group if that takes it; otherwise open a new group. */
+static bool open_group(struct replays *replays, struct family *family,
+                       const struct replay_plan *plan, struct error *why)
+{
+    size_t number, groups = family->groups;
+    if (family->count > family->sealed && takes(family, family->first[groups - 1], plan)) {
+        return true;
+    }
+    if (!array_reserve(&family->first, &family->first_capacity, groups + 1, sizeof *family->first,
+                       why) ||
+        !array_reserve(&family->course, &family->course_capacity, groups + 1,
+                       sizeof *family->course, why) ||
+        !find_course(replays, family->stream, &number, why)) {
+        return false;
+    }
+    struct course *course = &replays->courses[number];
+    course->groups[course->count++] =
+        (struct replays_place){(size_t)(family - replays->families), groups};
+    family->course[groups] = number;
+    family->first[groups] = family->count;
+    family->groups++;
     return true;
 }
 
@@ -149,13 +201,13 @@ static void *copy_array(const void *from, size_t count, size_t item, struct erro
     return copy;
 }
 
-static bool add_plan(struct family *family, const struct replay_plan *plan, uint64_t hash,
-                     struct error *why)
+static bool add_plan(struct replays *replays, struct family *family, const struct replay_plan *plan,
+                     uint64_t hash, struct error *why)
 {
     size_t heads = (size_t)plan->layers * plan->kv_heads, needed = family->count + 1;
     if (!array_reserve(&family->plans, &family->plan_capacity, needed, sizeof *plan, why) ||
         !array_reserve(&family->hashes, &family->hash_capacity, needed, sizeof hash, why) ||
-        !open_group(family, plan, why)) {
+        !open_group(replays, family, plan, why)) {
         return false;
     }
     struct replay_head *own = copy_array(plan->heads, heads, sizeof *own, why);
@@ -193,11 +245,12 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
         return false;
     }
     struct family *family = find_family(replays, key);
-    if (family == NULL && (family = add_family(replays, key, why)) == NULL) {
+    if (family == NULL && (family = add_family(replays, request->setup->trace, key, why)) == NULL) {
         return false;
     }
     family->work = replay_work(trace_header(request->setup->trace), request->plan);
-    return find_plan(family, hash) < family->count || add_plan(family, request->plan, hash, why);
+    return find_plan(family, hash) < family->count ||
+           add_plan(replays, family, request->plan, hash, why);
 }
 
 /* ---- groups ---- */
@@ -213,6 +266,7 @@ void replays_seal(struct replays *replays)
     for (size_t i = 0; i < replays->count; i++) {
         replays->families[i].sealed = replays->families[i].count;
     }
+    replays->sealed = replays->course_count;
 }
 
 uint32_t replays_groups(const struct replays *replays)
@@ -236,22 +290,31 @@ uint64_t replays_work(const struct replays *replays)
     return work;
 }
 
-/* The group of a plan in a family. */
-static struct replays_group group_of(const struct family *family, size_t plan)
+/* The number of a plan's group in its family. */
+static size_t group_of(const struct family *family, size_t plan)
 {
     size_t group = family->groups - 1;
     while (family->first[group] > plan) {
         group--;
     }
-    size_t end = group + 1 < family->groups ? family->first[group + 1] : family->count;
-    return (struct replays_group){family, family->first[group], end - family->first[group]};
+    return group;
+}
+
+static struct replays_group group_at(const struct replays *replays, struct replays_place place)
+{
+    const struct family *family = &replays->families[place.family];
+    size_t next = place.group + 1, first = family->first[place.group];
+    size_t end = next < family->groups ? family->first[next] : family->count;
+    return (struct replays_group){family, first, end - first};
 }
 
 /* ---- ledgers ---- */
 
+/* Of a single plan, or of a course: those of its first group, then those of the next. */
 struct ledgers {
     uint32_t count;
-    struct ledger *items; /* [count], owned */
+    struct ledger *items;     /* [count], owned */
+    bool failed[MOST_GROUPS]; /* groups that could not be made */
 };
 
 static void destroy_ledgers(void *value)
@@ -278,23 +341,56 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
     return ledgers;
 }
 
-/* The inputs for making the ledgers of a request or of its group. */
+/* The inputs for making the ledgers of a request or of its course. */
 struct replays_making {
     const struct replay_request *request;
-    struct replays_group group;
+    const struct replays *replays;
+    const struct course *course;
     struct replay_means means;
 };
 
-static void *make_group(void *context, struct error *why)
+/* The index of a group's first ledger among those of its course; with the number of its groups, the
+ * number of all. */
+static uint32_t ledgers_before(const struct replays *replays, const struct course *course,
+                               uint32_t group)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < group; i++) {
+        before += (uint32_t)group_at(replays, course->groups[i]).count;
+    }
+    return before;
+}
+
+/* Make all groups together; if one of them cannot be made, each alone. */
+static void make_groups(const struct replays_making *making, struct ledgers *ledgers)
+{
+    const struct course *course = making->course;
+    struct replay_set sets[MOST_GROUPS];
+    struct error unseen;
+    for (uint32_t i = 0; i < course->count; i++) {
+        struct replays_group group = group_at(making->replays, course->groups[i]);
+        sets[i] = (struct replay_set){
+            .trace = group.family->trace,
+            .plans = group.family->plans + group.first,
+            .count = (uint32_t)group.count,
+            .ledgers = ledgers->items + ledgers_before(making->replays, course, i),
+        };
+    }
+    bool good = replay_run_sets_kept(sets, course->count, &making->means, &unseen);
+    for (uint32_t i = 0; i < course->count; i++) {
+        ledgers->failed[i] = !good && (course->count == 1 ||
+                                       !replay_run_sets_kept(&sets[i], 1, &making->means, &unseen));
+    }
+}
+
+static void *make_course(void *context, struct error *why)
 {
     const struct replays_making *making = context;
-    const struct replays_group *group = &making->group;
-    struct ledgers *ledgers = create_ledgers((uint32_t)group->count, why);
-    if (ledgers != NULL &&
-        !replay_run_kept(making->request->setup->trace, group->family->plans + group->first,
-                         ledgers->count, &making->means, ledgers->items, why)) {
-        destroy_ledgers(ledgers);
-        return NULL;
+    const struct course *course = making->course;
+    struct ledgers *ledgers =
+        create_ledgers(ledgers_before(making->replays, course, course->count), why);
+    if (ledgers != NULL) {
+        make_groups(making, ledgers);
     }
     return ledgers;
 }
@@ -323,7 +419,7 @@ static void *make_alone(void *context, struct error *why)
     return ledgers;
 }
 
-static const struct shared_kind group_kind = {make_group, destroy_ledgers};
+static const struct shared_kind course_kind = {make_course, destroy_ledgers};
 static const struct shared_kind alone_kind = {make_alone, destroy_ledgers};
 
 /* The key of a single replay: a hash of all that it reads. Equal keys mean equal ledgers. */
@@ -339,27 +435,42 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* The ledger from its group. NULL if it is in none, or if the group cannot be made: then the fault
+/* The ledger from its course. NULL if it is in none, or if its group cannot be made: then the fault
  * lies in another plan, or the replay of this plan alone reports it again. */
-static const struct ledger *get_of_group(const struct run_context *context,
-                                         struct replays_making *making, struct shared_entry **entry)
+static const struct ledger *get_of_course(const struct run_context *context,
+                                          struct replays_making *making,
+                                          struct shared_entry **entry)
 {
+    const struct replays *replays = context->expected;
     struct error unseen;
     uint64_t key;
-    if (context->expected == NULL || !reads_trace(making->request) ||
+    if (replays == NULL || !reads_trace(making->request) ||
         !family_key(making->request, &key, &unseen)) {
         return NULL;
     }
-    const struct family *family = find_family(context->expected, key);
+    const struct family *family = find_family(replays, key);
     size_t plan = family == NULL ? 0 : find_plan(family, plan_replay_hash(making->request->plan));
     if (family == NULL || plan == family->count) {
         return NULL;
     }
-    making->group = group_of(family, plan);
-    const uint64_t of[] = {key, making->group.first};
+    size_t group = group_of(family, plan), number = family->course[group];
+    making->replays = replays;
+    making->course = &replays->courses[number];
+    const uint64_t of[] = {making->course->stream, number};
     const struct ledgers *ledgers =
-        shared_get(context->shared, &group_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
-    return ledgers != NULL ? &ledgers->items[plan - making->group.first] : NULL;
+        shared_get(context->shared, &course_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
+    uint32_t place = 0;
+    while (making->course->groups[place].family != (size_t)(family - replays->families) ||
+           making->course->groups[place].group != group) {
+        place++;
+    }
+    if (ledgers == NULL || ledgers->failed[place]) {
+        shared_release(context->shared, *entry);
+        *entry = NULL;
+        return NULL;
+    }
+    return &ledgers->items[ledgers_before(replays, making->course, place) +
+                           (plan - family->first[group])];
 }
 
 const struct ledger *replays_get(const struct run_context *context,
@@ -368,7 +479,7 @@ const struct ledger *replays_get(const struct run_context *context,
 {
     struct replays_making making = {.request = request, .means = run_means(context)};
     uint64_t key;
-    const struct ledger *ledger = get_of_group(context, &making, entry);
+    const struct ledger *ledger = get_of_course(context, &making, entry);
     if (ledger != NULL) {
         return ledger;
     }

@@ -4,7 +4,9 @@
  * replays it expects before its runs start. They form families: plans that differ only in policy,
  * capacity, batch and heads want the same of the trace. The first run that needs a ledger makes all
  * those of its group in one reading of the trace (replay_run_all()); a group is as much of a family
- * as is worth doing together. A ledger is the same however it is made.
+ * as is worth doing together. Groups whose traces are of one stream (trace_stream()), such as those
+ * of several systems over generated demands, are made at once, because they share the frames'
+ * making (replay_run_sets()). A ledger is the same however it is made.
  */
 #ifndef RUN_REPLAYS_H
 #define RUN_REPLAYS_H

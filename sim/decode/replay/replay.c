@@ -6,8 +6,10 @@
 #include "decode/replay/meter.h"
 #include "base/parallel.h"
 #include "decode/replay/replay_layer.h"
+#include "trace/format/ahead.h"
 #include "trace/generate/mapping.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -160,23 +162,60 @@ uint64_t replay_work(const struct trace_header *header, const struct replay_plan
     return header->layers * layer_work(header, plan);
 }
 
-static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+/* The sets of a call, and room for the frames that are made ahead. */
+struct replay_jobs {
+    struct replay_job of[REPLAY_MOST_SETS];
+    uint32_t count;
+    struct trace_room ahead;
+};
+
+/* Bytes of frames that are made ahead, in all layers that replay at once. */
+#define REPLAY_AHEAD ((size_t)1 << 30)
+
+static bool replay_run_job(struct replay_job *job, uint32_t index, uint32_t thread,
+                           struct error *why)
 {
-    const struct replay_job *job = context;
-    bool good = job->plan->block_span == BLOCK_UNIT ? replay_layer(index, thread, context, why)
-                                                    : replay_blocks(index, thread, context, why);
+    bool good = job->plan->block_span == BLOCK_UNIT ? replay_layer(index, thread, job, why)
+                                                    : replay_blocks(index, thread, job, why);
     if (job->meter != NULL) {
         atomic_fetch_add(&job->meter->done, layer_work(job->header, job->plan));
     }
     return good;
 }
 
-static bool replay_run_layers(struct replay_job *job, const struct replay_means *means,
+/* The jobs read the layer one after the other. */
+static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    struct replay_jobs *jobs = context;
+    const struct trace *traces[REPLAY_MOST_SETS];
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        traces[i] = jobs->of[i].trace;
+    }
+    struct trace_ahead *ahead = trace_ahead_create(traces, jobs->count, index, &jobs->ahead, why);
+    bool good = ahead != NULL;
+    for (uint32_t i = 0; good && i < jobs->count; i++) {
+        struct replay_job job = jobs->of[i];
+        job.ahead = ahead;
+        job.reader = i;
+        good = replay_run_job(&job, index, thread, why);
+    }
+    trace_ahead_destroy(ahead);
+    return good;
+}
+
+static bool replay_run_layers(struct replay_jobs *jobs, const struct replay_means *means,
                               struct error *why)
 {
-    job->meter = means->meter;
-    return parallel_for_on(means->cores, job->header->layers, means->threads, replay_run_layer, job,
-                           why);
+    return parallel_for_on(means->cores, jobs->of->header->layers, means->threads, replay_run_layer,
+                           jobs, why);
+}
+
+bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
+                       uint32_t source, struct replay_scratch *scratch, struct error *why)
+{
+    return job->ahead != NULL
+               ? trace_ahead_read(job->ahead, job->reader, sequence, tile, &scratch->frame, why)
+               : trace_read(job->trace, sequence, tile, source, &scratch->frame, why);
 }
 
 void replay_scratch_init(struct replay_scratch *scratch)
@@ -204,25 +243,48 @@ static void finish_part(const struct replay_job *job, const struct replay_part *
     replay_load_whole(part->plan, part->ledger);
 }
 
-bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
-                    const struct replay_means *means, struct ledger *ledgers, struct error *why)
+/* Set up the job of a set, which the caller releases, on failure too. */
+static bool replay_open_job(struct replay_job *job, const struct replay_set *set,
+                            const struct replay_means *means, struct error *why)
 {
-    struct replay_job job;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!replay_check(&plans[i], why)) {
+    *job = (struct replay_job){0};
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (!replay_check(&set->plans[i], why)) {
             return false;
         }
     }
-    if (!job_describe(&job, trace, plans, why)) {
+    if (!job_describe(job, set->trace, set->plans, why)) {
         return false;
     }
-    bool good =
-        replay_add_parts(&job, plans, count, ledgers, why) && replay_run_layers(&job, means, why);
+    job->meter = means->meter;
+    return replay_add_parts(job, set->plans, set->count, set->ledgers, why);
+}
+
+bool replay_run_sets(const struct replay_set *sets, uint32_t count,
+                     const struct replay_means *means, struct error *why)
+{
+    struct replay_jobs jobs = {.count = 0};
+    atomic_init(&jobs.ahead.bytes, REPLAY_AHEAD);
+    bool good = true;
+    assert(count <= REPLAY_MOST_SETS);
     for (uint32_t i = 0; good && i < count; i++) {
-        finish_part(&job, &job.parts[i]);
+        good = replay_open_job(&jobs.of[jobs.count++], &sets[i], means, why);
     }
-    job_release(&job);
+    good = good && replay_run_layers(&jobs, means, why);
+    for (uint32_t i = 0; i < jobs.count; i++) {
+        for (uint32_t part = 0; good && part < jobs.of[i].part_count; part++) {
+            finish_part(&jobs.of[i], &jobs.of[i].parts[part]);
+        }
+        job_release(&jobs.of[i]);
+    }
     return good;
+}
+
+bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                    const struct replay_means *means, struct ledger *ledgers, struct error *why)
+{
+    const struct replay_set set = {trace, plans, count, ledgers};
+    return replay_run_sets(&set, 1, means, why);
 }
 
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,

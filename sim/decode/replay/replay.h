@@ -152,6 +152,20 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
 bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                     const struct replay_means *means, struct ledger *ledgers, struct error *why);
 
+/* Plans as replay_run_all() takes them, and their ledgers. */
+struct replay_set {
+    const struct trace *trace;
+    const struct replay_plan *plans; /* [count] */
+    uint32_t count;
+    struct ledger *ledgers; /* [count] */
+};
+
+/* replay_run_all() for each of `count` sets, at most REPLAY_MOST_SETS. All traces are of one stream
+ * (trace_stream()), so that their frames are made together. On failure no ledger counts. */
+enum { REPLAY_MOST_SETS = 16 };
+bool replay_run_sets(const struct replay_set *sets, uint32_t count,
+                     const struct replay_means *means, struct error *why);
+
 /* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
  * ratio for all steps and sequences: the mean of one of equally probable slices of a beta
  * distribution with that mean and standard deviation, dealt in an order shuffled under `seed`. Mass

@@ -253,7 +253,7 @@ static bool read_sequence(struct blocks_layer *layer, uint32_t sequence,
     bool good = true;
     layer->list_count = 0;
     for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
-        good = trace_read(layer->job->trace, sequence, tile, layer->source, &scratch->frame, why) &&
+        good = replay_read_frame(layer->job, sequence, tile, layer->source, scratch, why) &&
                read_tile(layer, scratch, why);
     }
     return good;

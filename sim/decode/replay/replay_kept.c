@@ -100,11 +100,12 @@ static void replay_kept_put(const struct trace *trace, const struct replay_plan 
     free(key);
 }
 
-/* The plans of a call whose ledgers are not kept. */
+/* The plans of a set whose ledgers are not kept. */
 struct missing {
+    const struct replay_set *set;
     struct replay_plan *plans; /* [count] */
-    struct ledger *ledgers;    /* [count], the caller's while they are replayed */
-    uint32_t *places;          /* [count] among all plans of the call */
+    struct ledger *ledgers;    /* [count], the set's while they are replayed */
+    uint32_t *places;          /* [count] among all plans of the set */
     uint32_t count;
 };
 
@@ -115,28 +116,81 @@ static void missing_release(struct missing *missing)
     free(missing->places);
 }
 
-static bool missing_init(struct missing *missing, uint32_t most, struct error *why)
+static bool missing_init(struct missing *missing, const struct replay_set *set, struct error *why)
 {
-    *missing = (struct missing){.plans = array_zeroed(most, sizeof *missing->plans, why)};
+    *missing = (struct missing){.set = set,
+                                .plans = array_zeroed(set->count, sizeof *missing->plans, why)};
     return missing->plans != NULL &&
-           (missing->ledgers = array_zeroed(most, sizeof *missing->ledgers, why)) != NULL &&
-           (missing->places = array_zeroed(most, sizeof *missing->places, why)) != NULL;
+           (missing->ledgers = array_zeroed(set->count, sizeof *missing->ledgers, why)) != NULL &&
+           (missing->places = array_zeroed(set->count, sizeof *missing->places, why)) != NULL;
 }
 
-/* Replay what is missing, and keep it. */
-static bool replay_missing(const struct trace *trace, const struct missing *missing,
-                           const struct replay_means *means, struct ledger *ledgers,
-                           struct error *why)
+/* Take what is kept, and list the rest. */
+static bool missing_find(struct missing *missing, const struct replay_set *set,
+                         const struct replay_means *means, struct error *why)
 {
-    if (missing->count == 0) {
-        return true;
-    }
-    bool good = replay_run_all(trace, missing->plans, missing->count, means, missing->ledgers, why);
-    for (uint32_t i = 0; i < missing->count; i++) {
-        ledgers[missing->places[i]] = missing->ledgers[i];
-        if (good) {
-            replay_kept_put(trace, &missing->plans[i], &missing->ledgers[i], means->cache);
+    bool good = missing_init(missing, set, why);
+    for (uint32_t i = 0; good && i < set->count; i++) {
+        if (!replay_check(&set->plans[i], why)) {
+            good = false;
+        } else if (!get(set->trace, &set->plans[i], means->cache, &set->ledgers[i])) {
+            ledger_release(&set->ledgers[i]);
+            missing->places[missing->count] = i;
+            missing->plans[missing->count++] = set->plans[i];
         }
+    }
+    if (good && missing->count == 0 && means->meter != NULL) {
+        atomic_fetch_add(&means->meter->spared, replay_work(trace_header(set->trace), set->plans));
+    }
+    return good;
+}
+
+/* Hand over what was replayed, and keep it. */
+static void missing_give(const struct missing *missing, bool good, const struct replay_means *means)
+{
+    const struct replay_set *set = missing->set;
+    for (uint32_t i = 0; i < missing->count; i++) {
+        set->ledgers[missing->places[i]] = missing->ledgers[i];
+        if (good) {
+            replay_kept_put(set->trace, &missing->plans[i], &missing->ledgers[i], means->cache);
+        }
+    }
+}
+
+/* Replay what is missing of all sets. */
+static bool replay_missing(const struct missing *missing, uint32_t count,
+                           const struct replay_means *means, struct error *why)
+{
+    struct replay_set left[REPLAY_MOST_SETS];
+    uint32_t sets = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct missing *of = &missing[i];
+        if (of->count > 0) {
+            left[sets++] = (struct replay_set){of->set->trace, of->plans, of->count, of->ledgers};
+        }
+    }
+    bool good = sets == 0 || replay_run_sets(left, sets, means, why);
+    for (uint32_t i = 0; i < count; i++) {
+        missing_give(&missing[i], good, means);
+    }
+    return good;
+}
+
+bool replay_run_sets_kept(const struct replay_set *sets, uint32_t count,
+                          const struct replay_means *means, struct error *why)
+{
+    struct missing missing[REPLAY_MOST_SETS];
+    uint32_t found = 0;
+    bool good = true;
+    if (means->cache == NULL) {
+        return replay_run_sets(sets, count, means, why);
+    }
+    for (; good && found < count; found++) {
+        good = missing_find(&missing[found], &sets[found], means, why);
+    }
+    good = good && replay_missing(missing, count, means, why);
+    for (uint32_t i = 0; i < found; i++) {
+        missing_release(&missing[i]);
     }
     return good;
 }
@@ -144,26 +198,8 @@ static bool replay_missing(const struct trace *trace, const struct missing *miss
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why)
 {
-    struct missing missing;
-    if (means->cache == NULL) {
-        return replay_run_all(trace, plans, count, means, ledgers, why);
-    }
-    bool good = missing_init(&missing, count, why);
-    for (uint32_t i = 0; good && i < count; i++) {
-        if (!replay_check(&plans[i], why)) {
-            good = false;
-        } else if (!get(trace, &plans[i], means->cache, &ledgers[i])) {
-            ledger_release(&ledgers[i]);
-            missing.places[missing.count] = i;
-            missing.plans[missing.count++] = plans[i];
-        }
-    }
-    if (good && missing.count == 0 && means->meter != NULL) {
-        atomic_fetch_add(&means->meter->spared, replay_work(trace_header(trace), plans));
-    }
-    good = good && replay_missing(trace, &missing, means, ledgers, why);
-    missing_release(&missing);
-    return good;
+    const struct replay_set set = {trace, plans, count, ledgers};
+    return replay_run_sets_kept(&set, 1, means, why);
 }
 
 /* ---- cosines ---- */

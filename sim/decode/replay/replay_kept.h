@@ -12,8 +12,12 @@
 #include "base/disk_cache.h"
 #include "decode/replay/replay.h"
 
-/* replay_run_all(), but only of those plans whose ledgers are not kept yet; what was replayed is
+/* replay_run_sets(), but only of those plans whose ledgers are not kept yet; what was replayed is
  * kept. */
+bool replay_run_sets_kept(const struct replay_set *sets, uint32_t count,
+                          const struct replay_means *means, struct error *why);
+
+/* The same for one set: replay_run_all(). */
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why);
 

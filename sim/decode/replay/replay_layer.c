@@ -503,7 +503,7 @@ static bool visit_sequence(struct replay_layer *layer, uint32_t sequence,
     uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
     uint32_t last_tile = last_step / job->header->steps_per_tile;
     for (uint32_t tile = 0; tile <= last_tile; tile++) {
-        if (!trace_read(job->trace, sequence, tile, layer->source, &scratch->frame, why) ||
+        if (!replay_read_frame(job, sequence, tile, layer->source, scratch, why) ||
             !visit_tile(layer, scratch, visit, why)) {
             return false;
         }

@@ -29,9 +29,13 @@ struct replay_part {
     struct replay_totals *totals; /* [source layers] */
 };
 
+struct trace_ahead;
+
 /* A replay: everything that is the same for all layers. */
 struct replay_job {
     const struct trace *trace;
+    struct trace_ahead *ahead; /* of the layer in progress, or NULL: nothing is made ahead ... */
+    uint32_t reader;           /* ... and the number of this replay among its readers */
     const struct trace_header *header;
     const struct replay_plan *plan; /* the first part's, for fields that all parts share */
     struct replay_part *parts;
@@ -44,6 +48,10 @@ struct replay_job {
 
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
+
+/* Read the frame of a source layer into `scratch`. */
+bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
+                       uint32_t source, struct replay_scratch *scratch, struct error *why);
 
 /* The demand of a source head at step `s` of the tile in `scratch`, as it is asked for. */
 bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,

@@ -86,7 +86,7 @@ bool replay_union_read(struct replay_union *all, const struct replay_job *job, u
     bool good = true;
     all->count = 0;
     for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
-        good = trace_read(job->trace, sequence, tile, source, &scratch->frame, why) &&
+        good = replay_read_frame(job, sequence, tile, source, scratch, why) &&
                union_read_tile(all, job, wanted, none, scratch, why);
     }
     return good;

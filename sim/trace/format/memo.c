@@ -95,18 +95,6 @@ bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t num
     return true;
 }
 
-/* Take `size` bytes of what is left. */
-static bool take_room(struct memo *memo, size_t size)
-{
-    size_t left = atomic_load(&memo->left->bytes);
-    while (size <= left) {
-        if (atomic_compare_exchange_weak(&memo->left->bytes, &left, left - size)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Of two threads that made the same frame the first one keeps it; both copies are equal. */
 static void memo_keep(struct memo *memo, uint64_t number, char *copy, size_t size)
 {
@@ -115,7 +103,7 @@ static void memo_keep(struct memo *memo, uint64_t number, char *copy, size_t siz
     if (first) {
         memo->frames[number] = copy;
     } else {
-        atomic_fetch_add(&memo->left->bytes, size);
+        room_give(memo->left, size);
     }
     pthread_mutex_unlock(&memo->lock);
     if (!first) {
@@ -133,7 +121,7 @@ void memo_put(struct memo *memo, const struct trace_header *header, uint64_t num
     for (int i = 0; i < COLUMNS; i++) {
         size += columns[i].size;
     }
-    if (memo_find(memo, number) != NULL || !take_room(memo, size)) {
+    if (memo_find(memo, number) != NULL || !room_take(memo->left, size)) {
         return;
     }
     char *copy = malloc(size), *at = copy;

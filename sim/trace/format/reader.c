@@ -117,6 +117,15 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
     return true;
 }
 
+bool trace_stream(const struct trace *trace, uint64_t *hash, struct error *why)
+{
+    if (trace->generator != NULL) {
+        *hash = generator_stream(trace->generator);
+        return true;
+    }
+    return trace_hash(trace, hash, why);
+}
+
 /* The bytes of the file that belong to a frame: up to the next frame or the index. */
 static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *offset, uint64_t *end,
                        struct error *why)
@@ -145,7 +154,8 @@ static bool trace_reader_make_frame(const struct trace *trace, uint64_t number, 
     if (found) {
         return stop_flag_check(trace->stop, why);
     }
-    if (!generator_read(trace->generator, header, with_rows, trace->stop, frame, why)) {
+    const struct generator_frame one = {header, frame};
+    if (!generator_read(trace->generator, &one, 1, with_rows, trace->stop, why)) {
         return false;
     }
     if (trace->memo != NULL && with_rows) {

@@ -88,11 +88,12 @@ static uint32_t first_bucket(const uint32_t count[BUCKETS])
     return first;
 }
 
-static struct cut find_cut(const struct candidates *asked, const uint32_t count[BUCKETS],
-                           float *tail)
+/* The cut of the best `left` units. `zero` is that of the step, and `first` its first bucket that
+ * holds units. */
+static struct cut find_cut(const uint32_t count[BUCKETS], uint32_t first, int32_t zero,
+                           uint32_t left, float *tail)
 {
-    uint32_t first = first_bucket(count), left = asked->keep;
-    struct cut cut = {first, 0, find_zero(asked, count, first)};
+    struct cut cut = {first, 0, zero};
     for (; cut.bucket < BUCKETS && count[cut.bucket] <= left; cut.bucket++) {
         left -= count[cut.bucket];
     }
@@ -147,8 +148,8 @@ static void topk_candidates_copy_kept(const struct candidates *asked,
     }
 }
 
-void candidates_select(const struct candidates *asked, void *memory, size_t stride, uint32_t *units,
-                       uint8_t *codes, float *tail)
+void candidates_select(const struct candidates *asked, void *memory,
+                       const struct candidates_rows *rows, uint32_t count)
 {
     struct topk_scratch *scratch = memory;
     uint32_t all = asked->end_unit - asked->first_unit;
@@ -157,9 +158,15 @@ void candidates_select(const struct candidates *asked, void *memory, size_t stri
     scores_make(version, asked, (char *)scratch->bucket + bucket_bytes(all), scratch->bucket);
     const uint16_t *bucket = scratch->bucket;
     for (uint32_t s = 0; s < asked->steps; s++, bucket += row) {
-        count_units(bucket, asked->end_unit - asked->first_unit, scratch->count);
-        struct cut cut = find_cut(asked, scratch->count[0], &tail[s]);
-        topk_candidates_copy_kept(asked, version, bucket, cut, units + s * stride,
-                                  codes + s * stride);
+        count_units(bucket, all, scratch->count);
+        uint32_t first = first_bucket(scratch->count[0]);
+        int32_t zero = find_zero(asked, scratch->count[0], first);
+        for (uint32_t i = 0; i < count; i++) {
+            size_t at = s * rows[i].stride;
+            struct cut cut =
+                find_cut(scratch->count[0], first, zero, rows[i].keep, &rows[i].tail[s]);
+            topk_candidates_copy_kept(asked, version, bucket, cut, rows[i].units + at,
+                                      rows[i].codes + at);
+        }
     }
 }

@@ -18,7 +18,7 @@
 
 struct trace_generator {
     struct trace_profile profile; /* a copy */
-    uint64_t seed, hash;
+    uint64_t seed, hash, stream;
     uint32_t first_unit, end_unit; /* the units outside the window */
 };
 
@@ -70,24 +70,42 @@ static double rest_mass(const struct trace_generator *generator, const struct tr
            (generator->end_unit < header->units ? head->recent : 0);
 }
 
-static void fill_rows(const struct trace_generator *generator, const struct trace_header *header,
-                      const struct candidates *asked, uint32_t number, struct trace_frame *frame)
+/* Of the rows of one head, all but the kept units. */
+static void fill_around(const struct trace_generator *generator, const struct trace_header *header,
+                        const struct trace_profile_head *head, uint32_t number,
+                        struct trace_frame *frame)
 {
-    uint32_t row = number * frame->steps, window = generator->first_unit;
+    uint32_t row = number * frame->steps;
     size_t length = trace_row_most(header), first = row * length;
-    candidates_select(asked, frame->raw, length, frame->rows.units + first + window,
-                      frame->rows.mass + first + window, frame->tail + row);
-    fill_window(generator, header, asked->head, frame->rows.units + first,
-                frame->rows.mass + first);
+    fill_window(generator, header, head, frame->rows.units + first, frame->rows.mass + first);
     for (uint32_t s = 0; s < frame->steps; s++, row++, first += length) {
         frame->rows.start[row] = (uint32_t)first;
-        frame->born[row] = (float)asked->head->born;
+        frame->born[row] = (float)head->born;
         if (s > 0) {
             copy_window(generator, header, length, frame->rows.units + first,
                         frame->rows.mass + first);
         }
     }
     frame->rows.start[row] = (uint32_t)first;
+}
+
+/* The rows of one head, in all frames. */
+static void fill_rows(const struct trace_generator *generator, const struct candidates *asked,
+                      uint32_t number, const struct generator_frame *frames, uint32_t count)
+{
+    struct candidates_rows rows[GENERATOR_MOST_FRAMES];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct trace_header *header = frames[i].header;
+        struct trace_frame *frame = frames[i].frame;
+        uint32_t row = number * frame->steps;
+        size_t length = trace_row_most(header), first = row * length + generator->first_unit;
+        rows[i] = (struct candidates_rows){header->keep, length, frame->rows.units + first,
+                                           frame->rows.mass + first, frame->tail + row};
+    }
+    candidates_select(asked, frames->frame->raw, rows, count);
+    for (uint32_t i = 0; i < count; i++) {
+        fill_around(generator, frames[i].header, asked->head, number, frames[i].frame);
+    }
 }
 
 static void fill_queries(const struct trace_header *header, const struct latent *latent,
@@ -109,48 +127,81 @@ static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint3
     return hash_at(hash_at(hash_at(hash_at(seed, 0), sequence), layer), number);
 }
 
-bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
-                    bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
-                    struct error *why)
+/* Make room in the frames; the first one lends its scratch memory. */
+static bool generate_reserve(const struct trace_generator *generator,
+                             const struct generator_frame *frames, uint32_t count,
+                             struct error *why)
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;
-    size_t rows = (size_t)header->kv_heads * frame->steps;
+    struct trace_frame *lender = frames->frame;
+    bool good =
+        array_reserve(&lender->raw, &lender->raw_capacity, candidates_scratch(candidates), 1, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        const struct trace_header *header = frames[i].header;
+        struct trace_frame *frame = frames[i].frame;
+        size_t units = (size_t)header->kv_heads * frame->steps * trace_row_most(header);
+        good = trace_frame_reserve(header, frame, why) &&
+               trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
+    }
+    return good;
+}
+
+/* All traces of a stream have the same queries. */
+static void copy_queries(const struct trace_header *header, const struct trace_frame *from,
+                         struct trace_frame *to)
+{
+    size_t queries = (size_t)header->query_heads * from->steps;
+    memcpy(to->scale, from->scale, queries * sizeof *to->scale);
+    memcpy(to->query, from->query, queries * header->head_dim);
+}
+
+static void make_head(const struct trace_generator *generator, uint32_t number,
+                      const struct generator_frame *frames, uint32_t count, bool with_rows)
+{
+    const struct trace_header *header = frames->header;
+    struct trace_frame *frame = frames->frame;
+    const struct trace_profile_head *head = trace_profile_head(
+        &generator->profile, header->layers, header->kv_heads, frame->layer, number);
     uint64_t layer_key = head_key(generator->seed, frame->sequence, frame->layer, WHOLE_LAYER);
-    if (!trace_frame_reserve(header, frame, why) ||
-        !trace_rows_reserve(&frame->rows, rows * trace_row_most(header) + CANDIDATES_SLACK, why) ||
-        !array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1, why)) {
+    uint64_t key = head_key(generator->seed, frame->sequence, frame->layer, number);
+    const struct latent_keys keys = {hash_at(key, 0), hash_at(layer_key, 0),
+                                     generator->profile.locality.alike};
+    struct latent latent;
+    latent_init(&latent, head, &keys, frame->first_step, frame->steps);
+    struct candidates asked = {
+        .head = head,
+        .latent = &latent,
+        .locality = &generator->profile.locality,
+        .first_octave = generator->profile.first_octave,
+        .key = key,
+        .layer_key = layer_key,
+        .context = header->context,
+        .first_unit = generator->first_unit,
+        .end_unit = generator->end_unit,
+        .first_step = frame->first_step,
+        .steps = frame->steps,
+        .mass = rest_mass(generator, header, head),
+    };
+    if (with_rows) {
+        fill_rows(generator, &asked, number, frames, count);
+    }
+    fill_queries(header, &latent, number, frame);
+}
+
+bool generator_read(const struct trace_generator *generator, const struct generator_frame *frames,
+                    uint32_t count, bool with_rows, const struct stop_flag *stop, struct error *why)
+{
+    if (!generate_reserve(generator, frames, count, why)) {
         return false;
     }
-    for (uint32_t number = 0; number < header->kv_heads; number++) {
+    for (uint32_t number = 0; number < frames->header->kv_heads; number++) {
         if (!stop_flag_check(stop, why)) {
             return false;
         }
-        const struct trace_profile_head *head = trace_profile_head(
-            &generator->profile, header->layers, header->kv_heads, frame->layer, number);
-        uint64_t key = head_key(generator->seed, frame->sequence, frame->layer, number);
-        const struct latent_keys keys = {hash_at(key, 0), hash_at(layer_key, 0),
-                                         generator->profile.locality.alike};
-        struct latent latent;
-        latent_init(&latent, head, &keys, frame->first_step, frame->steps);
-        struct candidates asked = {
-            .head = head,
-            .latent = &latent,
-            .locality = &generator->profile.locality,
-            .first_octave = generator->profile.first_octave,
-            .key = key,
-            .layer_key = layer_key,
-            .context = header->context,
-            .first_unit = generator->first_unit,
-            .end_unit = generator->end_unit,
-            .first_step = frame->first_step,
-            .steps = frame->steps,
-            .keep = header->keep,
-            .mass = rest_mass(generator, header, head),
-        };
-        if (with_rows) {
-            fill_rows(generator, header, &asked, number, frame);
-        }
-        fill_queries(header, &latent, number, frame);
+        make_head(generator, number, frames, count, with_rows);
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        copy_queries(frames->header, frames->frame, frames[i].frame);
     }
     return true;
 }
@@ -158,6 +209,11 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
 uint64_t generator_hash(const struct trace_generator *generator)
 {
     return generator->hash;
+}
+
+uint64_t generator_stream(const struct trace_generator *generator)
+{
+    return generator->stream;
 }
 
 void generator_destroy(struct trace_generator *generator)
@@ -236,21 +292,31 @@ static bool make_header(const struct trace_profile *profile, const char *name,
     return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
 }
 
+static uint64_t generate_hash_header(const struct trace_header *header, uint64_t seed)
+{
+    uint32_t fields[HEADER_FIELDS];
+    header_pack(header, fields);
+    return XXH64(fields, sizeof fields, seed);
+}
+
 /* Hash the profile as text, so that equal numbers hash alike whatever the file looks like. */
-static bool hash_rows(const struct trace_profile *profile, const struct trace_header *header,
-                      uint64_t seed, uint64_t *hash, struct error *why)
+static bool hash_rows(struct trace_generator *generator, const struct trace_profile *profile,
+                      const struct trace_header *header, struct error *why)
 {
     char *text = NULL;
     size_t size = 0;
-    uint32_t fields[HEADER_FIELDS];
     FILE *memory = open_memstream(&text, &size);
     if (memory == NULL) {
         return error_set(why, NULL, 0, "out of memory");
     }
     trace_profile_write_exact(profile, memory);
     bool ok = fclose(memory) == 0;
-    header_pack(header, fields);
-    *hash = ok ? XXH64(text, size, XXH64(fields, sizeof fields, seed)) : 0;
+    struct trace_header kept_by_none = *header;
+    kept_by_none.keep = 0;
+    if (ok) {
+        generator->hash = XXH64(text, size, generate_hash_header(header, generator->seed));
+        generator->stream = XXH64(text, size, generate_hash_header(&kept_by_none, generator->seed));
+    }
     free(text);
     return ok || error_set(why, NULL, 0, "out of memory");
 }
@@ -267,8 +333,7 @@ static struct trace_generator *generator_create(const struct trace_profile *prof
     generator->seed = seed;
     generator->profile = *profile;
     generator->profile.heads = array_zeroed(heads, sizeof *profile->heads, why);
-    if (generator->profile.heads == NULL ||
-        !hash_rows(profile, header, seed, &generator->hash, why)) {
+    if (generator->profile.heads == NULL || !hash_rows(generator, profile, header, why)) {
         generator_destroy(generator);
         return NULL;
     }
