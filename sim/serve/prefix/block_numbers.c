@@ -49,6 +49,15 @@ uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, u
     return numbers->first_shared[chunks[place / per_chunk]] - 1 + place % per_chunk;
 }
 
+uint32_t block_numbers_row(const struct block_numbers *numbers, size_t index, uint64_t block,
+                           uint64_t *length)
+{
+    uint64_t shared = shared_blocks(numbers, index), per_chunk = numbers->blocks_per_chunk;
+    uint64_t left = per_chunk > 0 && block < shared ? per_chunk - block % per_chunk : 1;
+    *length = block < shared && left > shared - block ? shared - block : left;
+    return block_numbers_read(numbers, index, block);
+}
+
 /* ---- init, release -------------------------------------------------------------------- */
 
 /* Numbers that a chunk needs: of its whole blocks, or of the block whose last chunk it is. */

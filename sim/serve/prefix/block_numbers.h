@@ -50,6 +50,10 @@ uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, 
 /* The number of block `block` of request `index`, which has begun. */
 uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block);
 
+/* The same, and how many blocks from it on, at least 1, have numbers in a row: those of a chunk. */
+uint32_t block_numbers_row(const struct block_numbers *numbers, size_t index, uint64_t block,
+                           uint64_t *length);
+
 /* Number the blocks of a request that begins. False when memory is out. */
 bool block_numbers_give(struct block_numbers *numbers, size_t index);
 

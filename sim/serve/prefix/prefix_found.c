@@ -33,11 +33,41 @@ static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t m
     }
 }
 
+/* Count the blocks in a row from `id` on that are on the GPU, at most `length`. Counters stay in
+ * registers: a prompt may have a block for each of its tokens. */
+static uint64_t prefix_count_row(const struct prefix_tiers *tiers, uint32_t id, uint64_t length,
+                                 struct prefix_found *found)
+{
+    struct prefix_found row = *found;
+    uint64_t count = 0;
+    for (; count < length && block_pool_knows(tiers->gpu, id); count++, id++) {
+        found_count_first(tiers, id, &row);
+    }
+    row.blocks += count;
+    *found = row;
+    return count;
+}
+
+/* The first blocks that are on the GPU. */
+static struct prefix_found count_first(const struct prefix_tiers *tiers, size_t index,
+                                       uint64_t numbered)
+{
+    struct prefix_found found = {.blocks = 0};
+    uint64_t length = 0, count = 0;
+    while (count == length && found.blocks < numbered) {
+        uint32_t id = block_numbers_row(tiers->numbers, index, found.blocks, &length);
+        length = length < numbered - found.blocks ? length : numbered - found.blocks;
+        count = prefix_count_row(tiers, id, length, &found);
+    }
+    return found;
+}
+
 struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
                                         uint64_t most)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    struct prefix_found found = {.blocks = 0}, whole = found; /* whole: up to the last whole unit */
+    struct prefix_found found = count_first(tiers, index, numbered);
+    struct prefix_found whole = found; /* up to the last whole unit */
     for (; found.blocks < numbered; found.blocks++) {
         uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
         uint32_t below = 0;
@@ -62,14 +92,7 @@ struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size
                                           uint64_t most)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    struct prefix_found found = {.blocks = 0};
-    for (; found.blocks < numbered; found.blocks++) {
-        uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
-        if (!block_pool_knows(tiers->gpu, id)) {
-            break;
-        }
-        found_count_first(tiers, id, &found);
-    }
+    struct prefix_found found = count_first(tiers, index, numbered);
     count_run(tiers, index, most, &found);
     return found;
 }
