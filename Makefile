@@ -149,7 +149,7 @@ test-wheel: packages ## install the wheel in a bare virtual environment and besi
 	$(SUBMAKE) all
 	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel.sh
 
-differential: all ## hold what 'advise' answers to 300 random questions against 'simulate' (an hour)
+differential: all ## hold what 'advise' answers to 300 random questions against 'simulate' (ten minutes)
 	@tests/differential/advise.py --count 300 $(PROGRAM)
 
 kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
