@@ -50,26 +50,46 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     }
 }
 
-/* What plain vLLM comes nearest with; a target that a request alone misses is met at no rate. */
+static double violation_of(const struct search *search)
+{
+    return search->nearest == PLANNING_NONE ? (double)INFINITY
+                                            : search->grid.violation[search->nearest];
+}
+
+/* Plain vLLM, unless another system that one can start comes nearer. */
+static const struct search *nearest_search(const struct advice *advice)
+{
+    const struct search *nearest = advice_plain(advice);
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        if (advice_starts(search) && violation_of(search) < violation_of(nearest) - GRID_EQUAL) {
+            nearest = search;
+        }
+    }
+    return nearest;
+}
+
+/* What comes nearest; a target that a request alone misses is met at no rate. */
 static void put_none(const struct advice *advice, struct frame *verdict)
 {
-    const struct search *plain = advice_plain(advice);
+    const struct search *nearest = nearest_search(advice);
     char form[ADVISE_WORDS];
-    if (plain->nearest == PLANNING_NONE) {
+    if (nearest->nearest == PLANNING_NONE) {
         frame_text(verdict, VERDICT_nothing, "no server of vLLM or SGLang fits");
         return;
     }
-    bool alone = advice->serves && advice_is_idle(plain);
+    bool alone = advice->serves && advice_is_idle(nearest);
     frame_textf(verdict, VERDICT_nothing, "no server of vLLM or SGLang meets the limits%s",
                 alone ? " at any rate" : "");
-    frame_textf(verdict, VERDICT_nearest, "%s as %s%s%s%s", ADVICE_PLAIN,
+    frame_textf(verdict, VERDICT_nearest, "%s as %s%s%s%s", nearest->candidate->system,
                 advise_form(&advice->form, form),
                 alone            ? ", a request alone"
                 : advice->serves ? " at "
                                  : "",
-                advice->serves && !alone ? search_text(plain, true, plain->nearest) : "",
+                advice->serves && !alone ? search_text(nearest, true, nearest->nearest) : "",
                 advice->serves && !alone ? " requests a second" : "");
-    advise_put_limits(verdict, VERDICT_limits, &advice->targets, &plain->results[plain->nearest]);
+    advise_put_limits(verdict, VERDICT_limits, &advice->targets,
+                      &nearest->results[nearest->nearest]);
 }
 
 /* ---- what fits ---- */
