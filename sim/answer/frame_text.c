@@ -1,8 +1,6 @@
 /* A frame as an aligned table, for people. */
 #include "answer/frame.h"
 
-#include "base/array.h"
-
 #include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>

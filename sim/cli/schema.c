@@ -6,7 +6,6 @@
  * together. It is Draft 7 of JSON Schema, which editors' YAML servers read.
  */
 #include "cli/frame/commands.h"
-#include "cli/frame/output.h"
 #include "cli/schema_value.h"
 #include "decode/mechanisms.h"
 #include "draft/draft_keys.h"

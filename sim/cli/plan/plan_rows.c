@@ -1,7 +1,6 @@
 /* A plan as rows of the database: its candidates, and the values that were tried. */
 #include "cli/plan/plan_report.h"
 
-#include "base/text.h"
 #include "base/version.h"
 #include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"

@@ -4,7 +4,6 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
-#include "cli/frame/database.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"

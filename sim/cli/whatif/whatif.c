@@ -3,7 +3,6 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
-#include "cli/frame/database.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
