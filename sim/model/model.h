@@ -3,7 +3,8 @@
  * Read from a Hugging Face config.json. An unknown architecture is read by its keys: what they do
  * not say (norms, biases) is left out, and `known` is false. All figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
  * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
- * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
+ * until there are fewer than GPUs (then replicated, unless the GPUs divide the tokens: parallel.h).
+ * MLA's latent KV is not split. Norms, routers,
  * DeepSeek's indexer and learned positions are replicated. The embedding and the output head are
  * split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
  *
@@ -39,8 +40,9 @@ uint64_t dtype_bytes(enum dtype dtype, uint64_t count);
 /* How GPUs share a model beside tensor parallelism; parallel.h explains it. */
 struct model_parallel {
     uint32_t data, experts, pipeline; /* >= 1 */
-    bool all_to_all; /* tokens are sent to the GPUs of their experts, instead of to all GPUs */
-    double skew;     /* exponent of Zipf's law by which experts are chosen; 0: all alike */
+    bool all_to_all;  /* tokens are sent to the GPUs of their experts, instead of to all GPUs */
+    double skew;      /* exponent of Zipf's law by which experts are chosen; 0: all alike */
+    uint32_t context; /* parts of the KV of layers that keep every token; 0 is 1 */
 };
 
 struct model_options {

@@ -153,6 +153,7 @@ static struct share operators_share_of(const struct model *model, uint32_t layer
                                    model->tensor_parallel);
         share.expert_dim = model->expert_dim > 0 ? model->expert_dim : model->hidden;
         share.kv_bytes = model_kv_entry_bytes(model, layer);
+        share.parts = model_context_parts(model, layer);
         share.linear_heads = whole_share(model->linear.value_heads, model->tensor_parallel);
         share.linear_value = share.linear_heads * model->linear.value_dim;
         share.linear_key = whole_share(model->linear.key_heads, model->tensor_parallel) *
