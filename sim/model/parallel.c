@@ -43,8 +43,8 @@ uint32_t model_context_parts(const struct model *model, uint32_t layer)
 /* ---- what is possible ---- */
 
 /* vLLM's rule (config/vllm.py). */
-static bool check_context(const struct model *model, uint32_t parts, const char *origin, int line,
-                          struct error *why)
+static bool parallel_check_context(const struct model *model, uint32_t parts, const char *origin,
+                                   int line, struct error *why)
 {
     uint32_t gpus = model->tensor_parallel, heads = model->kv_lora > 0 ? 1 : model->kv_heads;
     uint32_t most = gpus > heads ? gpus / heads : 1;
@@ -109,7 +109,7 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
         return error_expect(why, "a divisor of the model's %u layers", model->layer_count);
     }
     if (!check_experts(model, parallel, origin, line, why) ||
-        !check_context(model, parallel->context, origin, line, why)) {
+        !parallel_check_context(model, parallel->context, origin, line, why)) {
         return false;
     }
     model->parallel = *parallel;

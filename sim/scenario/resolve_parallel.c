@@ -105,7 +105,8 @@ static bool check_gpus(const struct node *root, const struct setup *setup, struc
 }
 
 /* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
-static bool check_context(const struct node *root, const struct setup *setup, struct error *why)
+static bool resolve_parallel_check_context(const struct node *root, const struct setup *setup,
+                                           struct error *why)
 {
     static const char *const others[] = {"workload", "prompt"};
     const struct node *node = node_get(root, "decode_context_parallel");
@@ -128,7 +129,7 @@ static bool check_context(const struct node *root, const struct setup *setup, st
 
 bool parallel_check(const struct node *root, const struct setup *setup, struct error *why)
 {
-    if (!check_context(root, setup, why)) {
+    if (!resolve_parallel_check_context(root, setup, why)) {
         return false;
     }
     if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
