@@ -37,7 +37,7 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
            a->unrotated == b->unrotated && a->routed == b->routed && a->ffn == b->ffn &&
            a->experts == b->experts && a->experts_per_token == b->experts_per_token &&
            a->shared_experts == b->shared_experts && a->shares_index == b->shares_index &&
-           a->exempt == b->exempt;
+           a->exempt == b->exempt && a->narrow == b->narrow;
 }
 
 static const struct layer_kind *geometry_kind_of(const struct model *model, uint32_t layer)

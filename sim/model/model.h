@@ -76,7 +76,9 @@ struct model_layer {
     bool routed;                 /* mixture of experts */
     uint32_t ffn;                /* width of the dense FFN, or of one expert; 0: there is no FFN */
     uint32_t experts, experts_per_token, shared_experts;
-    uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
+    /* Bits of enum model_module (module.h): matrices left in bf16; of a mixed quantisation, those
+     * of the type with fewer bits. */
+    uint32_t exempt, narrow;
 };
 
 /* Gated delta rule, Kimi's delta attention, Mamba-2 (linear.c). */
@@ -126,7 +128,8 @@ struct model {
     struct model_extras extras;
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
-    bool exempt_head;                /* the quantisation leaves the output head in bf16 */
+    enum dtype narrow;               /* of a mixed quantisation */
+    bool exempt_head, narrow_head;   /* the output head is in bf16, or of that type */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
