@@ -1,6 +1,7 @@
 /* The exchanges of a layer: those of attention, those of its FFN, and the way to the next stage. */
 #include "model/exchange.h"
 
+#include "model/layer_kind.h"
 #include "model/parallel.h"
 
 struct exchanges {
@@ -52,6 +53,22 @@ static void add_experts(const struct model *model, const struct model_layer *lay
     }
 }
 
+/* Around attention, if GPUs divide the tokens. */
+static void add_context(const struct model *model, uint32_t layer, uint64_t rows,
+                        struct exchanges *to)
+{
+    const struct model_layer *at = &model->layers[layer];
+    uint32_t parts = model_context_parts(model, layer);
+    bool latent = at->attention == ATTENTION_MLA;
+    uint64_t query = latent ? model->kv_lora + model->rope_dim : layer_key_dim(model, at);
+    uint64_t result = latent ? model->kv_lora : layer_value_dim(model, at);
+    double heads = (double)rows * model_query_heads(model) * parts;
+    exchange_add(to, EXCHANGE_ALL_GATHER, parts, heads * (double)dtype_bytes(DTYPE_BF16, query));
+    exchange_add(to, EXCHANGE_ALL_GATHER, parts, heads * parts * sizeof(float));
+    exchange_add(to, EXCHANGE_REDUCE_SCATTER, parts,
+                 heads * (double)dtype_bytes(DTYPE_BF16, result));
+}
+
 /* Each GPU has the logits of a part of the vocabulary. */
 static size_t edge_exchanges(const struct model *model, struct model_rows rows,
                              struct model_exchange *out)
@@ -73,6 +90,7 @@ size_t model_exchanges(const struct model *model, uint32_t layer, struct model_r
     bool last_of_stage = (layer + 1) % stage_layers == 0 && layer + 1 < model->layer_count;
     double own = exchange_hidden_bytes(model, rows.own);
     struct exchanges to = {out, 0};
+    add_context(model, layer, rows.own, &to);
     exchange_add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
     if (at->routed) {
         add_experts(model, at, rows, &to);

@@ -11,6 +11,10 @@
  * whose GPUs have divided its tokens. A token that visits several experts of a GPU is sent there
  * once.
  *
+ * GPUs that divide the tokens of a sequence gather the queries of all their heads, attend to their
+ * own tokens, gather the logarithms of the sums of exponentials (fp32), and scatter the sums of the
+ * outputs (vLLM's cp_lse_ag_out_rs). Of MLA queries and outputs are those in the latent space.
+ *
  * Behind the last layer of a pipeline stage the hidden states are sent to the next stage. At the
  * edge the logits of all parts of the vocabulary are gathered. Hidden states and logits are bf16,
  * whatever the type of the weights.
@@ -33,7 +37,7 @@ struct model_exchange {
     uint32_t gpus; /* that take part, at least 2 */
     double bytes;
 };
-#define MODEL_MOST_EXCHANGES 5
+#define MODEL_MOST_EXCHANGES 8
 
 /* Write the exchanges of `layer` (layer_count: the edge) for `rows`, in program order. Returns
  * their number, at most MODEL_MOST_EXCHANGES; 0 if one GPU holds the model. */

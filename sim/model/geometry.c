@@ -2,6 +2,7 @@
  * bytes held and the bytes read always agree. */
 #include "model/model.h"
 #include "model/layer_kind.h"
+#include "model/parallel.h"
 #include "model/whole.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
            a->unrotated == b->unrotated && a->routed == b->routed && a->ffn == b->ffn &&
            a->experts == b->experts && a->experts_per_token == b->experts_per_token &&
            a->shared_experts == b->shared_experts && a->shares_index == b->shares_index &&
-           a->exempt == b->exempt;
+           a->exempt == b->exempt && a->narrow == b->narrow;
 }
 
 static const struct layer_kind *geometry_kind_of(const struct model *model, uint32_t layer)
@@ -62,7 +63,8 @@ uint64_t model_kept_token_bytes(const struct model *model)
 
 uint64_t model_kv_entry_bytes(const struct model *model, uint32_t layer)
 {
-    return geometry_kind_of(model, layer)->entry(model, &model->layers[layer]);
+    return whole_share(geometry_kind_of(model, layer)->entry(model, &model->layers[layer]),
+                       model_context_parts(model, layer));
 }
 
 uint64_t model_kv_token_bytes(const struct model *model, uint32_t layer)

@@ -3,7 +3,8 @@
  * Read from a Hugging Face config.json. An unknown architecture is read by its keys: what they do
  * not say (norms, biases) is left out, and `known` is false. All figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
  * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
- * until there are fewer than GPUs (then replicated). MLA's latent KV is not split. Norms, routers,
+ * until there are fewer than GPUs (then replicated, unless the GPUs divide the tokens: parallel.h).
+ * MLA's latent KV is not split. Norms, routers,
  * DeepSeek's indexer and learned positions are replicated. The embedding and the output head are
  * split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
  *
@@ -39,8 +40,9 @@ uint64_t dtype_bytes(enum dtype dtype, uint64_t count);
 /* How GPUs share a model beside tensor parallelism; parallel.h explains it. */
 struct model_parallel {
     uint32_t data, experts, pipeline; /* >= 1 */
-    bool all_to_all; /* tokens are sent to the GPUs of their experts, instead of to all GPUs */
-    double skew;     /* exponent of Zipf's law by which experts are chosen; 0: all alike */
+    bool all_to_all;  /* tokens are sent to the GPUs of their experts, instead of to all GPUs */
+    double skew;      /* exponent of Zipf's law by which experts are chosen; 0: all alike */
+    uint32_t context; /* parts of the KV of layers that keep every token; 0 is 1 */
 };
 
 struct model_options {
@@ -74,7 +76,9 @@ struct model_layer {
     bool routed;                 /* mixture of experts */
     uint32_t ffn;                /* width of the dense FFN, or of one expert; 0: there is no FFN */
     uint32_t experts, experts_per_token, shared_experts;
-    uint32_t exempt; /* bits of enum model_module (module.h): matrices left in bf16 */
+    /* Bits of enum model_module (module.h): matrices left in bf16; of a mixed quantisation, those
+     * of the type with fewer bits. */
+    uint32_t exempt, narrow;
 };
 
 /* Gated delta rule, Kimi's delta attention, Mamba-2 (linear.c). */
@@ -124,7 +128,8 @@ struct model {
     struct model_extras extras;
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
-    bool exempt_head;                /* the quantisation leaves the output head in bf16 */
+    enum dtype narrow;               /* of a mixed quantisation */
+    bool exempt_head, narrow_head;   /* the output head is in bf16, or of that type */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */

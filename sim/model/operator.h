@@ -24,7 +24,8 @@ struct share {
     uint64_t ffn, shared;                            /* dense; shared experts */
     struct model_experts experts;                    /* of a routed layer */
     uint64_t expert_dim;                             /* width that experts read and write */
-    uint64_t kv_bytes;                               /* of one entry */
+    uint64_t kv_bytes;                               /* of one entry, or a GPU's part of them */
+    uint32_t parts;                                  /* GPUs that divide the entries */
     uint64_t linear_key, linear_value, linear_heads; /* K, V and value heads of a linear layer */
 };
 

@@ -25,20 +25,25 @@ static void add_widths(struct model_operator *op, uint64_t in, uint64_t out)
 void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t batch, uint64_t in,
                        uint64_t out)
 {
+    uint64_t bytes = dtype_bytes(dtype, whole_product(in, out));
     add_widths(op, in, out);
     op->matrix = true;
-    op->weights = dtype;
+    op->weights = bytes >= op->weight_bytes ? dtype : op->weights; /* of the most */
     op->matrices++;
     op->rows = (double)batch;
     op->flops += 2.0 * (double)batch * (double)in * (double)out;
-    op->weight_bytes = whole_sum(op->weight_bytes, dtype_bytes(dtype, whole_product(in, out)));
+    op->weight_bytes = whole_sum(op->weight_bytes, bytes);
 }
 
 static enum dtype module_dtype(const struct share *share, enum model_module module)
 {
     bool exempt = (share->layer->exempt >> module & 1) != 0;
+    bool narrow = (share->layer->narrow >> module & 1) != 0;
     bool expert = module >= MODULE_EXPERT_GATE && module <= MODULE_EXPERT_DOWN;
-    return exempt ? DTYPE_BF16 : expert ? share->model->experts : share->model->weights;
+    return exempt   ? DTYPE_BF16
+           : narrow ? share->model->narrow
+           : expert ? share->model->experts
+                    : share->model->weights;
 }
 
 void operator_project(const struct share *share, struct model_operator *op,
@@ -93,7 +98,8 @@ static void head(const struct share *share, struct model_operator *op)
     const struct model *model = share->model;
     uint64_t out = whole_share(model->vocabulary, model->tensor_parallel);
     bool plain = model->tied_embeddings || model->exempt_head;
-    operator_multiply(op, plain ? DTYPE_BF16 : model->weights, share->batch, share->hidden, out);
+    enum dtype dtype = model->narrow_head ? model->narrow : model->weights;
+    operator_multiply(op, plain ? DTYPE_BF16 : dtype, share->batch, share->hidden, out);
     operator_move(share, op, share->hidden + out);
 }
 
@@ -153,6 +159,7 @@ static struct share operators_share_of(const struct model *model, uint32_t layer
                                    model->tensor_parallel);
         share.expert_dim = model->expert_dim > 0 ? model->expert_dim : model->hidden;
         share.kv_bytes = model_kv_entry_bytes(model, layer);
+        share.parts = model_context_parts(model, layer);
         share.linear_heads = whole_share(model->linear.value_heads, model->tensor_parallel);
         share.linear_value = share.linear_heads * model->linear.value_dim;
         share.linear_key = whole_share(model->linear.key_heads, model->tensor_parallel) *

@@ -166,10 +166,11 @@ static void operators_attention_set(const struct share *share, struct model_oper
         per_token = 2.0 * ((double)in + (double)out);
     }
     op->matrix = true;
-    op->rows = (double)share->heads / (double)share->kv_heads * (double)share->queries;
+    op->rows =
+        (double)share->heads * share->parts / (double)share->kv_heads * (double)share->queries;
     op->flops = (double)share->attended * (double)share->queries * per_token;
     operator_read(op, model->attention_sinks ? share->heads : 0);
-    operator_move(share, op, in + out);
+    operator_move(share, op, share->parts * (in + out));
     op->data_bytes = whole_sum(op->data_bytes, whole_product(share->attended, share->kv_bytes));
 }
 

@@ -34,7 +34,36 @@ bool model_shares_experts(const struct model *model)
     return model->parallel.data > 1 && model_is_routed(model);
 }
 
+uint32_t model_context_parts(const struct model *model, uint32_t layer)
+{
+    bool divided = model->parallel.context > 1 && !model_layer_local(model, layer);
+    return divided ? model->parallel.context : 1;
+}
+
 /* ---- what is possible ---- */
+
+/* vLLM's rule (config/vllm.py). */
+static bool parallel_check_context(const struct model *model, uint32_t parts, const char *origin,
+                                   int line, struct error *why)
+{
+    uint32_t gpus = model->tensor_parallel, heads = model->kv_lora > 0 ? 1 : model->kv_heads;
+    uint32_t most = gpus > heads ? gpus / heads : 1;
+    if (parts > 1 && (gpus % parts != 0 || parts > most)) {
+        error_input(why, origin, line, "decode_context_parallel is %u", parts);
+        return error_expect(why,
+                            "a divisor of tensor_parallel, which is %u, of at most %u: KV heads "
+                            "are divided first, and '%s' has %u",
+                            gpus, most, model->name, heads);
+    }
+    for (uint32_t i = 0; parts > 1 && i < model->layer_count; i++) {
+        if (model_layer_local(model, i)) {
+            error_input(why, origin, line, "decode_context_parallel of '%s', whose layers differ",
+                        model->name);
+            return error_expect(why, "a model whose layers all keep every token");
+        }
+    }
+    return true;
+}
 
 static uint32_t fewest_experts(const struct model *model)
 {
@@ -79,7 +108,8 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
         error_input(why, origin, line, "pipeline_parallel is %u", parallel->pipeline);
         return error_expect(why, "a divisor of the model's %u layers", model->layer_count);
     }
-    if (!check_experts(model, parallel, origin, line, why)) {
+    if (!check_experts(model, parallel, origin, line, why) ||
+        !parallel_check_context(model, parallel->context, origin, line, why)) {
         return false;
     }
     model->parallel = *parallel;

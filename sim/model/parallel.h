@@ -7,6 +7,11 @@
  *   expert_parallel    groups into which the GPUs of all ranks are divided; each group has a part
  *                      of the experts, and its GPUs split their columns. With 1 every GPU has some
  *                      columns of every expert; with as many as GPUs each has whole experts
+ *   decode_context_parallel
+ *                      parts into which GPUs with equal KV heads divide the tokens of a sequence,
+ *                      one token each in turn. Each attends to its tokens with the queries of all
+ *                      of them (exchange.h). Windows, states and an indexer's keys stay whole. The
+ *                      most that vLLM allows: each GPU keeps a KV head
  *   pipeline_parallel  stages, one after the other, of as many layers each. A stage works on other
  *                      sequences than the one before it
  *
@@ -29,6 +34,9 @@
  * model was named. On failure the model stays as it is. */
 bool model_share(struct model *model, const struct model_parallel *parallel, const char *origin,
                  int line, struct error *why);
+
+/* Parts of the KV in `layer`: 1 if it does not keep every token. */
+uint32_t model_context_parts(const struct model *model, uint32_t layer);
 
 /* GPUs that hold the model. */
 uint32_t model_gpus(const struct model *model);

@@ -45,7 +45,7 @@ static struct model alone(const struct model *model)
 static struct model plain(const struct model *model)
 {
     struct model copy = alone(model);
-    copy.weights = copy.experts = DTYPE_BF16;
+    copy.weights = copy.experts = copy.narrow = DTYPE_BF16;
     return copy;
 }
 
@@ -89,7 +89,14 @@ void model_parts(const struct model *model, struct model_part parts[PART_COUNT])
     }
     edge->active += model->tied_embeddings ? 0 : rows;
     edge->total = model_edge_weight_bytes(&values) / BF16_BYTES - encoders;
-    edge->bytes[DTYPE_BF16] = model_edge_weight_bytes(&own) - encoders * BF16_BYTES;
+    uint64_t rest = model_edge_weight_bytes(&own) - encoders * BF16_BYTES;
+    count = model_operators(&own, model->layer_count, 1, 0, operators);
+    for (size_t i = 0; i < count; i++) {
+        bool quantised = operators[i].matrix && operators[i].weights != DTYPE_BF16;
+        edge->bytes[operators[i].weights] += quantised ? operators[i].weight_bytes : 0;
+        rest -= quantised ? operators[i].weight_bytes : 0;
+    }
+    edge->bytes[DTYPE_BF16] = rest;
     parts[PART_ENCODERS] = (struct model_part){.total = encoders};
     parts[PART_ENCODERS].bytes[DTYPE_BF16] = encoders * BF16_BYTES;
 }

@@ -46,6 +46,10 @@ static uint64_t hash_model(const struct model *model, uint64_t seed)
                                     parallel->all_to_all};
         hash = hash_numbers(numbers, sizeof numbers, hash);
     }
+    if (parallel->context > 1) {
+        const uint64_t parts = parallel->context;
+        hash = hash_numbers(&parts, sizeof parts, hash);
+    }
     if (model->importance != NULL) {
         size_t count = (size_t)model->layer_count * model->kv_heads;
         hash = XXH64(model->importance, count * sizeof *model->importance, hash);

@@ -24,6 +24,10 @@ const struct parallel_key parallel_keys[] = {
     {"pipeline_parallel", "1",
      "stages of as many layers, each with a batch of its own: a GPU holds a part of the layers, "
      "and a token passes through all stages, with a send behind each"},
+    {"decode_context_parallel", "1",
+     "parts into which GPUs with equal KV heads divide the tokens of a sequence: each attends to its "
+     "part with the queries of all, which are gathered, and the outputs scattered; of decode steps "
+     "alone, of systems that keep all KV in HBM"},
     {"expert_exchange", "all-gather",
      "how ranks share experts: all-gather of all tokens, or all-to-all: each token is sent to the "
      "GPUs of its experts, and back"},
@@ -76,6 +80,7 @@ bool resolve_parallel(const struct node *root, uint32_t *tensor, struct model_pa
         !read_parts(root, "data_parallel", &out->data, why) ||
         !read_parts(root, "expert_parallel", &out->experts, why) ||
         !read_parts(root, "pipeline_parallel", &out->pipeline, why) ||
+        !read_parts(root, "decode_context_parallel", &out->context, why) ||
         !read_exchange(root, &out->all_to_all, why) ||
         !node_quantity(root, "expert_skew", UNIT_COUNT, &out->skew, why)) {
         return false;
@@ -99,8 +104,34 @@ static bool check_gpus(const struct node *root, const struct setup *setup, struc
     return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
 }
 
+/* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
+static bool resolve_parallel_check_context(const struct node *root, const struct setup *setup,
+                                           struct error *why)
+{
+    static const char *const others[] = {"workload", "prompt"};
+    const struct node *node = node_get(root, "decode_context_parallel");
+    if (setup->model.parallel.context <= 1) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (node_said(root, others[i]) != NULL) {
+            node_error(node, why, "decode_context_parallel with '%s'", others[i]);
+            return error_expect(why, "decode steps alone: a context and a batch");
+        }
+    }
+    if (!mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
+    node_error(node, why, "decode_context_parallel, but system '%s' offloads KV",
+               setup->system.name);
+    return error_expect(why, "a system that keeps all KV in HBM, such as vllm");
+}
+
 bool parallel_check(const struct node *root, const struct setup *setup, struct error *why)
 {
+    if (!resolve_parallel_check_context(root, setup, why)) {
+        return false;
+    }
     if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
         node_error(node_get(root, "pipeline_parallel"), why,
                    "the stages of a pipeline do not stream weights from host memory");
@@ -125,6 +156,7 @@ bool parallel_put(struct node *all, const struct model_parallel *parallel, struc
     return resolve_parallel_put(all, "data_parallel", parallel->data, why) &&
            resolve_parallel_put(all, "expert_parallel", parallel->experts, why) &&
            resolve_parallel_put(all, "pipeline_parallel", parallel->pipeline, why) &&
+           resolve_parallel_put(all, "decode_context_parallel", parallel->context, why) &&
            node_set(all, "expert_exchange", parallel_exchanges[parallel->all_to_all], why) &&
            node_set(all, "expert_skew", skew, why);
 }

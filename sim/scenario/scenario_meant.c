@@ -17,6 +17,7 @@ static const struct {
     {"data_parallel", {"dp", "dp_size", "data_parallel_size"}},
     {"expert_parallel", {"ep", "ep_size", "expert_parallel_size"}},
     {"pipeline_parallel", {"pp", "pp_size", "pipeline_parallel_size"}},
+    {"decode_context_parallel", {"dcp", "dcp_size", "decode_context_parallel_size"}},
     {"dtype.weights", {"quantization", "quant", "weights", "weight_dtype"}},
     {"dtype.kv", {"kv_dtype", "kv_cache_dtype", "kv_quant"}},
     {"hardware", {"gpu", "machine", "device", "hw"}},

@@ -83,28 +83,11 @@ static bool read_model(const struct node *root, const char *name, struct model *
            model_share(out, &parallel, "--set", 0, why);
 }
 
-/* vLLM divides full layers and latents alone, and no further than each GPU has a KV head of its own for
- * (distributed/parallel_state.py, v1/core/kv_cache_coordinator.py: "DCP not support hybrid attn"). */
-static bool page_check_parts(const struct model_page *page, struct error *why)
+/* The page and its pools divide the tokens themselves: entries stay whole. */
+static void page_take_parts(struct model_page *page)
 {
-    const struct model *model = &page->model;
-    uint32_t parts = page->context_parallel, gpus = model->tensor_parallel;
-    uint32_t heads = model->kv_heads > 0 ? model->kv_heads : 1;
-    if (parts == 0 || gpus % parts != 0 || (parts > 1 && parts > gpus / heads)) {
-        error_usage(why, "--set", 0, "decode_context_parallel is %u", parts);
-        return error_expect(why,
-                            "a divisor of tensor_parallel, which is %u, of at most %u: KV heads "
-                            "are divided first, and %s has %u",
-                            gpus, gpus > heads ? gpus / heads : 1, model->name, heads);
-    }
-    for (uint32_t i = 0; parts > 1 && i < model->layer_count; i++) {
-        if (model_layer_local(model, i)) {
-            error_usage(why, "--set", 0, "decode_context_parallel of %s, whose layers differ",
-                        model->name);
-            return error_expect(why, "a model whose layers all keep every token");
-        }
-    }
-    return true;
+    page->context_parallel = page->model.parallel.context;
+    page->model.parallel.context = 1;
 }
 
 /* vLLM before 0.28 caches prefixes of a model with states only if asked (engine/arg_utils.py). */
@@ -121,7 +104,6 @@ static bool page_read_engine(const struct node *root, struct model_page *out, st
 {
     struct server_engine_version engine = {.id = SERVER_ENGINE_NONE};
     const char *name = NULL;
-    uint64_t parts = 1;
     out->hybrid = true;
     out->length = out->model.trained_context > 0 ? out->model.trained_context : 131072;
     out->batched = 8192;
@@ -133,14 +115,13 @@ static bool page_read_engine(const struct node *root, struct model_page *out, st
         !node_quantity(root, "kv_pool", UNIT_BYTES, &out->pool, why) ||
         !node_bool(root, "hybrid_kv", &out->hybrid, why) ||
         !node_quantity(root, "swa_full_ratio", UNIT_COUNT, &out->windowed, why) ||
-        !node_quantity(root, "state_slots", UNIT_COUNT, &out->slots, why) ||
-        !node_whole(root, "decode_context_parallel", UNIT_COUNT, 1024, &parts, why)) {
+        !node_quantity(root, "state_slots", UNIT_COUNT, &out->slots, why)) {
         return false;
     }
     out->engine = engine.id;
-    out->context_parallel = (uint32_t)parts;
+    page_take_parts(out);
     out->caches = page_caches(out);
-    return node_bool(root, "prefix_caching", &out->caches, why) && page_check_parts(out, why);
+    return node_bool(root, "prefix_caching", &out->caches, why);
 }
 
 /* ---- the page ---- */

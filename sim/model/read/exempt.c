@@ -156,44 +156,49 @@ static bool names_one_expert(const char *plain)
     return experts != NULL && isdigit((unsigned char)experts[strlen(".experts.")]);
 }
 
-/* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
-static bool exempt_read_entry(const struct fields *fields, const char *key, const char *text,
-                              char pattern[PATTERN_SIZE + 4], struct error *why)
+/* In the form that matches ".COMPONENT.COMPONENT." */
+bool exempt_read(const struct fields *fields, const char *key, const char *entry,
+                 struct exempt_pattern *out, struct error *why)
 {
     char plain[PATTERN_SIZE];
-    if (text == NULL || !plain_pattern(text, plain)) {
-        field_error(fields, key, why, "has '%.100s'", text != NULL ? text : "no text");
+    if (entry == NULL || !plain_pattern(entry, plain)) {
+        field_error(fields, key, why, "has '%.100s'", entry != NULL ? entry : "no text");
         return error_expect(why, "names of modules, 'a.*.b' or 're:.*b'");
     }
     if (names_one_expert(plain)) {
-        field_error(fields, key, why, "has '%.100s'", text);
+        field_error(fields, key, why, "has '%.100s'", entry);
         return error_expect(why, "all experts of a layer or none");
     }
-    snprintf(pattern, PATTERN_SIZE + 4, "*.%s.*", skip_prefix(plain));
+    snprintf(out->text, sizeof out->text, "*.%s.*", skip_prefix(plain));
     return true;
 }
 
-static uint32_t exempt_modules(const char *pattern, uint32_t layer)
+uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
 {
-    uint32_t exempt = 0;
+    uint32_t covered = 0;
     for (const struct module_name *row = module_names; row->name != NULL; row++) {
         char path[64];
         snprintf(path, sizeof path, ".layers.%u.%s.", layer, row->name);
-        exempt |= exempt_matches(pattern, path) ? 1U << row->module : 0;
+        covered |= exempt_matches(pattern->text, path) ? 1U << row->module : 0;
     }
-    return exempt;
+    return covered;
+}
+
+bool exempt_covers_head(const struct exempt_pattern *pattern)
+{
+    return exempt_matches(pattern->text, ".lm_head.");
 }
 
 static bool exempt_one(const struct fields *fields, const char *key, const char *text,
                        struct model *model, struct error *why)
 {
-    char pattern[PATTERN_SIZE + 4];
-    if (!exempt_read_entry(fields, key, text, pattern, why)) {
+    struct exempt_pattern pattern;
+    if (!exempt_read(fields, key, text, &pattern, why)) {
         return false;
     }
-    model->exempt_head |= exempt_matches(pattern, ".lm_head.");
+    model->exempt_head |= exempt_covers_head(&pattern);
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        model->layers[layer].exempt |= exempt_modules(pattern, layer);
+        model->layers[layer].exempt |= exempt_modules(&pattern, layer);
     }
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/name.h"
 #include "model/read/exempt.h"
 #include "model/read/layers.h"
+#include "model/read/mixed.h"
 
 #include <string.h>
 
@@ -101,11 +102,21 @@ static bool read_group(const struct fields *config, const char *name, const json
     return read_scheme(&scheme, dtype, why);
 }
 
+/* The type of the KV cache, if it is stated. */
+static bool read_kv_scheme(const struct fields *config, struct model *model, struct error *why)
+{
+    const json_t *kv;
+    if (!field_object(config, "kv_cache_scheme", &kv, why)) {
+        return false;
+    }
+    const struct fields scheme = {kv, config->file, "quantization_config.kv_cache_scheme"};
+    return kv == NULL || read_scheme(&scheme, &model->kv, why);
+}
+
 static bool read_compressed(const struct fields *config, struct model *model, struct error *why)
 {
-    const json_t *groups, *kv;
-    if (!field_object(config, "config_groups", &groups, why) ||
-        !field_object(config, "kv_cache_scheme", &kv, why)) {
+    const json_t *groups;
+    if (!field_object(config, "config_groups", &groups, why)) {
         return false;
     }
     if (json_object_size(groups) == 0) {
@@ -126,15 +137,15 @@ static bool read_compressed(const struct fields *config, struct model *model, st
         }
         model->weights = dtype;
     }
-    const struct fields scheme = {kv, config->file, "quantization_config.kv_cache_scheme"};
-    return kv == NULL || read_scheme(&scheme, &model->kv, why);
+    return read_kv_scheme(config, model, why);
 }
 
 /* NVIDIA's ModelOpt names its formats, or describes them as compressed-tensors does. */
 static bool read_modelopt(const struct fields *config, struct model *model, struct error *why)
 {
-    static const char *const algorithms[] = {"FP8", "NVFP4", NULL};
-    static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4};
+    static const char *const algorithms[] = {"FP8", "NVFP4", "MIXED_PRECISION", NULL};
+    static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4, DTYPE_FP8};
+    enum { MIXED = 2 };
     const char *name = NULL, *kv = NULL;
     if (!field_text(config, "quant_algo", &name, why) ||
         !field_text(config, "kv_cache_quant_algo", &kv, why)) {
@@ -144,6 +155,9 @@ static bool read_modelopt(const struct fields *config, struct model *model, stru
         if (strcmp(name, algorithms[i]) == 0) {
             model->weights = dtypes[i];
             model->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? DTYPE_FP8 : model->kv;
+            if (i == MIXED) {
+                return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
+            }
             return json_object_get(config->object, "config_groups") == NULL ||
                    read_compressed(config, model, why);
         }

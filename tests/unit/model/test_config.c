@@ -76,6 +76,10 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "quantization_config",
          "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
          "c.json 'quantization_config.modules_to_not_convert' 'model.layers.1.mlp.experts.7'"},
+        {llama, "quantization_config",
+         "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION', 'quantized_layers':"
+         " {'lm_head': {'quant_algo': 'MXFP8'}}}",
+         "c.json 'quantization_config.quantized_layers.lm_head' 'MXFP8' nearest 'FP8'"},
         {llama, "quantization_config", "{'quant_method': 'modelopt', 'quant_algo': 'W4A8_AWQ'}",
          "c.json 'quantization_config.quant_algo' 'W4A8_AWQ'"},
         {llama, "quantization_config",
@@ -399,6 +403,28 @@ static void exemptions_match_whole_components(void **state)
     }
 }
 
+/* Two types, and bf16 for what has none. In layer 1 Q is fp8 and the FFN nvfp4; K has no entry, and
+ * the head is nvfp4: 1000 x 64 values of 4.5 bits. */
+static void mixed_formats_are_those_of_each_module(void **state)
+{
+    (void)state;
+    struct model model = parsed(llama, "quantization_config",
+                                "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION',"
+                                " 'kv_cache_scheme': {'num_bits': 8, 'type': 'float'},"
+                                " 'quantized_layers': {'lm_head': {'quant_algo': 'NVFP4'},"
+                                " 'model.layers.1.self_attn.q_proj': {'quant_algo': 'FP8'},"
+                                " 'model.layers.1.mlp.up_proj': {'quant_algo': 'W4A16_NVFP4'}}}");
+    uint32_t all = BIT(MODULE_COUNT) - 1;
+    assert_int_equal(model.weights, DTYPE_FP8);
+    assert_int_equal(model.narrow, DTYPE_NVFP4);
+    assert_int_equal(model.kv, DTYPE_FP8);
+    assert_int_equal(model.layers[0].exempt, all);
+    assert_int_equal(model.layers[1].exempt, all & ~BIT(MODULE_QUERY) & ~BIT(MODULE_UP));
+    assert_int_equal(model.layers[1].narrow, BIT(MODULE_UP));
+    assert_int_equal(model_edge_weight_bytes(&model), 2 * (1000 * 64 + 64) + 1000 * 64 * 9 / 16);
+    model_release(&model);
+}
+
 static void patterns_of_many_stars_end_soon(void **state)
 {
     (void)state;
@@ -568,6 +594,7 @@ int main(void)
         cmocka_unit_test(biases_follow_their_keys),
         cmocka_unit_test(quantisation_methods_say_type_and_head),
         cmocka_unit_test(exemptions_match_whole_components),
+        cmocka_unit_test(mixed_formats_are_those_of_each_module),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
         cmocka_unit_test(a_quantisation_that_is_not_read_is_refused),

@@ -158,7 +158,7 @@ static void gpus_wait_for_the_fullest_group(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         double visits, visited, all = (double)cases[i].tokens;
         struct model model =
-            load("qwen3-30b-a3b", 1, (struct model_parallel){16, cases[i].groups, 1, false, 0});
+            load("qwen3-30b-a3b", 1, (struct model_parallel){16, cases[i].groups, 1, false, 0, 1});
         struct model_experts got = model_experts_of(&model, &model.layers[0], cases[i].tokens);
         draw_fullest(cases[i].groups, cases[i].tokens, &visits, &visited);
         print_message("# case %zu: %g visits, %g; %g experts, %g\n", i, got.visits * all, visits,
@@ -220,7 +220,7 @@ static void more_skew_reads_fewer_experts(void **state)
         double least = 0;
         for (double skew = 0; skew <= 4; skew += 0.25) {
             struct model model =
-                load("qwen3-30b-a3b", 1, (struct model_parallel){8, groups, 1, false, skew});
+                load("qwen3-30b-a3b", 1, (struct model_parallel){8, groups, 1, false, skew, 1});
             struct model_experts got = model_experts_of(&model, &model.layers[0], 32);
             assert_true(got.unread >= least - 1e-12 && got.unread <= 1);
             assert_true(got.visits >= 8.0 / groups - 1e-9 && got.visits <= CHOSEN + 1e-9);
@@ -281,8 +281,8 @@ static bool same_operators(const struct model *a, const struct model *b)
 static void ranks_of_a_dense_model_are_replicas(void **state)
 {
     (void)state;
-    struct model alone = load("llama-3-8b", 2, (struct model_parallel){1, 1, 1, false, 0});
-    struct model ranks = load("llama-3-8b", 2, (struct model_parallel){4, 1, 1, false, 0});
+    struct model alone = load("llama-3-8b", 2, (struct model_parallel){1, 1, 1, false, 0, 1});
+    struct model ranks = load("llama-3-8b", 2, (struct model_parallel){4, 1, 1, false, 0, 1});
     struct model_exchange one[MODEL_MOST_EXCHANGES], all[MODEL_MOST_EXCHANGES];
     assert_true(same_operators(&alone, &ranks));
     assert_int_equal(model_weight_bytes(&alone), model_weight_bytes(&ranks));
@@ -317,41 +317,41 @@ static void exchanges_are_as_worked_out(void **state)
         uint32_t layer;
         struct model_exchange expected[MODEL_MOST_EXCHANGES + 1];
     } cases[] = {
-        {1, {1, 1, 1, false, 0}, 0, {{0}}},
+        {1, {1, 1, 1, false, 0, 1}, 0, {{0}}},
         {2,
-         {1, 2, 1, false, 0},
+         {1, 2, 1, false, 0, 1},
          0,
          {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW}, {EXCHANGE_ALL_REDUCE, 2, OWN * ROW}}},
         {1,
-         {4, 1, 1, false, 0},
+         {4, 1, 1, false, 0, 1},
          0,
          {{EXCHANGE_ALL_GATHER, 4, 4 * OWN * ROW}, {EXCHANGE_REDUCE_SCATTER, 4, 4 * OWN * ROW}}},
         {2,
-         {4, 8, 1, false, 0},
+         {4, 8, 1, false, 0, 1},
          0,
          {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
           {EXCHANGE_ALL_GATHER, 4, 4 * OWN * ROW},
           {EXCHANGE_REDUCE_SCATTER, 4, 4 * OWN * ROW},
           {EXCHANGE_ALL_REDUCE, 2, OWN * ROW}}},
         {1,
-         {4, 4, 1, true, 0},
+         {4, 4, 1, true, 0, 1},
          0,
          {{EXCHANGE_ALL_TO_ALL, 4, OWN * ROW * 4 * (1 - out4)},
           {EXCHANGE_ALL_TO_ALL, 4, OWN * ROW * 4 * (1 - out4)}}},
         {2,
-         {4, 8, 1, true, 0},
+         {4, 8, 1, true, 0, 1},
          0,
          {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
           {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
           {EXCHANGE_ALL_TO_ALL, 8, OWN * ROW / 2 * 8 * (1 - out8)},
           {EXCHANGE_ALL_GATHER, 2, OWN * ROW}}},
-        {2, {4, 8, 1, true, 0}, 48, {{EXCHANGE_ALL_GATHER, 2, OWN * 2.0 * 151936}}},
-        {1, {4, 4, 1, false, 0}, 48, {{0}}},
-        {1, {1, 1, 4, false, 0}, 10, {{0}}},
-        {1, {1, 1, 4, false, 0}, 11, {{EXCHANGE_SEND, 2, OWN * ROW}}},
-        {1, {1, 1, 4, false, 0}, 47, {{0}}},
+        {2, {4, 8, 1, true, 0, 1}, 48, {{EXCHANGE_ALL_GATHER, 2, OWN * 2.0 * 151936}}},
+        {1, {4, 4, 1, false, 0, 1}, 48, {{0}}},
+        {1, {1, 1, 4, false, 0, 1}, 10, {{0}}},
+        {1, {1, 1, 4, false, 0, 1}, 11, {{EXCHANGE_SEND, 2, OWN * ROW}}},
+        {1, {1, 1, 4, false, 0, 1}, 47, {{0}}},
         {2,
-         {2, 2, 2, false, 0},
+         {2, 2, 2, false, 0, 1},
          23,
          {{EXCHANGE_ALL_REDUCE, 2, OWN * ROW},
           {EXCHANGE_ALL_GATHER, 2, 2 * OWN * ROW},
@@ -374,6 +374,47 @@ static void exchanges_are_as_worked_out(void **state)
     }
 }
 
+/* DeepSeek-V3 on 8 GPUs: 16 heads and 1152 bytes of a token each. Four parts keep a quarter, and
+ * two rows gather queries of 576 of 64 heads, their logarithms from each of four, and scatter
+ * outputs of 512, before the all-reduce of 7168. FLOPs of attention stay. */
+static void tokens_are_divided_among_gpus_with_equal_heads(void **state)
+{
+    (void)state;
+    struct model whole = load("deepseek-v3", 8, (struct model_parallel){1, 1, 1, false, 0, 1});
+    struct model parts = load("deepseek-v3", 8, (struct model_parallel){1, 1, 1, false, 0, 4});
+    struct model_exchange all[MODEL_MOST_EXCHANGES];
+    struct model_operator one[MODEL_MOST_OPERATORS], four[MODEL_MOST_OPERATORS];
+    assert_int_equal(model_layer_kv_bytes(&whole, 0, 1000), 1152000);
+    assert_int_equal(model_layer_kv_bytes(&parts, 0, 1000), 288000);
+    assert_int_equal(model_weight_bytes(&parts), model_weight_bytes(&whole));
+    assert_int_equal(model_exchanges(&parts, 0, model_rows(&parts, 2), all), 5);
+    static const struct model_exchange expected[] = {
+        {EXCHANGE_ALL_GATHER, 4, 2 * 64 * 576 * 2},
+        {EXCHANGE_ALL_GATHER, 4, 2 * 64 * 4 * 4},
+        {EXCHANGE_REDUCE_SCATTER, 4, 2 * 64 * 512 * 2},
+        {EXCHANGE_ALL_REDUCE, 8, 2 * 7168 * 2},
+    };
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_int_equal(all[i].kind, expected[i].kind);
+        assert_int_equal(all[i].gpus, expected[i].gpus);
+        assert_true(all[i].bytes == expected[i].bytes);
+    }
+    size_t count = model_operators(&whole, 0, 2, 2000, one);
+    assert_int_equal(count, model_operators(&parts, 0, 2, 2000, four));
+    for (size_t i = 0; i < count; i++) {
+        bool attends = strcmp(one[i].name, "attention") == 0;
+        assert_true(one[i].flops == four[i].flops);
+        assert_true(one[i].rows * (attends ? 4 : 1) == four[i].rows);
+        assert_int_equal(one[i].weight_bytes, four[i].weight_bytes);
+        if (attends) { /* the KV of 2000 tokens, and Q and the output of 16 or 64 heads */
+            assert_int_equal(one[i].data_bytes, 2000 * 1152 + 2 * 2 * 16 * (576 + 512));
+            assert_int_equal(four[i].data_bytes, 2000 * 288 + 2 * 2 * 64 * (576 + 512));
+        }
+    }
+    model_release(&whole);
+    model_release(&parts);
+}
+
 /* ---- what cannot be ------------------------------------------------------------------------- */
 
 static void senseless_shares_are_refused(void **state)
@@ -384,18 +425,21 @@ static void senseless_shares_are_refused(void **state)
         struct model_parallel parallel;
         const char *found, *expected;
     } cases[] = {
-        {"llama-3-8b", 1, {1, 1, 5, false, 0}, "pipeline_parallel is 5", "model's 32 layers"},
-        {"llama-3-8b", 2, {1, 2, 1, false, 0}, "no experts to share", "no expert_parallel"},
-        {"llama-3-8b", 1, {1, 1, 1, false, 1}, "no experts to share", "or expert_skew"},
-        {"qwen3-30b-a3b", 2, {2, 3, 1, false, 0}, "expert_parallel is 3", "which is 4"},
-        {"qwen3-30b-a3b", 1, {256, 256, 1, false, 0}, "expert_parallel is 256", "which is 256"},
-        {"qwen3-30b-a3b", 1, {4, 2, 1, true, 0}, "all-to-all", "expert_parallel 4"},
-        {"qwen3-30b-a3b", 4, {1, 4, 1, true, 0}, "all-to-all", "data_parallel above 1"},
+        {"llama-3-8b", 1, {1, 1, 5, false, 0, 1}, "pipeline_parallel is 5", "model's 32 layers"},
+        {"llama-3-8b", 2, {1, 2, 1, false, 0, 1}, "no experts to share", "no expert_parallel"},
+        {"llama-3-8b", 1, {1, 1, 1, false, 1, 1}, "no experts to share", "or expert_skew"},
+        {"qwen3-30b-a3b", 2, {2, 3, 1, false, 0, 1}, "expert_parallel is 3", "which is 4"},
+        {"qwen3-30b-a3b", 1, {256, 256, 1, false, 0, 1}, "expert_parallel is 256", "which is 256"},
+        {"qwen3-30b-a3b", 1, {4, 2, 1, true, 0, 1}, "all-to-all", "expert_parallel 4"},
+        {"qwen3-30b-a3b", 4, {1, 4, 1, true, 0, 1}, "all-to-all", "data_parallel above 1"},
+        {"qwen3-30b-a3b", 8, {1, 1, 1, false, 0, 4}, "decode_context_parallel is 4", "at most 2"},
+        {"deepseek-v3", 8, {1, 1, 1, false, 0, 3}, "decode_context_parallel is 3", "which is 8"},
+        {"gpt-oss-20b", 16, {1, 1, 1, false, 0, 2}, "layers differ", "keep every token"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model =
-            load(cases[i].name, cases[i].tensor, (struct model_parallel){1, 1, 1, false, 0});
+            load(cases[i].name, cases[i].tensor, (struct model_parallel){1, 1, 1, false, 0, 1});
         struct error why;
         assert_false(model_share(&model, &cases[i].parallel, "--set", 0, &why));
         assert_non_null(strstr(why.found, cases[i].found));
@@ -417,6 +461,7 @@ int main(void)
         cmocka_unit_test(stages_hold_their_layers),
         cmocka_unit_test(ranks_of_a_dense_model_are_replicas),
         cmocka_unit_test(exchanges_are_as_worked_out),
+        cmocka_unit_test(tokens_are_divided_among_gpus_with_equal_heads),
         cmocka_unit_test(senseless_shares_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
