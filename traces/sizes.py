@@ -33,7 +33,7 @@ PUBLISHED = {
     'Qwen2.5-14B': (14.77, {'30%': [.931, .931, .934, .931]}),
 }
 
-SIZES = 0.5, 1, 3, 8, 14, 32, 70, 405
+SIZES = 0.5, 1, 3, 8, 32, 70, 405
 
 
 def recorded_hits(program, name, cache):

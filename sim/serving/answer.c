@@ -9,7 +9,6 @@
 #include "scenario/ensemble.h"
 #include "serve/server_engine.h"
 #include "serving/families.h"
-
 #include "serving/model_size.h"
 #include "serving/rejected_drafts.h"
 #include "serving/serving.h"
