@@ -16,8 +16,11 @@ octaves being log2 of context / fitted context. Texts vary about their model and
 vary about a common mean: one-way random effects, with variances by the usual analysis of variance (Searle, Casella,
 McCulloch, "Variance Components", 1992, chapter 3).
 
-- Another text. The centre is the twin, moved by the mean residual of the model's own recordings at the fitted context;
-  the variance is that of a text times 1 + 1 / own texts.
+- Another text of a model with at least LEAST_TEXTS texts at the fitted context, shipped rows and own recordings together.
+  Families differ in how far their texts lie apart, so the model's own texts count alone: the centre is their mean
+  logit, the variance that of these texts times 1 + 1 / texts.
+- Another text of any other model. The centre is the twin, moved by the mean residual of the model's own recordings at
+  the fitted context; the variance is that of a text, over the texts of all models, times 1 + 1 / own texts.
 - Another context. Besides, the slope: the common mean, or with own recordings of other contexts their mean, weighted by
   its precision against that of a new model. Longer and shorter contexts are learned apart: a twin extrapolates to the
   longer ones only.
@@ -40,6 +43,7 @@ from dataclasses import dataclass, field
 
 CHANCE = 0.8
 SELECTION = 0.1
+LEAST_TEXTS = 8  # tell the spread between texts of one model
 LEAST_SHARE = 0.0005  # closer to 0 or 1 counts as this: masses are recorded in steps, hits counted
 ROWS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "twins.json")
 
@@ -140,6 +144,14 @@ def learned(shipped, own):
     return rows if own[0].model in models_of(shipped) else rows + [own]
 
 
+def texts_of(shipped, own):
+    """The rows of the own model's texts at the fitted context; of a text that was recorded, the own one."""
+    rows = [row for row in own if row.context == row.fitted]
+    recorded = {row.text for row in rows}
+    return rows + [row for row in shipped if row.model == own[0].model and row.fitted == own[0].fitted
+                   and start_of(shipped, row) is row and row.text not in recorded]
+
+
 def own_level(own, figure):
     residuals = [row.residual(figure) for row in own if row.context == row.fitted]
     return sum(residuals) / len(residuals), len(residuals)
@@ -167,9 +179,14 @@ def band_text(shipped, own, figure, context, twin):
     x = math.log2(context / own[0].fitted)
     families = learned(shipped, own)
     texts = Groups([[row.residual(figure) for row in rows if start_of(rows, row) is row] for rows in families])
+    level, count = own_level(own, figure)
+    known = texts_of(shipped, own)
+    if len(known) >= LEAST_TEXTS:
+        base = logit(own[0].twin[figure])
+        texts = Groups([[logit(row.was[figure]) - base for row in known]])
+        level, count = texts.mean, len(known)
     if texts.freedom == 0:
         return None
-    level, count = own_level(own, figure)
     centre = logit(twin) + level
     terms = [(texts.within() * (1 + 1 / count), texts.freedom)]
     if x != 0:

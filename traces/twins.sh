@@ -2,11 +2,11 @@
 # What traces/twin_bands.py learns its bands from, and whether they hold.
 #
 #   traces/twins.sh rows [FOLDER]     writes traces/twins.json to standard output
-#   traces/twins.sh held [FOLDER]     prints the table of README.md: bands against a text left out
+#   traces/twins.sh held [FOLDER]     prints the tables of README.md: bands against texts left out
 #
 # For each family, a profile is fitted to its shipped recording of the policy manual, and recordings
 # of other texts and contexts are compared with its twin. They are kept in FOLDER (default
-# build/twins) and made where they are missing, two hours on 2 cores. What recording needs comes from
+# build/twins) and made where they are missing, four hours on 2 cores. What recording needs comes from
 # capture/prepare.sh.
 set -euo pipefail
 
@@ -45,12 +45,14 @@ declare -A text_of=( # package, text, first byte
     [netrw]='vim-runtime /usr/share/vim/vim90/autoload/netrw.vim 100000'
     [anarchy]='anarchism /usr/share/doc/anarchism/html/secH3.html 20000'
 )
-# Those of policy and jquery at 3840 tokens ship. The texts that are left out were chosen, and their list
-# kept, before any of them was recorded; no rule or row was changed after they were judged.
+# Those of policy and jquery at 3840 tokens ship. The texts that are judged were chosen, and their list
+# kept, before any of them was recorded; no rule or row was changed after they were judged. Others that
+# no row knows were looked at before.
 learned='libpng-3840 slang-3840 policy-1920 policy-7680 devref-3840 unicode-3840 songs-3840 server-3840'
 declare -A learned_too=([gemma-3-270m]='jquery-1920 jquery-7680') # the quickest to record
-left_out='tarfile-3840 tarfile-7680 perldiag-3840 jargon-3840 monspeak-3840 pciids-3840 perlfaq-3840
-          simple-3840 usr41-3840 netrw-3840 anarchy-3840'
+judged='jargon monspeak pciids perlfaq simple usr41 netrw anarchy'
+seen='tarfile perldiag'
+left_out="$(printf '%s-3840 ' $judged $seen)$(printf '%s-7680 ' $judged tarfile)"
 
 record_missing() { # MODEL TEXT-CONTEXT
     local out=$folder/$1-$2.swt package text offset
@@ -100,36 +102,7 @@ to_judge() { printf '%s\n' $left_out $learned ${learned_too[$1]:-} | grep -v -e 
 print_held() {
     for model in $families; do
         compare "$model" "$(to_judge "$model")" --check "$model-code"
-    done | PYTHONPATH=$root/traces python3 -B -c '
-import json, sys
-from twin_bands import judge, load_rows, row_of
-
-def cells(shipped, own, report):
-    """The figures outside their bands; two cells: their number, the points of the widest of hits."""
-    judged = {name: value for name, value in judge(shipped, own, report).items() if not name.startswith("cosine")}
-    if not judged:
-        return [], ["no bands", ""]
-    outside = [name for name, (_, is_outside) in judged.items() if is_outside]
-    widest = max(100 * (band[1] - band[0]) for name, (band, _) in judged.items() if name.startswith(("lru", "fifo")))
-    return outside, [str(len(outside)), f"{widest:.1f}"]
-
-print("| model | text, context | outside, of 20 | widest of hits |"
-      " without its rows: outside | widest |")
-print("|---" * 6 + "|")
-shipped = load_rows()
-for report in map(json.loads, sys.stdin):
-    if report["fitted"]:
-        own = [row_of(report)]
-        continue
-    others = [row for row in shipped if row.model != report["model"]]
-    outside, held = cells(shipped, own, report)
-    text, model = report["text"].split(".")[0], report["model"]
-    if text not in sys.argv[1]:
-        outside, held = [], ["", ""]  # the bands were learned from it
-    print("|", " | ".join([model, text + ", " + str(report["context"]), *held, *cells(others, own, report)[1]]), "|")
-    if outside:
-        print(model, text, "outside:", ", ".join(outside), file=sys.stderr)
-' "$left_out"
+    done | python3 -B "$root/traces/twin_held.py" $judged -- $seen
 }
 
 case ${1:-} in

@@ -3,6 +3,7 @@
 #include "base/named.h"
 #include "base/text.h"
 #include "decode/replay/replay.h"
+#include "serve/requests/requests.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -72,9 +73,22 @@ static bool has_steps(const struct trace *trace, const struct setup *setup, stru
                      (long long)recorded);
 }
 
+/* A server's sequences are at least as long as the shortest prompt; of a selection in tokens, their
+ * share of the context is the largest there. 0: there are no requests. */
+static uint64_t shortest_prompt(const struct point *point)
+{
+    uint64_t shortest = 0;
+    for (size_t i = 0; point->requests != NULL && i < point->requests->count; i++) {
+        uint64_t prompt = point->requests->all[i].prompt;
+        shortest = shortest == 0 || prompt < shortest ? prompt : shortest;
+    }
+    return shortest;
+}
+
 bool ensemble_suffices(const struct point *point, struct error *why)
 {
     const struct setup *setup = &point->setup;
+    uint64_t prompt = shortest_prompt(point);
     for (uint32_t i = 0; i < point->family_count; i++) {
         const struct trace *trace = point->families[i].trace;
         if (!has_steps(trace, setup, why)) {
@@ -85,6 +99,10 @@ bool ensemble_suffices(const struct point *point, struct error *why)
             if (!keeps_enough(trace, &own, why)) {
                 return false;
             }
+        }
+        struct setup shortest = setup_at(setup, prompt);
+        if (prompt > 0 && !keeps_enough(trace, &shortest, why)) {
+            return false;
         }
     }
     return true;

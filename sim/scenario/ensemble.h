@@ -27,7 +27,7 @@ extern const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES];
 bool ensemble_open(struct sources *sources, struct point *out, struct error *why);
 
 /* Do all recordings have the steps that the setup asks for, and do their rows keep what its heads
- * want? If not, `why` says what is missing. */
+ * want, for a server at its shortest prompt, too? If not, `why` says what is missing. */
 bool ensemble_suffices(const struct point *point, struct error *why);
 
 /* "recordings of three small models (SmolLM2-135M, ...) carried to 131072 tokens". */

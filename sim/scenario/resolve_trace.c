@@ -3,9 +3,8 @@
  *
  * If the scenario names none, the model's own shipped recording is used; otherwise the ensemble of
  * recordings of small models, carried to this one. If these have fewer steps or keep less than the
- * run needs, and for a server, which reads its steps off one surface, a trace is generated at full
- * geometry from the shipped profile; and if that cannot be done, one small model's recording is
- * used. */
+ * run needs, a trace is generated at full geometry from the shipped profile; and if that cannot be
+ * done, one small model's recording is used. */
 #include "scenario/resolve_trace.h"
 
 #include "base/array.h"
@@ -306,9 +305,6 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     struct error reason;
     if (find_shipped(&named_trace, out->model.name, path)) {
         return resolve_trace_open_named(root, NULL, out->model.name, sources, out, why);
-    }
-    if (point_serves(point)) {
-        return open_generated(root, sources, out, why);
     }
     if (!ensemble_open(sources, point, why) || ensemble_suffices(point, &reason)) {
         return point->family_count > 0;

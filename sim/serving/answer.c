@@ -9,6 +9,7 @@
 #include "scenario/ensemble.h"
 #include "serve/server_engine.h"
 #include "serving/families.h"
+#include "serving/model_size.h"
 #include "serving/rejected_drafts.h"
 #include "serving/serving.h"
 #include "serving/serving_outcome.h"
@@ -234,6 +235,14 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
             result_text(result, COLUMN_TRACE_SOURCE, text, why));
 }
 
+/* Hits of small models say little about a large one. */
+static void note_size(const struct model *model, struct result *result)
+{
+    double least, most, parameters = model_size_of(model);
+    model_size_hits(parameters, &least, &most);
+    result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+}
+
 /* The answer's result of those of its members. */
 static bool serving_answer_combine(struct answer *answer, struct result *out, struct error *why)
 {
@@ -251,6 +260,7 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
+        note_size(&point->setup.model, out);
     }
     note_threshold(point, results, answer->count, out);
     ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,

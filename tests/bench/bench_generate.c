@@ -69,9 +69,12 @@ static void compare_versions(const struct trace_profile_head *head)
 {
     enum { UNITS = 1 << 17, STEPS = 16 };
     struct latent latent;
-    latent_init(&latent, head, 1, 0, STEPS);
+    const struct latent_keys keys = {.head = 1, .layer = 2};
+    const struct profile_locality alone = {.alike = 0};
+    latent_init(&latent, head, &keys, 0, STEPS);
     const struct candidates asked = {.head = head,
                                      .latent = &latent,
+                                     .locality = &alone,
                                      .first_octave = 6,
                                      .key = 1,
                                      .context = UNITS,

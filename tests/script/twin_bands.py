@@ -40,6 +40,17 @@ def another_text_lies_about_the_own_recording():
     is_band(band_text(SHIPPED, OWN, "f", 1000, .6), .3 + math.log(1.5), T_2 * math.sqrt(.1))
 
 
+def a_model_of_eight_texts_has_a_spread_of_its_own():
+    """Logits of 1, 0, ... 1, 0, about a mean of .5: the variance is 8 * .25 / 7, times 1 + 1/8; the twin does not count.
+    The quantile of t with 7 degrees of freedom is 1.41492. With seven texts, those of all models count as before."""
+    shipped = SHIPPED + [row("own", str(text), 1000, text % 2) for text in range(1, 8)]
+    own = [Row("own", "0", 1000, 1000, {"f": .5}, {"f": .7})]
+    is_band(band_text(shipped, own, "f", 1000, .7), .5, 1.41492 * math.sqrt(2 / 7 * 1.125))
+    own[0].text = "1"  # takes the place of the shipped row: seven texts
+    low, high = band_text(shipped, own, "f", 1000, .7)
+    assert abs(low + high - 1) < 1e-9  # about the own recording alone
+
+
 def another_context_adds_slopes():
     """Slopes: within models (4 * .01) / 2 = .02; mean square of their means 4 * .04 = .16, so between models
     (.16 - .02) / 2 = .07, times 1 + 1/2; the common slope is 0. Degrees of freedom by Satterthwaite:
@@ -65,7 +76,8 @@ def without_texts_there_is_no_band():
     is_band(band_text([], own, "f", 1000, .5), .2, T_1 * math.sqrt(.02 * 1.5))
 
 
-checks = [quantiles_are_those_of_a_table, another_text_lies_about_the_own_recording, another_context_adds_slopes,
+checks = [quantiles_are_those_of_a_table, another_text_lies_about_the_own_recording,
+          a_model_of_eight_texts_has_a_spread_of_its_own, another_context_adds_slopes,
           another_model_lies_about_all, without_texts_there_is_no_band]
 failed = 0
 print(f"1..{len(checks)}")

@@ -5,6 +5,7 @@
 #include "base/named.h"
 #include "base/units.h"
 #include "decode/mechanisms.h"
+#include "policy/policy.h"
 #include "hardware/profile.h"
 #include "model/model.h"
 #include "trace/generate/profile.h"
@@ -42,8 +43,19 @@ static const struct frame_column system_columns[] = {
     {.title = "system"},
     {.title = "available"},
     {.title = "lossless"},
+    {.title = "good for"},
     {.title = "what it is", .wrap = true},
 };
+
+/* As recorded decodes say (traces/README.md, "Questions about something far back"): what drops KV
+ * keeps as much attention mass as others while a text goes on, as in a chat, and less where a
+ * question goes back. Of a policy that chooses what the CPU attends to, none was recorded. */
+static const char *system_use(const struct mechanisms *mechanisms)
+{
+    bool chooses = mechanisms_offload(mechanisms) && mechanisms->policy->chooses_own;
+    bool lossy = strcmp(mechanisms_lossless(mechanisms), "lossy") == 0;
+    return !lossy ? "all" : !chooses ? "questions" : mechanisms_drop(mechanisms) ? "chat" : "-";
+}
 
 static bool add_system(struct frame *frame, const char *name, const char *part, struct error *why)
 {
@@ -55,8 +67,9 @@ static bool add_system(struct frame *frame, const char *name, const char *part, 
     node_destroy(at);
     const char *where = info.reference ? "to compare with, not to serve with" : info.where;
     if (ok) {
-        frame_add(frame, (const char *[]){name, info.available, info.lossless}, 3);
-        frame_textf(frame, 3, "%s (%s)%s%s", info.summary, info.paper, where[0] != '\0' ? "; " : "",
+        const char *use = system_use(&mechanisms);
+        frame_add(frame, (const char *[]){name, info.available, info.lossless, use}, 4);
+        frame_textf(frame, 4, "%s (%s)%s%s", info.summary, info.paper, where[0] != '\0' ? "; " : "",
                     where);
     }
     return ok;

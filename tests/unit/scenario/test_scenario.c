@@ -235,15 +235,27 @@ static void recording_of_all_layers_that_grow_is_the_models_own(void **state)
     }
 }
 
-/* A server reads its steps off a surface of one trace. */
-static void a_server_has_one_trace(void **state)
+/* A server takes the ensemble, too, unless a selection in tokens is more of the shortest prompt than
+ * the recordings keep. */
+static void a_server_has_the_ensemble_if_it_suffices(void **state)
 {
+    static const struct {
+        const char *system, *workload, *trace, *fault;
+    } cases[] = {
+        {"system=vllm", "workload=conversations", "ensemble", ""},
+        {"system=retroinfer", "workload=synthetic:prompt=3000,output=10", "ensemble", ""},
+        {"system=hisparse", "workload=synthetic:prompt=10300,output=10", "ensemble", ""},
+        {"system=hisparse", "workload=synthetic:prompt=9000,output=10", "llama-3-8b-like",
+         "a selection of 22.7 %"},
+    };
     (void)state;
-    struct point point = POINT("trace=", "context=", "system=vllm", "workload=conversations");
-    assert_string_equal(point.setup.trace_name, "llama-3-8b-like");
-    assert_int_equal(point.family_count, 0);
-    assert_string_equal(point.setup.trace_fault, "");
-    point_release(&point);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct point point = POINT("trace=", "context=", cases[i].system, cases[i].workload);
+        print_message("# %s %s\n", cases[i].system, cases[i].workload);
+        assert_string_equal(point.setup.trace_name, cases[i].trace);
+        assert_non_null(strstr(point.setup.trace_fault, cases[i].fault));
+        point_release(&point);
+    }
 }
 
 static void tokens_may_be_counted_in_powers_of_1024(void **state)
@@ -853,7 +865,7 @@ int main(void)
         cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
         cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
         cmocka_unit_test(recording_of_all_layers_that_grow_is_the_models_own),
-        cmocka_unit_test(a_server_has_one_trace),
+        cmocka_unit_test(a_server_has_the_ensemble_if_it_suffices),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(assumed_ledgers_are_read),
