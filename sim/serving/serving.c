@@ -179,6 +179,7 @@ static void add_totals(const struct serving *serving, const struct serving_group
         const struct server_totals *totals = &group->totals[i];
         all->blocks += serving->memory.prefix.gpu_blocks;
         all->crossed_blocks += totals->swapped_blocks;
+        prefix_moved_add(all->moved, group->caches[i]);
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             struct prefix_counts blocks = prefix_counts(group->caches[i], k);
             all->crossed_blocks +=
@@ -327,11 +328,12 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     if (!serving->point->workload.timed) {
         return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
                               serving->context, &found, why) &&
-               serving_write_found(point, &found, result, why);
+               serving_write_found(point, &serving->memory, &found, result, why);
     }
     totals = (struct serving_totals){.crossed_blocks = 0};
     bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&
-              serving_write_times(point, &serving->requests, serving->served, &totals, result, why);
+              serving_write_times(point, &serving->memory, &serving->requests, serving->served,
+                                  &totals, result, why);
     series_release(&totals.series);
     return ok;
 }

@@ -13,8 +13,10 @@
  *                      │ saves: when a block has arrived in the tier above, or is evicted there
  *     tier 2  disk     ▼
  *
- * A block that a request finds counts as used in every tier that has it. Its load passes the tiers
- * above the nearest of those, which keep it if they have room or evict for it.
+ * A block that a request finds counts as used in every tier that has it. A tier that `takes_loads`
+ * keeps what is loaded through it from below, if it has room or can evict for it. A block that is
+ * offered to a tier that has it is offered to the tier below, too, if that takes all that arrives:
+ * with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
  *
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
  * only after it has arrived, and the GPU keeps it until then; the caller says when
@@ -41,6 +43,7 @@ struct prefix_tier {
     uint64_t blocks;
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
+    bool takes_loads;                 /* keeps what is loaded through it from tiers below */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */
@@ -62,8 +65,10 @@ struct prefix_options {
                                 of one remembers blocks that it has evicted */
     bool pins;            /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
-    const double *worth_ns; /* by block of a prompt: what it is worth to find all in front of it in
-                               a lower tier; for prefix_replay.h, borrowed. NULL: nothing */
+    /* For prefix_replay.h: time of computing a prompt's first blocks, by their number, borrowed
+     * (NULL: unknown), and of loading one block from a tier. */
+    const double *compute_ns;
+    double load_ns[PREFIX_MOST_TIERS];
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;

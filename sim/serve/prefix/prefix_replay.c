@@ -31,10 +31,27 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
 static double found_worth(const struct prefix_options *options, const struct prefix_match *match)
 {
     uint64_t gpu = match->found[0] / options->block_tokens, all = gpu;
+    double load_ns = 0;
     for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
-        all += match->found[k] / options->block_tokens;
+        uint64_t blocks = match->found[k] / options->block_tokens;
+        all += blocks;
+        load_ns += (double)blocks * options->load_ns[k];
     }
-    return options->worth_ns != NULL ? options->worth_ns[all] - options->worth_ns[gpu] : 0;
+    return options->compute_ns != NULL
+               ? options->compute_ns[all] - options->compute_ns[gpu] - load_ns
+               : 0;
+}
+
+void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
+                      const struct prefix_cache *cache)
+{
+    const struct prefix_census census = prefix_census(cache);
+    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+        const struct prefix_counts counts = prefix_counts(cache, k);
+        moved[k].loaded += counts.loaded;
+        moved[k].saved += counts.saved;
+        moved[k].held += census.of[k].blocks.known;
+    }
 }
 
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
@@ -66,10 +83,7 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
             totals->too_long++;
         }
     }
-    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
-        totals->loaded += prefix_counts(cache, k).loaded;
-        totals->saved += prefix_counts(cache, k).saved;
-    }
+    prefix_moved_add(totals->moved, cache);
     bool ok = prefix_check(cache, why);
     prefix_cache_destroy(cache);
     return ok;

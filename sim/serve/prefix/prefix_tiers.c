@@ -139,8 +139,8 @@ static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
     return tiers->options->lower[k - 1].write;
 }
 
-/* Touch a block that the tier has, or save one that it lacks; behind it goes to the tier below, if
- * that wants all that has arrived here. */
+/* Touch a block that the tier has, or save one that it lacks. It is offered to the tier below, too,
+ * if that wants all that has arrived here. */
 static void offer(struct prefix_lower *lower, uint32_t id);
 
 static void arrive(struct prefix_lower *lower, uint32_t id)
@@ -156,6 +156,9 @@ static void arrive(struct prefix_lower *lower, uint32_t id)
 static void offer(struct prefix_lower *lower, uint32_t id)
 {
     if (!block_store_offer(lower->store, id)) {
+        if (tier_has(lower, id)) {
+            arrive(lower, id);
+        }
         return;
     }
     lower->counts.saved++;
@@ -198,7 +201,9 @@ void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = prefix_tiers_source(tiers, id); k > 1; k--) {
-        block_store_offer(tiers->lower[k - 1].store, id);
+        if (tiers->options->lower[k - 2].takes_loads) {
+            block_store_offer(tiers->lower[k - 1].store, id);
+        }
     }
 }
 

@@ -82,7 +82,7 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
 /* The block counts as used in every lower tier that has it. */
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id);
 
-/* The block on its way to the GPU passes the tiers above its source. */
+/* The block on its way to the GPU passes the tiers above its source, some of which take it. */
 void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id);
 
 /* Queue a save of the block to tier 1 that does not cross (see `saves`). */

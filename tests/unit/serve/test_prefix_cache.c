@@ -51,8 +51,8 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
     options.lower[0].policy = policy_find("lru", NULL, 0, &why);
     assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.found[1], 10 * BLOCK);
-    assert_int_equal(totals.loaded, 10);
-    assert_int_equal(totals.saved, 8);
+    assert_int_equal(totals.moved[1].loaded, 10);
+    assert_int_equal(totals.moved[1].saved, 8);
 
     /* and one too small for any */
     options.gpu_blocks = 6;

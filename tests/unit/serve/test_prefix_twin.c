@@ -34,7 +34,7 @@ struct twin_tier {
     struct list list;
     struct under_way loads, saves;
     uint64_t blocks, loaded, saved;
-    bool evicts, takes_evicted;
+    bool evicts, takes_evicted, takes_loads;
 };
 
 struct twin {
@@ -194,6 +194,9 @@ static void arrive(struct twin *twin, uint32_t k, uint64_t name)
 static bool tier_offer(struct twin *twin, uint32_t k, uint64_t name)
 {
     if (!put(twin, k, name)) {
+        if (find(&twin->tier[k].list, name) >= 0 && !is_saving(&twin->tier[k], name)) {
+            arrive(twin, k, name);
+        }
         return false;
     }
     twin->tier[k].saved++;
@@ -356,7 +359,9 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
     }
     for (uint64_t block = found; block-- > 0;) {
         for (uint32_t k = source[block]; k > 1; k--) {
-            put(twin, k - 1, name_of(requests, index, block));
+            if (twin->tier[k - 1].takes_loads) {
+                put(twin, k - 1, name_of(requests, index, block));
+            }
         }
     }
     for (uint64_t i = 0; i < blocks - in[0]; i++) {
@@ -548,9 +553,12 @@ static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, cons
         struct prefix_tier *tier = &options.lower[k - 1];
         tier->blocks = 1 + gsl_rng_uniform_int(random, lower > 1 ? 20 * k : 100);
         tier->policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
+        tier->takes_loads = gsl_rng_uniform_int(random, 3) > 0;
         tier->write = k == 1 ? write : evicted ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
-        twin.tier[k] = (struct twin_tier){
-            .blocks = tier->blocks, .evicts = policy != NULL, .takes_evicted = evicted};
+        twin.tier[k] = (struct twin_tier){.blocks = tier->blocks,
+                                          .evicts = policy != NULL,
+                                          .takes_evicted = evicted,
+                                          .takes_loads = tier->takes_loads};
     }
     struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
     assert_non_null(cache);
