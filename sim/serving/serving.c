@@ -12,6 +12,7 @@
 #include "serving/serving_memory.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_replay.h"
+#include "serving/serving_tiers.h"
 #include "serving/step_cost.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ struct serving_group {
     struct prefix_cache **caches;
     struct server_totals *totals;
     struct balancer *balancer; /* NULL: requests were routed before */
+    struct prefix_pool *pool;  /* that their caches share; NULL: none */
 };
 
 /* The engine's. Ranks that share experts have an API process each. */
@@ -141,11 +143,17 @@ static bool group_create(struct serving_group *group, struct serving *serving, u
     if (group->servers == NULL || group->caches == NULL || group->totals == NULL) {
         return false;
     }
+    if (serving_tiers_shared(serving->point) &&
+        (group->pool = prefix_pool_create(&serving->memory.prefix, &serving->requests, why)) ==
+            NULL) {
+        return false;
+    }
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_options options = server_options(serving, first + i, all);
         struct prefix_options prefix = serving->memory.prefix;
         prefix.server_of = group->routed ? serving->router.server_of : NULL;
         prefix.server = first + i;
+        prefix.pool = group->pool;
         group->caches[i] = prefix_cache_create(&prefix, &serving->requests, why);
         if (group->caches[i] == NULL || (group->servers[i] = server_create(
                                              &options, clock, &serving->requests, group->caches[i],
@@ -166,6 +174,7 @@ static void group_release(struct serving_group *group)
             prefix_cache_destroy(group->caches[i]);
         }
     }
+    prefix_pool_destroy(group->pool);
     free(group->servers);
     free(group->caches);
     free(group->totals);
@@ -179,7 +188,7 @@ static void add_totals(const struct serving *serving, const struct serving_group
         const struct server_totals *totals = &group->totals[i];
         all->blocks += serving->memory.prefix.gpu_blocks;
         all->crossed_blocks += totals->swapped_blocks;
-        prefix_moved_add(all->moved, group->caches[i]);
+        prefix_moved_add(all->moved, group->caches[i], i == 0);
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             struct prefix_counts blocks = prefix_counts(group->caches[i], k);
             all->crossed_blocks +=
@@ -262,10 +271,12 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
-/* Behind a router that sees load, or with sessions, whose turns may be sent to several servers. */
+/* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to several
+ * servers. */
 static bool serve_at_once(const struct serving *serving)
 {
-    return workload_balances(&serving->point->workload) || serving->requests.sessions;
+    return workload_balances(&serving->point->workload) || serving->requests.sessions ||
+           serving_tiers_shared(serving->point);
 }
 
 static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)

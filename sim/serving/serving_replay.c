@@ -3,6 +3,7 @@
 #include "run/shared.h"
 #include "serve/prefix/prefix_curve.h"
 #include "serving/host_worth.h"
+#include "serving/serving_tiers.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
@@ -77,6 +78,11 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
                          const struct requests *requests, struct router *router,
                          struct shared *shared, struct prefix_totals *totals, struct error *why)
 {
+    if (serving_tiers_shared(point)) {
+        *totals = (struct prefix_totals){.requests = 0};
+        return prefix_replay_shared(prefix, requests, router->server_of, router->servers, totals,
+                                    why);
+    }
     if (!prefix_curve_applies(prefix)) {
         return replay_each(prefix, requests, router, totals, why);
     }

@@ -34,6 +34,11 @@ uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
     return tier == TIER_POOL ? all : all * point->workload.replicas / point_servers(point);
 }
 
+bool serving_tiers_shared(const struct point *point)
+{
+    return point->setup.mechanisms.prefix_pool != PREFIX_BELOW_NONE && point_servers(point) > 1;
+}
+
 /* ---- ways -------------------------------------------------------------------------------- */
 
 /* Bytes of a file or object, which each GPU has for itself. */
@@ -46,7 +51,8 @@ static double unit_bytes(const struct point *point)
     return m->prefix_contiguous ? bytes : bytes / model->layer_count;
 }
 
-/* The way between host memory and a tier below it, as one GPU of several has it. */
+/* The way between host memory and a tier below it, as one GPU of several has it. Servers use a pool
+ * all at the same time. */
 static struct place_link lower_link(const struct point *point, enum tier_id tier,
                                     struct trust *trust)
 {
@@ -54,6 +60,10 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
     double bytes = unit_bytes(point), gpus = model_gpus(&point->setup.model);
     enum way_id in = tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
     struct place_link link = place_link_of(profile, in, bytes, gpus, trust);
+    if (tier == TIER_POOL && profile_states(profile, CURVE_POOL_TOTAL)) {
+        double all = profile_value(profile, CURVE_POOL_TOTAL, bytes, trust);
+        link.both = all / (double)point->workload.replicas / gpus;
+    }
     if (tier == TIER_DISK) {
         uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);
         link.there = drive_read_rate(profile, bytes, reads, trust) / gpus;

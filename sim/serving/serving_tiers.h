@@ -31,6 +31,9 @@ struct serving_tiers serving_tiers(const struct mechanisms *mechanisms);
 /* Bytes of a disk for the prefixes of one server, or of the whole pool. */
 uint64_t serving_tiers_room(const struct point *point, enum tier_id tier);
 
+/* Do several servers share a pool? They run in one common time then. */
+bool serving_tiers_shared(const struct point *point);
+
 /* The flows of a GPU's copies. */
 struct serving_ways {
     struct way_shares shares;                                        /* of SERVER_FLOWS */

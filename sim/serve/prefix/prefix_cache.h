@@ -49,21 +49,26 @@ struct prefix_tier {
                                 with LRU hands on what it evicts */
 };
 
+/* A tier that several caches share, each for one of several servers. */
+struct prefix_pool;
+
 struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
     uint64_t gpu_blocks;
     struct prefix_tier lower[PREFIX_MOST_TIERS - 1]; /* [lower_count] tiers 1, 2, ... */
     uint32_t lower_count;
-    uint32_t unit_blocks; /* blocks saved and found below the GPU together, counted from a
+    struct prefix_pool *pool; /* the last of these tiers, which other caches share; borrowed, and
+                                 outlives the cache. NULL: it is this cache's own */
+    uint32_t unit_blocks;     /* blocks saved and found below the GPU together, counted from a
                                 prompt's beginning; 0: 1 */
-    uint32_t least_asked; /* a block is saved once this many requests held it; 0: 1 */
-    bool saves_wait;      /* saves take time: prefix_saved() says when they are done */
-    bool recycles;        /* numbers of blocks that nobody can find again are given anew. Then
+    uint32_t least_asked;     /* a block is saved once this many requests held it; 0: 1 */
+    bool saves_wait;          /* saves take time: prefix_saved() says when they are done */
+    bool recycles;            /* numbers of blocks that nobody can find again are given anew. Then
                                 prefix_id() is for requests that have not ended and, without a
                                 lower tier, for blocks that hashes cover. Does nothing if the policy
                                 of one remembers blocks that it has evicted */
-    bool pins;            /* lower tiers keep blocks that are being copied; not every policy can */
+    bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     /* For prefix_replay.h: time of computing a prompt's first blocks, by their number, borrowed
      * (NULL: unknown), and of loading one block from a tier. */
@@ -88,6 +93,13 @@ struct prefix_match {
     uint32_t found[PREFIX_MOST_TIERS]; /* by the nearest tier that has them */
     uint32_t compute_tokens;
 };
+
+/* A pool for caches with these options, of which `pool` and `server` do not matter here. A block
+ * that one cache saves there is found by all, once it has arrived. `requests` must outlive it. NULL
+ * on failure. */
+struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
+                                       const struct requests *requests, struct error *why);
+void prefix_pool_destroy(struct prefix_pool *pool); /* after its caches; NULL is fine */
 
 struct prefix_cache;
 
@@ -155,9 +167,11 @@ struct prefix_census {
     bool pins;      /* the option; without it `loading` is 0 */
     struct {
         struct block_census blocks;
+        bool shared;      /* a pool's blocks, whichever cache saved them */
         uint64_t saving;  /* on their way here; 0 unless saves take time */
         uint64_t loading; /* on their way from here to the GPU */
-        uint64_t held;    /* references of pending copies, and those of a tier that never evicts */
+        uint64_t held;    /* references of pending copies (of all caches, in a pool), and those of a
+                             tier that never evicts */
     } of[PREFIX_MOST_TIERS];
 };
 struct prefix_census prefix_census(const struct prefix_cache *cache);

@@ -7,8 +7,8 @@
 
 /* ---- orphans -------------------------------------------------------------------------- */
 
-/* Is the block of this number nowhere, and on no way? */
-static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
+/* Is the block of this number nowhere in these tiers, and on no way? */
+static bool tiers_lack(const struct prefix_tiers *tiers, uint32_t id)
 {
     bool gone = !block_pool_knows(tiers->gpu, id);
     for (uint32_t k = 1; gone && k < tiers->count; k++) {
@@ -19,14 +19,27 @@ static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
     return gone;
 }
 
+static void forget_asked(struct prefix_tiers *tiers, uint32_t id)
+{
+    if (tiers->asked != NULL) {
+        tiers->asked[id] = 0;
+    }
+}
+
 /* A tier may have lost its last copy of the block. */
 static void bury(struct prefix_tiers *tiers, uint32_t id)
 {
-    if (!block_numbers_is_orphan(tiers->numbers, id) || !is_gone(tiers, id)) {
+    const struct prefix_pool *pool = tiers->options->pool;
+    bool gone = block_numbers_is_orphan(tiers->numbers, id) && tiers_lack(tiers, id);
+    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
+        gone = gone && tiers_lack(pool->members[i], id);
+    }
+    if (!gone) {
         return;
     }
-    if (tiers->asked != NULL) {
-        tiers->asked[id] = 0;
+    forget_asked(tiers, id);
+    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
+        forget_asked(pool->members[i], id);
     }
     block_numbers_spare(tiers->numbers, id);
 }
@@ -320,6 +333,12 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
     uint32_t most = tiers->numbers->most;
     lower->tiers = tiers;
     lower->number = k;
+    lower->shared = options->pool != NULL && k == options->lower_count;
+    if (lower->shared) {
+        lower->store = options->pool->store;
+        lower->saving = options->pool->saving;
+        return k == 1 || check_hands_on(tier - 1, tier, why);
+    }
     if (options->saves_wait) {
         lower->saving = array_zeroed(most, sizeof *lower->saving, why);
     }
@@ -343,33 +362,129 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
     return ok;
 }
 
+/* Recycle numbers, if the options say so and no policy remembers what it has evicted. */
+static bool recycle(struct block_numbers *numbers, const struct prefix_options *options,
+                    struct error *why)
+{
+    bool forgets = true;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        forgets = forgets && block_store_forgets(options->lower[k].policy);
+    }
+    return !options->recycles || !forgets || numbers->of.runs ||
+           block_numbers_recycle(numbers, why);
+}
+
+static bool pool_join(struct prefix_pool *pool, struct prefix_tiers *tiers, struct error *why)
+{
+    if (!array_reserve(&pool->members, &pool->member_capacity, pool->member_count + 1,
+                       sizeof *pool->members, why)) {
+        return false;
+    }
+    pool->members[pool->member_count++] = tiers;
+    return true;
+}
+
+static void pool_leave(struct prefix_pool *pool, const struct prefix_tiers *tiers)
+{
+    for (size_t i = 0; i < pool->member_count; i++) {
+        if (pool->members[i] == tiers) {
+            pool->members[i] = pool->members[--pool->member_count];
+        }
+    }
+}
+
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why)
 {
     *tiers = (struct prefix_tiers){
         .options = options, .numbers = numbers, .count = options->lower_count + 1};
-    bool forgets = true;
-    for (uint32_t k = 1; k < tiers->count; k++) {
-        forgets = forgets && block_store_forgets(options->lower[k - 1].policy);
-    }
-    if (options->recycles && forgets && !numbers->of.runs && !block_numbers_recycle(numbers, why)) {
-        return false;
-    }
-    return create_all(tiers, why);
+    return (options->pool != NULL || recycle(numbers, options, why)) &&
+           (options->pool == NULL || pool_join(options->pool, tiers, why)) &&
+           create_all(tiers, why);
 }
 
 void prefix_tiers_release(struct prefix_tiers *tiers)
 {
+    if (tiers->options != NULL && tiers->options->pool != NULL) {
+        pool_leave(tiers->options->pool, tiers);
+    }
     block_pool_destroy(tiers->gpu);
     for (uint32_t k = 1; k < tiers->count; k++) {
-        block_store_destroy(tiers->lower[k].store);
-        block_queue_release(&tiers->lower[k].saves);
-        block_queue_release(&tiers->lower[k].loads);
-        free(tiers->lower[k].saving);
+        struct prefix_lower *lower = &tiers->lower[k];
+        block_queue_release(&lower->saves);
+        block_queue_release(&lower->loads);
+        if (!lower->shared) {
+            block_store_destroy(lower->store);
+            free(lower->saving);
+        }
     }
     free(tiers->asked);
     free(tiers->source);
     free(tiers->brought_by);
     free(tiers->loads_of_own);
     *tiers = (struct prefix_tiers){.gpu = NULL};
+}
+
+/* ---- the pool ------------------------------------------------------------------------- */
+
+/* It is the last tier, so nobody takes what it evicts. */
+static void on_shared_evict(uint32_t id, void *context)
+{
+    const struct prefix_pool *pool = context;
+    if (pool->member_count > 0) {
+        bury(pool->members[0], id);
+    }
+}
+
+struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
+                                       const struct requests *requests, struct error *why)
+{
+    struct prefix_pool *pool = array_zeroed(1, sizeof *pool, why);
+    const struct prefix_tier *tier = &options->lower[options->lower_count - 1];
+    const struct block_owners owners = {.requests = requests,
+                                        .block_tokens = options->block_tokens};
+    if (pool == NULL) {
+        return NULL;
+    }
+    bool ok =
+        block_numbers_init(&pool->numbers, &owners, why) && recycle(&pool->numbers, options, why);
+    uint32_t most = pool->numbers.most;
+    if (ok && options->saves_wait) {
+        pool->saving = array_zeroed(most, sizeof *pool->saving, why);
+        ok = pool->saving != NULL;
+    }
+    pool->store = ok ? block_store_create(most, tier->blocks, tier->policy, tier->values,
+                                          options->pins, options->seed, on_shared_evict, pool, why)
+                     : NULL;
+    if (pool->store == NULL) {
+        prefix_pool_destroy(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void prefix_pool_destroy(struct prefix_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    block_store_destroy(pool->store);
+    block_numbers_release(&pool->numbers);
+    free(pool->saving);
+    free(pool->members);
+    free(pool);
+}
+
+uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier)
+{
+    const struct prefix_lower *lower = &tiers->lower[tier];
+    uint64_t held = 0;
+    if (!lower->shared) {
+        return lower->saves.lower + lower->loads.lower;
+    }
+    for (size_t i = 0; i < tiers->options->pool->member_count; i++) {
+        const struct prefix_lower *of = &tiers->options->pool->members[i]->lower[tier];
+        held += of->saves.lower + of->loads.lower;
+    }
+    return held;
 }
