@@ -163,14 +163,17 @@ struct mechanisms {
     int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
-    uint64_t prefix_asked; /* requests that have held a block before it is saved */
-    int prefix_eviction;   /* policy of the host tier: an index of prefix_evictions[] */
-    int prefix_disk;       /* the tier on the server's drives: enum prefix_below */
-    int prefix_pool;       /* the tier in a pool that servers share */
-    uint64_t prefix_reads; /* reads of a drive that are in flight together */
-    int prefix_pins;       /* the host tier does not evict a block that is being copied */
-    uint64_t prefix_unit;  /* tokens that are copied and looked up together; 0: a block */
-    int prefix_contiguous; /* a unit crosses in one transfer, not in one for each layer */
+    uint64_t prefix_asked;      /* requests that have held a block before it is saved */
+    int prefix_eviction;        /* policy of the host tier: an index of prefix_evictions[] */
+    int prefix_disk;            /* the tier on the server's drives: enum prefix_below */
+    int prefix_pool;            /* the tier in a pool that servers share */
+    uint64_t prefix_reads;      /* reads of a drive that are in flight together */
+    uint64_t prefix_disk_asked; /* requests that have held a block before it is written to a disk */
+    uint64_t prefix_least;      /* tokens; fewer are not loaded from tiers below host memory */
+    int prefix_cheaper;         /* load a prefix only as far as that is faster than computing it */
+    int prefix_pins;            /* the host tier does not evict a block that is being copied */
+    uint64_t prefix_unit;       /* tokens that are copied and looked up together; 0: a block */
+    int prefix_contiguous;      /* a unit crosses in one transfer, not in one for each layer */
     int prefix_load;
     int preemption;
 };

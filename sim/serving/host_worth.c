@@ -36,6 +36,7 @@ static void find_load_ns(const struct point *point, const struct step_clock *clo
         way_shares_find(clock->shares, most, rate);
         prefix->load_ns[k] =
             clock->start_ns[k] * transfers / unit + bytes * 1e9 / rate[flow_loaded(k)];
+        prefix->first_ns[k] = clock->first_ns[k];
     }
 }
 

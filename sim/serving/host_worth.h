@@ -18,8 +18,8 @@
  * there anyway. */
 bool host_worth_known(const struct point *point);
 
-/* Set compute_ns of `prefix`, for prompts up to the longest of `requests`, and load_ns. Returns
- * compute_ns, which the caller frees; NULL on failure. */
+/* Set compute_ns of `prefix`, for prompts up to the longest of `requests`, load_ns and first_ns.
+ * Returns compute_ns, which the caller frees; NULL on failure. */
 double *host_worth_find(const struct point *point, struct prefix_options *prefix,
                         const struct requests *requests, const struct run_context *context,
                         struct error *why);

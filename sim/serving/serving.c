@@ -9,6 +9,7 @@
 #include "serve/fleet.h"
 #include "serve/requests/router.h"
 #include "serve/server_engine.h"
+#include "serving/host_worth.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_replay.h"
@@ -25,6 +26,7 @@ struct serving {
     struct requests requests; /* a view of the point's, with its own arrivals; none too long */
     size_t refused;           /* those too long */
     struct serving_memory memory;
+    double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;
     struct served *served;
 };
@@ -321,6 +323,19 @@ static bool check_fit(const struct serving *serving, struct error *why)
     return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
 }
 
+/* Whether to load a prefix or to compute it is decided by the time of both. */
+static bool find_choice(struct serving *serving, struct error *why)
+{
+    struct prefix_options *prefix = &serving->memory.prefix;
+    prefix->cheaper = prefix->cheaper && host_worth_known(serving->point);
+    if (!prefix->cheaper) {
+        return true;
+    }
+    serving->compute_ns =
+        host_worth_find(serving->point, prefix, &serving->requests, serving->context, why);
+    return serving->compute_ns != NULL;
+}
+
 static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
 {
     const struct point *point = serving->point;
@@ -329,7 +344,7 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     struct serving_totals totals;
     if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !serving_route(serving, why) ||
+        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why) ||
         !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
@@ -356,6 +371,7 @@ static bool serving_run_once(const struct point *point, const struct run_context
     bool ok = serving_run_servers(&serving, result, why);
     free(serving.requests.all); /* the rest of the view belongs to the point */
     router_release(&serving.router);
+    free(serving.compute_ns);
     free(serving.served);
     return ok;
 }

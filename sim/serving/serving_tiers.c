@@ -47,8 +47,7 @@ static double unit_bytes(const struct point *point)
     const struct mechanisms *m = &point->setup.mechanisms;
     const struct model *model = &point->setup.model;
     uint64_t tokens = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    double bytes = (double)(tokens * serving_token_bytes(&point->setup)) / model_gpus(model);
-    return m->prefix_contiguous ? bytes : bytes / model->layer_count;
+    return (double)(tokens * serving_token_bytes(&point->setup)) / model_gpus(model);
 }
 
 /* The way between host memory and a tier below it, as one GPU of several has it. Servers use a pool

@@ -44,6 +44,7 @@ struct prefix_tier {
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
     bool takes_loads;                 /* keeps what is loaded through it from tiers below */
+    uint32_t least_asked;             /* below tier 1: as that of the options */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */
@@ -70,10 +71,13 @@ struct prefix_options {
                                 of one remembers blocks that it has evicted */
     bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
-    /* For prefix_replay.h: time of computing a prompt's first blocks, by their number, borrowed
-     * (NULL: unknown), and of loading one block from a tier. */
+    uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */
+    bool cheaper;          /* a prefix is loaded only as far as that is faster than computing it: by
+                              the times below */
+    /* Time of computing a prompt's first blocks, by their number, borrowed (NULL: unknown); of
+     * loading one block from a tier, and what a load from there takes besides. */
     const double *compute_ns;
-    double load_ns[PREFIX_MOST_TIERS];
+    double load_ns[PREFIX_MOST_TIERS], first_ns[PREFIX_MOST_TIERS];
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;

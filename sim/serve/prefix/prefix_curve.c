@@ -48,10 +48,11 @@ struct prefix_curve_pass {
 
 bool prefix_curve_applies(const struct prefix_options *options)
 {
-    bool applies = options->lower_count > 0 && options->least_asked <= 1;
+    bool applies = options->lower_count > 0 && options->least_asked <= 1 &&
+                   options->least_blocks == 0 && !options->cheaper;
     for (uint32_t k = 0; k < options->lower_count; k++) {
         applies = applies && options->lower[k].write != PREFIX_WRITE_EVICT &&
-                  options->lower[k].policy == &policy_lru;
+                  options->lower[k].policy == &policy_lru && options->lower[k].least_asked <= 1;
     }
     return applies;
 }

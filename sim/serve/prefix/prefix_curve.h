@@ -21,7 +21,7 @@
 struct prefix_curve;
 
 /* Does the method apply to these tiers? They need LRU, take a block whoever holds it (`least_asked`
- * 1), and none takes only what the tier above evicts. */
+ * 1), none takes only what the tier above evicts, and all that is found is loaded. */
 bool prefix_curve_applies(const struct prefix_options *options);
 
 /* An empty curve for tiers to which prefix_curve_applies(); `requests` must outlive the calls of

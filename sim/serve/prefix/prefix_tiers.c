@@ -156,12 +156,20 @@ static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
  * if that wants all that has arrived here. */
 static void offer(struct prefix_lower *lower, uint32_t id);
 
+/* Did too few requests hold the block for tier k? */
+static bool is_rare(const struct prefix_tiers *tiers, uint32_t k, uint32_t id)
+{
+    uint32_t least =
+        k == 1 ? tiers->options->least_asked : tiers->options->lower[k - 1].least_asked;
+    return tiers->asked != NULL && tiers->asked[id] < least;
+}
+
 static void arrive(struct prefix_lower *lower, uint32_t id)
 {
     struct prefix_tiers *tiers = lower->tiers;
     uint32_t below = lower->number + 1;
     if (below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT &&
-        block_store_knows(lower->store, id)) {
+        !is_rare(tiers, below, id) && block_store_knows(lower->store, id)) {
         offer(&tiers->lower[below], id);
     }
 }
@@ -185,7 +193,7 @@ static void offer(struct prefix_lower *lower, uint32_t id)
 
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id)
 {
-    if (tiers->asked == NULL || tiers->asked[id] >= tiers->options->least_asked) {
+    if (!is_rare(tiers, 1, id)) {
         offer(&tiers->lower[1], id);
     }
 }
@@ -203,9 +211,7 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = 1; k < tiers->count; k++) {
-        bool rare =
-            k == 1 && tiers->asked != NULL && tiers->asked[id] < tiers->options->least_asked;
-        if (!rare && tier_has(&tiers->lower[k], id)) {
+        if (!(k == 1 && is_rare(tiers, 1, id)) && tier_has(&tiers->lower[k], id)) {
             block_store_offer(tiers->lower[k].store, id);
         }
     }
@@ -272,7 +278,7 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
         uint64_t before = counts->saved;
         if (below == 1) {
             prefix_tiers_offer(tiers, id);
-        } else {
+        } else if (!is_rare(tiers, below, id)) {
             offer(&tiers->lower[below], id);
         }
         counts->evicted += counts->saved - before;
@@ -352,6 +358,9 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
 {
     uint32_t most = tiers->numbers->most;
     bool asks = tiers->count > 1 && tiers->options->least_asked > 1, deep = tiers->count > 2;
+    for (uint32_t k = 2; k < tiers->count; k++) {
+        asks = asks || tiers->options->lower[k - 1].least_asked > 1;
+    }
     tiers->asked = asks ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
     tiers->source = deep ? array_zeroed(most, sizeof *tiers->source, why) : NULL;
     bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !asks) &&

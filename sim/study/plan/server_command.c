@@ -119,6 +119,11 @@ static double host_gb_each(const struct commanded *run)
     return floor(host_bytes(run->point) / 1e9 / model_gpus(&run->point->setup.model));
 }
 
+static double host_gb(const struct commanded *run)
+{
+    return floor(host_bytes(run->point) / 1e9);
+}
+
 static double disk_bytes(const struct commanded *run)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
@@ -265,6 +270,7 @@ static const struct value {
     {.name = "host_gib", .number = host_gib},
     {.name = "host_gib_each", .number = host_gib_each, .digits = 4},
     {.name = "host_gb_each", .number = host_gb_each},
+    {.name = "host_gb", .number = host_gb},
     {.name = "disk_gib_each", .number = disk_gib_each},
     {.name = "disk_gb", .number = disk_gb},
     {.name = "host_pool_gib", .number = host_pool_gib},
