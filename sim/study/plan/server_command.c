@@ -134,7 +134,7 @@ static double disk_bytes(const struct commanded *run)
 
 static double disk_gib_each(const struct commanded *run)
 {
-    return floor(disk_bytes(run) / GIB / model_gpus(&run->point->setup.model));
+    return disk_bytes(run) / GIB / model_gpus(&run->point->setup.model);
 }
 
 static double disk_gb(const struct commanded *run)
@@ -271,7 +271,7 @@ static const struct value {
     {.name = "host_gib_each", .number = host_gib_each, .digits = 4},
     {.name = "host_gb_each", .number = host_gb_each},
     {.name = "host_gb", .number = host_gb},
-    {.name = "disk_gib_each", .number = disk_gib_each},
+    {.name = "disk_gib_each", .number = disk_gib_each, .digits = 4},
     {.name = "disk_gb", .number = disk_gb},
     {.name = "host_pool_gib", .number = host_pool_gib},
     {.name = "batched_tokens", .number = batched_tokens},
