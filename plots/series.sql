@@ -19,6 +19,7 @@ bins AS (
          SUM(waiting * ms) / SUM(ms) AS waiting, SUM(loading * ms) / SUM(ms) AS loading,
          SUM(running * ms) / SUM(ms) AS running, SUM(output_tokens) AS output, SUM(series.prompt_tokens) AS prompts,
          SUM(series.hit_tokens_gpu) AS on_gpu, SUM(series.hit_tokens_host) AS on_host,
+         SUM(series.hit_tokens_disk + series.hit_tokens_pool) AS below_host,
          SUM(loaded_bytes) AS loaded, SUM(saved_bytes) AS saved, SUM(fetched_bytes) AS fetched,
          SUM(written_bytes) AS written
   FROM shown JOIN series USING (run) GROUP BY shown.id, bin / 4
@@ -26,7 +27,7 @@ bins AS (
 -- For one run.
 part(panel, place, name) AS (
   VALUES (1, 1, 'waiting'), (1, 2, 'running'), (1, 3, 'loading'), (2, 1, 'output'),
-         (2, 2, 'prompts: computed'), (2, 3, 'found on GPU'), (2, 4, 'found on host'),
+         (2, 2, 'prompts: computed'), (2, 3, 'found on GPU'), (2, 4, 'found on host'), (2, 5, 'found below'),
          (3, 1, 'prefixes in'), (3, 2, 'prefixes out'), (3, 3, 'decode fetches'),
          (3, 4, 'prompts out')
 ),
@@ -34,7 +35,7 @@ of_one AS (
   SELECT panel, place, start + s / 2 AS t, CASE name
     WHEN 'waiting' THEN waiting WHEN 'running' THEN running WHEN 'loading' THEN loading
     WHEN 'output' THEN output / s WHEN 'prompts: computed' THEN prompts / s
-    WHEN 'found on GPU' THEN on_gpu / s WHEN 'found on host' THEN on_host / s
+    WHEN 'found on GPU' THEN on_gpu / s WHEN 'found on host' THEN on_host / s WHEN 'found below' THEN below_host / s
     WHEN 'prefixes in' THEN loaded / s / 1e9 WHEN 'prefixes out' THEN saved / s / 1e9
     WHEN 'prompts out' THEN written / s / 1e9
     ELSE fetched / s / 1e9 END AS value

@@ -22,7 +22,7 @@ figure(name, sign, bends) AS MATERIALIZED (
     FROM ok)
 ),
 short(id, tokens) AS MATERIALIZED (
-  SELECT id, prompt_tokens - hit_tokens_gpu - hit_tokens_host - recompute_tokens FROM ok WHERE requests_out_per_s IS NOT NULL
+  SELECT id, prompt_tokens - hit_tokens_gpu - hit_tokens_host - (COALESCE(hit_tokens_disk, 0) + COALESCE(hit_tokens_pool, 0)) - recompute_tokens FROM ok WHERE requests_out_per_s IS NOT NULL
 ),
 variant(axis, id, text) AS MATERIALIZED (
   SELECT axis, id, group_concat(text, ', ')
@@ -45,7 +45,7 @@ point AS (
          CASE figure.name WHEN 'requests a second in time' THEN goodput
                           WHEN 'tokens a second' THEN decode_tokens_per_s
                           WHEN 'seconds a request' THEN e2e_ms / 1000
-                          ELSE CASE WHEN hashed_blocks IS NOT NULL THEN 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END END AS rate,
+                          ELSE CASE WHEN hashed_blocks IS NOT NULL THEN 100.0 * (hit_tokens_gpu + hit_tokens_host + COALESCE(hit_tokens_disk, 0) + COALESCE(hit_tokens_pool, 0)) / prompt_tokens END END AS rate,
          figure.name = 'requests a second in time'
            OR (COALESCE(queue_grows, 0) = 0 AND COALESCE(short.tokens, 0) <= COALESCE((SELECT MIN(tokens) FROM short), 0)) AS sound,
          COALESCE(100 * hit_ratio, ttft_p99_ms / 1000) AS hit,

@@ -32,6 +32,8 @@ SELECT group_concat(role, ', ') AS "answer", choice AS "run of",
        goodput AS "good requests/s", ttft_p50_ms AS "TTFT p50 (ms)", e2e_p50_ms AS "e2e p50 (ms)",
        CASE WHEN kind <> 'decode' THEN COALESCE(CASE WHEN hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_gpu / prompt_tokens, 1) END, 'unknown') END AS "GPU hit (%)",
        CASE WHEN kind <> 'decode' THEN COALESCE(CASE WHEN hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_host / prompt_tokens, 1) END, 'unknown') END AS "host hit (%)",
+       CASE WHEN kind <> 'decode' AND hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_disk / prompt_tokens, 1) END AS "disk hit (%)",
+       CASE WHEN kind <> 'decode' AND hashed_blocks IS NOT NULL THEN round(100.0 * hit_tokens_pool / prompt_tokens, 1) END AS "pool hit (%)",
        CASE WHEN id <> best_id AND most > 0 THEN round(100 * (score / most - 1), 1) END AS "against the best (%)",
        CASE WHEN place = 2 THEN tied(best_run, run, measured) END AS "a tie, because",
        CASE WHEN kind = 'found' THEN NULL WHEN error_band IS NOT NULL

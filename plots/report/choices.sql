@@ -21,6 +21,6 @@ named AS (
 scored AS MATERIALIZED (
   SELECT *, CASE kind WHEN 'decode' THEN decode_tokens_per_s
                       WHEN 'served' THEN COALESCE(goodput, -e2e_p50_ms)
-                      ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host) / prompt_tokens END AS score
+                      ELSE 100.0 * (hit_tokens_gpu + hit_tokens_host + COALESCE(hit_tokens_disk, 0) + COALESCE(hit_tokens_pool, 0)) / prompt_tokens END AS score
   FROM named WHERE kind <> ''
 )

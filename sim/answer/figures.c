@@ -54,6 +54,16 @@ static double read_host_hit(const struct result *result)
     return found_share(result, COLUMN_HIT_TOKENS_HOST);
 }
 
+static double read_disk_hit(const struct result *result)
+{
+    return found_share(result, COLUMN_HIT_TOKENS_DISK);
+}
+
+static double read_pool_hit(const struct result *result)
+{
+    return found_share(result, COLUMN_HIT_TOKENS_POOL);
+}
+
 /* ---- all ---- */
 
 #define READ(function) COLUMN_COUNT, .read = (function)

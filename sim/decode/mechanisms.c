@@ -34,6 +34,7 @@ const char *const prefix_evictions[] = {"none",
 #include "policy/policies.def"
 #undef POLICY
                                         NULL};
+static const char *const prefix_below_values[] = {"none", "arrive", "evict", NULL};
 static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", NULL};
 static const char *const preemption_values[] = {"recompute", "swap", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
@@ -230,6 +231,19 @@ const struct mechanism_key mechanism_keys[] = {
           "requests that must have held a block before it is copied to the host tier"),
     CHOICE("prefix_eviction", "prefix", prefix_eviction, prefix_evictions, "lru",
            "policy of the host tier; none: it takes no more blocks when it is full"),
+    CHOICE("prefix_disk", "prefix", prefix_disk, prefix_below_values, "none",
+           "tier of the prefix cache on the server's drives: none, or written when a block has "
+           "arrived in the tier above, or when that evicts it"),
+    CHOICE("prefix_pool", "prefix", prefix_pool, prefix_below_values, "none",
+           "tier of the prefix cache in a pool that servers share: none, or written likewise"),
+    WHOLE("prefix_reads", "prefix", prefix_reads, UNIT_COUNT, "32",
+          "reads of the drives that are in flight together"),
+    WHOLE("prefix_disk_asked", "prefix", prefix_disk_asked, UNIT_COUNT, "1",
+          "requests that must have held a block before it is written to the drives"),
+    WHOLE("prefix_least", "prefix", prefix_least, UNIT_TOKENS, "0tok",
+          "fewest tokens that are loaded from drives and pool together; fewer are computed"),
+    SWITCH("prefix_cheaper", "prefix", prefix_cheaper, "no",
+           "a prefix is loaded only as far as that is faster than computing it"),
     SWITCH("prefix_pins", "prefix", prefix_pins, "no",
            "the host tier does not evict a block that is being copied"),
     WHOLE("prefix_unit", "prefix", prefix_unit, UNIT_TOKENS, "0tok",
@@ -483,6 +497,25 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "only 'prefix_eviction: lru' or none can keep a block that is being copied"},
         {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
          "a unit is a multiple of 'prefix_block'"},
+        {m->prefix == PREFIX_NONE && m->prefix_disk != PREFIX_BELOW_NONE, "prefix_disk",
+         "a tier needs one above it: prefix gpu or two-tier"},
+        {m->prefix == PREFIX_NONE && m->prefix_pool != PREFIX_BELOW_NONE, "prefix_pool",
+         "a tier needs one above it: prefix gpu or two-tier"},
+        {(m->prefix_disk == PREFIX_BELOW_EVICT || m->prefix_pool == PREFIX_BELOW_EVICT) &&
+             m->prefix_eviction != PREFIX_EVICTION_LRU && m->prefix == PREFIX_TWO_TIER,
+         "prefix_eviction", "only lru says which blocks it evicts to the tier below"},
+        {offload && m->prefix_disk != PREFIX_BELOW_NONE, "prefix_disk",
+         "only a system that keeps KV in HBM writes prefixes to a disk"},
+        {offload && m->prefix_pool != PREFIX_BELOW_NONE, "prefix_pool",
+         "only a system that keeps KV in HBM writes prefixes to a pool"},
+        {m->prefix_disk_asked == 0 || m->prefix_disk_asked > UINT8_MAX, "prefix_disk_asked",
+         "from 1 to 255 requests"},
+        {offload && m->prefix_cheaper, "prefix_cheaper",
+         "only a system that keeps KV in HBM computes a prefix again"},
+        {m->prefix_reads == 0, "prefix_reads", "at least one read is in flight"},
+        {m->prefix == PREFIX_GPU && m->preemption == PREEMPTION_SWAP &&
+             m->prefix_disk + m->prefix_pool > 0,
+         "preemption", "preempted requests are copied to host memory, not to a tier below it"},
         {offload && m->preemption == PREEMPTION_SWAP, "preemption",
          "KV is on the host already, so it cannot be swapped out"},
         {m->prefix == PREFIX_TWO_TIER && m->preemption == PREEMPTION_SWAP, "preemption",

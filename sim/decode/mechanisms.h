@@ -58,6 +58,10 @@ enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
 /* When a full block is offered to the host tier of a prefix cache. */
 enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
+/* When a block is written to a tier below host memory: never, because there is none; when it has
+ * arrived in the tier above; or when that evicts it. */
+enum prefix_below { PREFIX_BELOW_NONE, PREFIX_BELOW_ARRIVE, PREFIX_BELOW_EVICT };
+
 /* When a request starts if its prefix is on the host, and what happens to the KV of a request that
  * is preempted. */
 enum prefix_load { PREFIX_LOAD_BEFORE, PREFIX_LOAD_LAYERS };
@@ -159,11 +163,17 @@ struct mechanisms {
     int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
-    uint64_t prefix_asked; /* requests that have held a block before it is saved */
-    int prefix_eviction;   /* policy of the host tier: an index of prefix_evictions[] */
-    int prefix_pins;       /* the host tier does not evict a block that is being copied */
-    uint64_t prefix_unit;  /* tokens that are copied and looked up together; 0: a block */
-    int prefix_contiguous; /* a unit crosses in one transfer, not in one for each layer */
+    uint64_t prefix_asked;      /* requests that have held a block before it is saved */
+    int prefix_eviction;        /* policy of the host tier: an index of prefix_evictions[] */
+    int prefix_disk;            /* the tier on the server's drives: enum prefix_below */
+    int prefix_pool;            /* the tier in a pool that servers share */
+    uint64_t prefix_reads;      /* reads of a drive that are in flight together */
+    uint64_t prefix_disk_asked; /* requests that have held a block before it is written to a disk */
+    uint64_t prefix_least;      /* tokens; fewer are not loaded from tiers below host memory */
+    int prefix_cheaper;         /* load a prefix only as far as that is faster than computing it */
+    int prefix_pins;            /* the host tier does not evict a block that is being copied */
+    uint64_t prefix_unit;       /* tokens that are copied and looked up together; 0: a block */
+    int prefix_contiguous;      /* a unit crosses in one transfer, not in one for each layer */
     int prefix_load;
     int preemption;
 };

@@ -54,6 +54,8 @@ struct setup {
     uint64_t hbm_reserve;         /* bytes of that share which stay free */
     uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
     uint64_t host_memory;         /* bytes; 0: the profile's */
+    uint64_t disk_space;          /* of the drives, for prefixes; bytes; 0: the profile's */
+    uint64_t pool_space;          /* likewise, of the pool */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
 };
 

@@ -6,6 +6,7 @@
 #include "base/named.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const char *const info_keys[] = {"summary", "paper", "available", "baseli
                                         "engine",  "where", "reference", "also",     NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 
-#define MOST_KEYS 96
+#define MOST_KEYS 128
 
 /* A word. An empty value could mean the preset's word or the default, so it is refused. */
 static bool read_choice(const struct node *map, const struct mechanism_key *key, int *out,
@@ -173,6 +174,7 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
         keys[count++] = info_keys[i];
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        assert(count + 1 < MOST_KEYS);
         keys[count++] = key->name;
     }
     keys[count] = NULL;

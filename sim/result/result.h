@@ -95,7 +95,8 @@ struct result_step {
 struct result_request {
     uint32_t replica; /* that served it, from 0 */
     uint32_t prompt, output, preemptions;
-    uint64_t gpu_tokens, host_tokens; /* tokens of the prompt found on the GPU, in host memory */
+    uint64_t gpu_tokens, host_tokens;  /* tokens of the prompt found on the GPU, in host memory, */
+    uint64_t disk_tokens, pool_tokens; /* on a disk, in a pool */
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
 };
 

@@ -104,10 +104,15 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     bool serves = point_serves(point);
+    bool disk = serves && m->prefix_disk != PREFIX_BELOW_NONE;
+    bool pool = serves && m->prefix_pool != PREFIX_BELOW_NONE;
     const struct pipeline_beside beside = {
         .prompts = serves,
         .launches = serves && point_launches(point, true),
-        .copies = serves && (m->prefix == PREFIX_TWO_TIER || m->preemption == PREEMPTION_SWAP),
+        .copies = disk || pool ||
+                  (serves && (m->prefix == PREFIX_TWO_TIER || m->preemption == PREEMPTION_SWAP)),
+        .disk = disk,
+        .pool = pool,
     };
     return pipeline_curves(&point->setup, beside, ids);
 }

@@ -313,7 +313,9 @@ static bool read_memory(const struct node *root, struct setup *out, struct error
 {
     if (!node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) ||
         !node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why) ||
-        !read_room(root, "host_memory", UNIT_BYTES, "the profile's", &out->host_memory, why)) {
+        !read_room(root, "host_memory", UNIT_BYTES, "the profile's", &out->host_memory, why) ||
+        !read_room(root, "disk_space", UNIT_BYTES, "the profile's", &out->disk_space, why) ||
+        !read_room(root, "pool_space", UNIT_BYTES, "the profile's", &out->pool_space, why)) {
         return false;
     }
     return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
@@ -326,34 +328,32 @@ static bool is_measured(const struct profile *profile, enum curve_id id)
     return profile_states(profile, id) && profile->curves[id].basis == BASIS_MEASURED;
 }
 
-/* A tier below host memory that nothing uses, or a network, is a wish that is not met. One that was
- * measured is the machine's, and not a wish. */
-static bool check_places(const struct setup *setup, struct error *why)
+/* No mechanism uses a network. One that was measured is the machine's, and not a wish. */
+static bool check_places(const struct profile *profile, struct error *why)
 {
-    const struct profile *profile = &setup->profile;
-    const struct {
-        const char *part, *what;
-        enum curve_id read;
-        bool used;
-    } places[] = {
-        {"disk", "keeps KV or weights on a disk", CURVE_DISK_READ,
-         mechanisms_use_disk(&setup->mechanisms)},
-        {"pool", "keeps KV in a pool", CURVE_POOL_READ, false},
-        {"network", "sends KV to another server", CURVE_NETWORK_BANDWIDTH, false},
-    };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        const struct node *stated = node_get(profile->node, places[i].part);
-        if (stated != NULL && !places[i].used && !is_measured(profile, places[i].read)) {
-            node_error(stated, why, "the machine has a '%s', but no mechanism %s", places[i].part,
-                       places[i].what);
-            return i == 0
-                       ? error_expect(why, "mechanisms.disk_kv=100%%, or mechanisms.disk_weights "
-                                           "of a system that streams weights; or a machine "
-                                           "without 'disk'")
-                       : error_expect(why, "a machine without '%s'", places[i].part);
-        }
+    const struct node *stated = node_get(profile->node, "network");
+    if (stated != NULL && !is_measured(profile, CURVE_NETWORK_BANDWIDTH)) {
+        node_error(stated, why,
+                   "the machine has a 'network', but no mechanism sends KV to another server");
+        return error_expect(why, "a machine without 'network'");
     }
     return true;
+}
+
+/* A scenario can give prefixes no more of a disk or pool than the machine has. */
+static bool check_space(const struct node *root, const char *key, uint64_t said,
+                        const struct profile *profile, enum tier_id tier, struct error *why)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    char text[32];
+    if (said == 0 || !profile_states(profile, tier_kinds[tier].capacity)) {
+        return true;
+    }
+    double room = profile_value(profile, tier_kinds[tier].capacity, 0, &unseen);
+    return (double)said <= room ||
+           (node_error(node_get(root, key), why, "'%s' is more than the machine's %s has", key,
+                       tier_kinds[tier].title),
+            error_expect(why, "at most %s", units_format(room, UNIT_BYTES, text, sizeof text)));
 }
 
 /* Why the replay cannot verify drafts; NULL: it can. */
@@ -405,7 +405,12 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !check_places(&out->setup, why) || !parallel_check(root, &out->setup, why)) {
+        !check_places(&out->setup.profile, why) ||
+        !check_space(root, "disk_space", out->setup.disk_space, &out->setup.profile, TIER_DISK,
+                     why) ||
+        !check_space(root, "pool_space", out->setup.pool_space, &out->setup.profile, TIER_POOL,
+                     why) ||
+        !parallel_check(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
@@ -523,7 +528,11 @@ static bool put_memory(struct node *all, const struct setup *setup, struct error
            resolve_put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
                        setup->kv_pool_tokens, why) &&
            resolve_put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB",
-                       setup->host_memory, why);
+                       setup->host_memory, why) &&
+           resolve_put(all, "disk_space", setup->disk_space == 0 ? "none" : "%lluB",
+                       setup->disk_space, why) &&
+           resolve_put(all, "pool_space", setup->pool_space == 0 ? "none" : "%lluB",
+                       setup->pool_space, why);
 }
 
 static bool put_model(struct node *all, const struct model *model, struct error *why)

@@ -94,6 +94,12 @@ const struct scenario_key scenario_keys[] = {
      .positive = true},
     {"host_memory", "256GiB", "host memory, instead of the profile's", .shape = SCENARIO_WHOLE,
      .unit = UNIT_BYTES, .words = room_words, .serving = true, .positive = true},
+    {"disk_space", "1TB", "bytes of the machine's drives for prefixes; default: all",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
+     .positive = true},
+    {"pool_space", "8TB", "bytes of the machine's pool for prefixes; default: all",
+     .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
+     .positive = true},
     {"workload", "requests.jsonl",
      "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM), or "
      "synthetic:prompt=1000,output=200; replaces context and batch",

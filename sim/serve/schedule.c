@@ -155,8 +155,9 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
 static void note_match(const struct server *server, const struct prefix_match *match)
 {
     struct series *series = server->options.series;
-    series_add(series, SERIES_HIT_GPU, server->now_ns, (double)match->found[0]);
-    series_add(series, SERIES_HIT_HOST, server->now_ns, (double)match->found[1]);
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        series_add(series, SERIES_FOUND + k, server->now_ns, (double)match->found[k]);
+    }
 }
 
 /* Take blocks for the front of the queue; false if there is no room.

@@ -21,15 +21,14 @@ enum series_figure {
     SERIES_RUNNING, /* requests in the running step */
     SERIES_BLOCKS,  /* KV blocks that requests hold */
     /* Amounts. */
-    SERIES_LOADED,   /* bytes of prefixes, to the GPU */
-    SERIES_SAVED,    /* bytes of prefixes, to the host */
-    SERIES_FETCHED,  /* bytes that decode steps fetch */
-    SERIES_WRITTEN,  /* bytes of prompts' KV that offloading writes to the host */
-    SERIES_PROMPT,   /* tokens of prompts computed, including those computed again */
-    SERIES_OUTPUT,   /* tokens generated */
-    SERIES_HIT_GPU,  /* tokens of prompts found on the GPU */
-    SERIES_HIT_HOST, /* tokens of prompts found on the host */
-    SERIES_FIGURES
+    SERIES_LOADED,  /* bytes of prefixes, to the GPU */
+    SERIES_SAVED,   /* bytes of prefixes, to each tier below it */
+    SERIES_FETCHED, /* bytes that decode steps fetch */
+    SERIES_WRITTEN, /* bytes of prompts' KV that offloading writes to the host */
+    SERIES_PROMPT,  /* tokens of prompts computed, including those computed again */
+    SERIES_OUTPUT,  /* tokens generated */
+    SERIES_FOUND,   /* tokens of prompts found on the GPU, and in each tier below it */
+    SERIES_FIGURES = SERIES_FOUND + 4
 };
 
 struct series {

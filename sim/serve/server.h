@@ -85,7 +85,8 @@ struct step_clock {
                  struct error *why);
     void *context;
     struct way_shares *shares;          /* of SERVER_FLOWS; borrowed */
-    double start_ns[PREFIX_MOST_TIERS]; /* fixed time of one transfer from or to a tier */
+    double start_ns[PREFIX_MOST_TIERS]; /* fixed time of one transfer from or to a tier, */
+    double first_ns[PREFIX_MOST_TIERS]; /* and of a copy, however many transfers it has */
 };
 
 struct server_options {

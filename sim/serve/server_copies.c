@@ -10,7 +10,8 @@ static uint64_t copy_tokens(struct server *server, struct copies *copies, uint32
 {
     const struct server_options *options = &server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns = server->clock.start_ns[tier] * (double)(units * options->unit_transfers);
+    double start_ns = server->clock.first_ns[tier] +
+                      server->clock.start_ns[tier] * (double)(units * options->unit_transfers);
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(copies, start_ns, bytes, blocks, server->why);
     server->failed = server->failed || number == 0;

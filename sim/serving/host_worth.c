@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "serving/serving_memory.h"
+#include "serving/serving_tiers.h"
 #include "serving/step_cost.h"
 
 #include <math.h>
@@ -19,30 +20,34 @@ static bool chunk_ns(const struct step_clock *clock, uint64_t start, uint64_t to
     return ok;
 }
 
-/* The time in which a GPU loads a block: its share of a unit's transfers, and its bytes. */
-static double block_load_ns(const struct point *point, const struct prefix_options *prefix,
-                            const struct step_clock *clock)
+/* The time in which a GPU loads a block of each tier: its share of a unit's transfers, and its
+ * bytes. A load's first latency is left out: one load brings many blocks. */
+static void find_load_ns(const struct point *point, const struct step_clock *clock,
+                         struct prefix_options *prefix)
 {
     const struct setup *setup = &point->setup;
     uint32_t transfers = setup->mechanisms.prefix_contiguous ? 1 : setup->model.layer_count;
     uint32_t unit = prefix->unit_blocks > 0 ? prefix->unit_blocks : 1;
     uint64_t gpus = setup->model.tensor_parallel * (uint64_t)point_passes(point);
     double bytes = (double)serving_token_bytes(setup) / (double)gpus * prefix->block_tokens;
-    double most[SERVER_FLOWS] = {[1] = 0}, rate[SERVER_FLOWS];
-    most[flow_loaded(1)] = INFINITY;
-    way_shares_find(clock->shares, most, rate);
-    return clock->start_ns[1] * transfers / unit + bytes * 1e9 / rate[flow_loaded(1)];
+    for (uint32_t k = 1; k <= prefix->lower_count; k++) {
+        double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
+        most[flow_loaded(k)] = INFINITY;
+        way_shares_find(clock->shares, most, rate);
+        prefix->load_ns[k] =
+            clock->start_ns[k] * transfers / unit + bytes * 1e9 / rate[flow_loaded(k)];
+        prefix->first_ns[k] = clock->first_ns[k];
+    }
 }
 
-/* Fill worth[0 ... blocks]. */
-static bool worth_fill(const struct point *point, const struct prefix_options *prefix,
-                       const struct step_clock *clock, uint64_t blocks, double *worth,
-                       struct error *why)
+/* Fill compute[0 ... blocks]. */
+static bool fill_compute_ns(const struct point *point, const struct prefix_options *prefix,
+                            const struct step_clock *clock, uint64_t blocks, double *compute,
+                            struct error *why)
 {
-    double load_ns = block_load_ns(point, prefix, clock);
     uint64_t chunk = point->workload.batched_tokens / prefix->block_tokens;
     chunk = chunk > 0 ? chunk : 1;
-    worth[0] = 0;
+    compute[0] = 0;
     for (uint64_t first = 0; first < blocks; first += chunk) {
         double ns;
         if (!chunk_ns(clock, first * prefix->block_tokens, chunk * prefix->block_tokens, &ns,
@@ -50,7 +55,7 @@ static bool worth_fill(const struct point *point, const struct prefix_options *p
             return false;
         }
         for (uint64_t i = 1; i <= chunk && first + i <= blocks; i++) {
-            worth[first + i] = worth[first] + (double)i * (ns / (double)chunk - load_ns);
+            compute[first + i] = compute[first] + (double)i * (ns / (double)chunk);
         }
     }
     return true;
@@ -59,26 +64,28 @@ static bool worth_fill(const struct point *point, const struct prefix_options *p
 bool host_worth_known(const struct point *point)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
-    return m->prefix == PREFIX_TWO_TIER && !mechanisms_offload(m);
+    return serving_tiers(m).count > 1 && !mechanisms_offload(m);
 }
 
-double *host_worth_create(const struct point *point, const struct prefix_options *prefix,
-                          const struct requests *requests, const struct run_context *context,
-                          struct error *why)
+double *host_worth_find(const struct point *point, struct prefix_options *prefix,
+                        const struct requests *requests, const struct run_context *context,
+                        struct error *why)
 {
     uint64_t longest = requests_longest(requests), blocks = longest / prefix->block_tokens;
     struct decode_range range = {1, longest, longest};
-    double *worth = array_zeroed(blocks + 1, sizeof *worth, why);
-    struct step_cost *cost = worth != NULL ? step_cost_create(point, &range, context, why) : NULL;
+    double *compute = array_zeroed(blocks + 1, sizeof *compute, why);
+    struct step_cost *cost = compute != NULL ? step_cost_create(point, &range, context, why) : NULL;
     bool ok = cost != NULL;
     if (ok) {
         struct step_clock clock = step_cost_clock(cost);
-        ok = worth_fill(point, prefix, &clock, blocks, worth, why);
+        find_load_ns(point, &clock, prefix);
+        ok = fill_compute_ns(point, prefix, &clock, blocks, compute, why);
     }
     step_cost_destroy(cost);
     if (!ok) {
-        free(worth);
-        return NULL;
+        free(compute);
+        compute = NULL;
     }
-    return worth;
+    prefix->compute_ns = compute;
+    return compute;
 }

@@ -9,9 +9,11 @@
 #include "serve/fleet.h"
 #include "serve/requests/router.h"
 #include "serve/server_engine.h"
+#include "serving/host_worth.h"
 #include "serving/serving_memory.h"
 #include "serving/serving_outcome.h"
 #include "serving/serving_replay.h"
+#include "serving/serving_tiers.h"
 #include "serving/step_cost.h"
 
 #include <stdio.h>
@@ -24,6 +26,7 @@ struct serving {
     struct requests requests; /* a view of the point's, with its own arrivals; none too long */
     size_t refused;           /* those too long */
     struct serving_memory memory;
+    double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;
     struct served *served;
 };
@@ -93,6 +96,7 @@ struct serving_group {
     struct prefix_cache **caches;
     struct server_totals *totals;
     struct balancer *balancer; /* NULL: requests were routed before */
+    struct prefix_pool *pool;  /* that their caches share; NULL: none */
 };
 
 /* The engine's. Ranks that share experts have an API process each. */
@@ -141,11 +145,17 @@ static bool group_create(struct serving_group *group, struct serving *serving, u
     if (group->servers == NULL || group->caches == NULL || group->totals == NULL) {
         return false;
     }
+    if (serving_tiers_shared(serving->point) &&
+        (group->pool = prefix_pool_create(&serving->memory.prefix, &serving->requests, why)) ==
+            NULL) {
+        return false;
+    }
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_options options = server_options(serving, first + i, all);
         struct prefix_options prefix = serving->memory.prefix;
         prefix.server_of = group->routed ? serving->router.server_of : NULL;
         prefix.server = first + i;
+        prefix.pool = group->pool;
         group->caches[i] = prefix_cache_create(&prefix, &serving->requests, why);
         if (group->caches[i] == NULL || (group->servers[i] = server_create(
                                              &options, clock, &serving->requests, group->caches[i],
@@ -166,6 +176,7 @@ static void group_release(struct serving_group *group)
             prefix_cache_destroy(group->caches[i]);
         }
     }
+    prefix_pool_destroy(group->pool);
     free(group->servers);
     free(group->caches);
     free(group->totals);
@@ -179,6 +190,7 @@ static void add_totals(const struct serving *serving, const struct serving_group
         const struct server_totals *totals = &group->totals[i];
         all->blocks += serving->memory.prefix.gpu_blocks;
         all->crossed_blocks += totals->swapped_blocks;
+        prefix_moved_add(all->moved, group->caches[i], i == 0);
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             struct prefix_counts blocks = prefix_counts(group->caches[i], k);
             all->crossed_blocks +=
@@ -261,10 +273,12 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
-/* Behind a router that sees load, or with sessions, whose turns may be sent to several servers. */
+/* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to several
+ * servers. */
 static bool serve_at_once(const struct serving *serving)
 {
-    return workload_balances(&serving->point->workload) || serving->requests.sessions;
+    return workload_balances(&serving->point->workload) || serving->requests.sessions ||
+           serving_tiers_shared(serving->point);
 }
 
 static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
@@ -309,6 +323,19 @@ static bool check_fit(const struct serving *serving, struct error *why)
     return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
 }
 
+/* Whether to load a prefix or to compute it is decided by the time of both. */
+static bool find_choice(struct serving *serving, struct error *why)
+{
+    struct prefix_options *prefix = &serving->memory.prefix;
+    prefix->cheaper = prefix->cheaper && host_worth_known(serving->point);
+    if (!prefix->cheaper) {
+        return true;
+    }
+    serving->compute_ns =
+        host_worth_find(serving->point, prefix, &serving->requests, serving->context, why);
+    return serving->compute_ns != NULL;
+}
+
 static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
 {
     const struct point *point = serving->point;
@@ -317,7 +344,7 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     struct serving_totals totals;
     if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !serving_route(serving, why) ||
+        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why) ||
         !prefix_bound(&serving->requests, &bound, why)) {
         return false;
     }
@@ -327,11 +354,12 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     if (!serving->point->workload.timed) {
         return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
                               serving->context, &found, why) &&
-               serving_write_found(point, &found, result, why);
+               serving_write_found(point, &serving->memory, &found, result, why);
     }
     totals = (struct serving_totals){.crossed_blocks = 0};
     bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&
-              serving_write_times(point, &serving->requests, serving->served, &totals, result, why);
+              serving_write_times(point, &serving->memory, &serving->requests, serving->served,
+                                  &totals, result, why);
     series_release(&totals.series);
     return ok;
 }
@@ -343,6 +371,7 @@ static bool serving_run_once(const struct point *point, const struct run_context
     bool ok = serving_run_servers(&serving, result, why);
     free(serving.requests.all); /* the rest of the view belongs to the point */
     router_release(&serving.router);
+    free(serving.compute_ns);
     free(serving.served);
     return ok;
 }

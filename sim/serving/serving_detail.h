@@ -5,13 +5,14 @@
 #define SERVING_SERVING_DETAIL_H
 
 #include "result/result.h"
+#include "scenario/point.h"
 #include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/server.h"
 
 /* Add these rows to `result`. The series ends at `end_ns`. */
-bool serving_write_detail(const struct requests *requests, const struct served *served,
-                          const struct series *series, int64_t end_ns, struct result *result,
-                          struct error *why);
+bool serving_write_detail(const struct point *point, const struct requests *requests,
+                          const struct served *served, const struct series *series, int64_t end_ns,
+                          struct result *result, struct error *why);
 
 #endif

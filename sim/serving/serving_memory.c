@@ -13,6 +13,7 @@
 #include "run/run.h"
 #include "serving/engine_memory.h"
 #include "serving/pools/kv_pools.h"
+#include "serving/serving_tiers.h"
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -59,7 +60,7 @@ static uint64_t host_token_bytes(const struct point *point)
 struct serving_room {
     uint32_t sequences;
     enum tier_id full; /* of a system that offloads */
-    uint64_t tokens, host_bytes;
+    uint64_t tokens, host_bytes, host_blocks;
     double written_bytes;
     uint64_t weights, limit_bytes; /* of all HBM that may be used */
 };
@@ -214,7 +215,8 @@ static bool find_room(const struct point *point, const struct run_context *conte
 }
 
 static bool check_room(const struct setup *setup, const struct serving_room *room,
-                       const struct prefix_options *prefix, struct error *why)
+                       const struct serving_tiers *tiers, const struct prefix_options *prefix,
+                       struct error *why)
 {
     bool offloads = mechanisms_offload(&setup->mechanisms);
     uint64_t pool = setup->kv_pool_tokens;
@@ -235,7 +237,14 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
         return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
     }
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
-    if ((prefix->lower_count == 0 && !swaps) || prefix->lower[0].blocks > 0) {
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        if (tiers->of[k] != TIER_HOST && prefix->lower[k - 1].blocks == 0) {
+            return error_set(why, NULL, 0, "the %s is smaller than a block of the prefix cache",
+                             tier_kinds[tiers->of[k]].title);
+        }
+    }
+    bool host = swaps || (tiers->count > 1 && tiers->of[1] == TIER_HOST);
+    if (!host || room->host_blocks > 0) {
         return true;
     }
     if (!offloads) {
@@ -249,11 +258,35 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
     return error_expect(why, "more host_memory, or max_sequences below %u", room->sequences);
 }
 
+/* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
+static bool plan_tier(const struct point *point, const struct serving_tiers *tiers, uint32_t k,
+                      const struct serving_room *room, struct prefix_tier *out, struct error *why)
+{
+    const struct mechanisms *m = &point->setup.mechanisms;
+    enum tier_id tier = tiers->of[k];
+    int below = tier == TIER_DISK ? m->prefix_disk : m->prefix_pool;
+    bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
+    const char *policy = host ? prefix_evictions[m->prefix_eviction] : "lru";
+    uint64_t block_bytes = host_token_bytes(point) * m->prefix_block;
+    *out = (struct prefix_tier){
+        .blocks = host ? room->host_blocks : serving_tiers_room(point, tier) / block_bytes,
+        .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
+        .write = (enum prefix_write)m->prefix_write,
+        .takes_loads = host,
+        .least_asked = tier == TIER_DISK ? (uint32_t)m->prefix_disk_asked : 1,
+    };
+    if (!host && (k > 1 || below == PREFIX_BELOW_EVICT)) {
+        out->write = below == PREFIX_BELOW_EVICT ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
+    }
+    return !evicts || out->policy != NULL;
+}
+
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
     const struct mechanisms *m = &setup->mechanisms;
+    const struct serving_tiers tiers = serving_tiers(m);
     struct serving_room room = {.sequences = 0};
     if (m->budget.rest) {
         error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
@@ -262,8 +295,9 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     if (!find_room(point, context, &room, why)) {
         return false;
     }
-    bool offloads = mechanisms_offload(m), has_host = m->prefix == PREFIX_TWO_TIER;
+    bool offloads = mechanisms_offload(m);
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    room.host_blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block);
     *out =
         (struct serving_memory){.sequences = room.sequences, .written_bytes = room.written_bytes};
     out->prefix = (struct prefix_options){
@@ -271,22 +305,21 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
         .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
-        .lower[0] = {.blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block),
-                     .write = (enum prefix_write)m->prefix_write},
-        .lower_count = has_host,
+        .lower_count = tiers.count - 1,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_asked = (uint32_t)m->prefix_asked,
+        .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
+        .cheaper = m->prefix_cheaper,
         /* The KV of a system that offloads is on the host already. */
-        .saves_wait = point->workload.timed && has_host && !offloads,
+        .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
         .pins = m->prefix_pins,
         .seed = setup->seed,
     };
-    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->prefix.lower[0].blocks : 0;
-    if (!check_room(setup, &room, &out->prefix, why)) {
-        return false;
+    out->block_bytes = host_token_bytes(point) * m->prefix_block;
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? room.host_blocks : 0;
+    bool ok = true;
+    for (uint32_t k = 1; ok && k < tiers.count; k++) {
+        ok = plan_tier(point, &tiers, k, &room, &out->prefix.lower[k - 1], why);
     }
-    bool evicts = m->prefix_eviction != PREFIX_EVICTION_NONE;
-    const char *policy = prefix_evictions[m->prefix_eviction];
-    out->prefix.lower[0].policy = evicts ? policy_find(policy, NULL, 0, why) : NULL;
-    return !evicts || out->prefix.lower[0].policy != NULL;
+    return ok && check_room(setup, &room, &tiers, &out->prefix, why);
 }

@@ -9,6 +9,7 @@
 #include "serving/backlog.h"
 #include "serving/host_worth.h"
 #include "serving/serving_detail.h"
+#include "serving/serving_tiers.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -131,11 +132,61 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
     }
 }
 
-static void write_tokens(uint64_t gpu, uint64_t host, uint64_t computed, struct result *result)
+/* Tokens by the tier that has them; those of host memory are 0 where prefixes are not kept there. */
+static void write_tokens(const struct point *point, const uint64_t found[PREFIX_MOST_TIERS],
+                         uint64_t computed, struct result *result)
 {
-    result_integer(result, COLUMN_HIT_TOKENS_GPU, (int64_t)gpu);
-    result_integer(result, COLUMN_HIT_TOKENS_HOST, (int64_t)host);
+    static const enum column columns[TIER_COUNT] = {
+        [TIER_GPU] = COLUMN_HIT_TOKENS_GPU,
+        [TIER_HOST] = COLUMN_HIT_TOKENS_HOST,
+        [TIER_DISK] = COLUMN_HIT_TOKENS_DISK,
+        [TIER_POOL] = COLUMN_HIT_TOKENS_POOL,
+    };
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    result_integer(result, COLUMN_HIT_TOKENS_HOST, 0);
+    for (uint32_t k = 0; k < tiers.count; k++) {
+        result_integer(result, columns[tiers.of[k]], (int64_t)found[k]);
+    }
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
+}
+
+/* What prefixes take of each tier. */
+static void write_moved(const struct point *point, const struct serving_memory *memory,
+                        const struct prefix_moved moved[PREFIX_MOST_TIERS], struct result *result)
+{
+    static const struct {
+        enum column held, read, written;
+    } columns[TIER_COUNT] = {
+        [TIER_HOST] = {COLUMN_PREFIX_HOST, COLUMN_PREFIX_HOST_READ, COLUMN_PREFIX_HOST_WRITTEN},
+        [TIER_DISK] = {COLUMN_PREFIX_DISK, COLUMN_PREFIX_DISK_READ, COLUMN_PREFIX_DISK_WRITTEN},
+        [TIER_POOL] = {COLUMN_PREFIX_POOL, COLUMN_PREFIX_POOL_READ, COLUMN_PREFIX_POOL_WRITTEN},
+    };
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    for (uint32_t k = 1; k < tiers.count; k++) {
+        int64_t bytes = (int64_t)memory->block_bytes;
+        enum tier_id tier = tiers.of[k];
+        result_integer(result, columns[tier].held, (int64_t)moved[k].held * bytes);
+        result_integer(result, columns[tier].read, (int64_t)moved[k].loaded * bytes);
+        result_integer(result, columns[tier].written, (int64_t)moved[k].saved * bytes);
+    }
+}
+
+/* Drives wear by what is written to them. */
+static void write_wear(const struct point *point, int64_t end_ns, struct result *result)
+{
+    const struct profile *profile = &point->setup.profile;
+    const struct cell *written = &result->cells[COLUMN_PREFIX_DISK_WRITTEN];
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    if (!written->set || end_ns <= 0) {
+        return;
+    }
+    double days = (double)end_ns / 86400e9;
+    double day = (double)written->integer / (double)point->workload.replicas / days;
+    result_integer(result, COLUMN_PREFIX_DISK_DAY, llround(day));
+    if (profile_states(profile, CURVE_DISK_CAPACITY)) {
+        double capacity = profile_value(profile, CURVE_DISK_CAPACITY, 0, &unseen);
+        result_real(result, COLUMN_PREFIX_DISK_WRITES, day / capacity);
+    }
 }
 
 static void serving_outcome_add_left_out(uint64_t too_long, struct result *result)
@@ -147,13 +198,15 @@ static void serving_outcome_add_left_out(uint64_t too_long, struct result *resul
     }
 }
 
-bool serving_write_found(const struct point *point, const struct prefix_totals *found,
-                         struct result *result, struct error *why)
+bool serving_write_found(const struct point *point, const struct serving_memory *memory,
+                         const struct prefix_totals *found, struct result *result,
+                         struct error *why)
 {
     if (host_worth_known(point)) {
         result_integer(result, COLUMN_HOST_SAVES, llround(found->worth_ns));
     }
-    write_tokens(found->found[0], found->found[1], found->compute_tokens, result);
+    write_tokens(point, found->found, found->compute_tokens, result);
+    write_moved(point, memory, found->moved, result);
     serving_outcome_add_left_out(found->too_long, result);
     return result_text(result, COLUMN_STATUS, "ok", why);
 }
@@ -211,7 +264,7 @@ static bool meets(const struct workload *workload, const struct request *request
 }
 
 struct tokens {
-    uint64_t gpu, host, computed, output, preemptions, too_long, good;
+    uint64_t found[PREFIX_MOST_TIERS], computed, output, preemptions, too_long, good;
 };
 
 static void read_served(const struct point *point, const struct requests *requests,
@@ -231,8 +284,9 @@ static void read_served(const struct point *point, const struct requests *reques
         if (request->output > 1) {
             sample_add(&samples->tpot, tpot_ns(request, served));
         }
-        tokens->gpu += served->match.found[0];
-        tokens->host += served->match.found[1];
+        for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+            tokens->found[k] += served->match.found[k];
+        }
         tokens->computed += served->match.compute_tokens;
         tokens->output += request->output;
         tokens->preemptions += served->preemptions;
@@ -390,12 +444,13 @@ static bool write_trust(const struct serving_totals *totals, struct result *resu
              result_text(result, COLUMN_TRACE_SOURCE, totals->trace_source, why)));
 }
 
-bool serving_write_times(const struct point *point, const struct requests *requests,
-                         const struct served *served, const struct serving_totals *totals,
-                         struct result *result, struct error *why)
+bool serving_write_times(const struct point *point, const struct serving_memory *memory,
+                         const struct requests *requests, const struct served *served,
+                         const struct serving_totals *totals, struct result *result,
+                         struct error *why)
 {
     struct outcome_samples samples = {.ttft = {.ns = NULL}};
-    struct tokens tokens = {.gpu = 0};
+    struct tokens tokens = {.computed = 0};
     if (!samples_create(&samples, requests->count, why)) {
         samples_release(&samples);
         return false;
@@ -409,13 +464,16 @@ bool serving_write_times(const struct point *point, const struct requests *reque
     write_sample(&samples.tpot, COLUMN_TPOT, COLUMN_TPOT_P50, COLUMN_TPOT_P90, COLUMN_TPOT_P99,
                  result);
     samples_release(&samples);
-    write_tokens(tokens.gpu, tokens.host, tokens.computed, result);
+    write_tokens(point, tokens.found, tokens.computed, result);
+    write_moved(point, memory, totals->moved, result);
+    write_wear(point, totals->end_ns, result);
     serving_outcome_write_rates(point, &tokens, totals, result);
     result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
     result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
     serving_outcome_add_left_out(tokens.too_long, result);
     return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
-           serving_write_detail(requests, served, &totals->series, totals->end_ns, result, why) &&
+           serving_write_detail(point, requests, served, &totals->series, totals->end_ns, result,
+                                why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
 }
 

@@ -6,13 +6,15 @@
 #include "scenario/point.h"
 #include "serve/prefix/prefix_replay.h"
 #include "serve/server.h"
+#include "serving/serving_memory.h"
 
 /* Totals of all servers. */
 struct serving_totals {
     uint64_t blocks;         /* of KV, in HBM */
     uint64_t crossed_blocks; /* loaded, saved and swapped; without the fetches of steps */
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
-    struct series series;    /* owned */
+    struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
+    struct series series;                         /* owned */
     struct trust trust;
     double basis[BASIS_COUNT]; /* shares of busy_ns */
     double resident_share;     /* of the KV, over the time of decode steps */
@@ -33,13 +35,15 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
                        struct result *result);
 
 /* Prefixes found without a clock; and that the run is done. */
-bool serving_write_found(const struct point *point, const struct prefix_totals *found,
-                         struct result *result, struct error *why);
+bool serving_write_found(const struct point *point, const struct serving_memory *memory,
+                         const struct prefix_totals *found, struct result *result,
+                         struct error *why);
 
 /* Times, rates and prefixes found with a clock. */
-bool serving_write_times(const struct point *point, const struct requests *requests,
-                         const struct served *served, const struct serving_totals *totals,
-                         struct result *result, struct error *why);
+bool serving_write_times(const struct point *point, const struct serving_memory *memory,
+                         const struct requests *requests, const struct served *served,
+                         const struct serving_totals *totals, struct result *result,
+                         struct error *why);
 
 /* Does the server hold requests back? It does if the median wait in the queue is more than half of
  * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.

@@ -3,6 +3,7 @@
 #include "run/shared.h"
 #include "serve/prefix/prefix_curve.h"
 #include "serving/host_worth.h"
+#include "serving/serving_tiers.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
@@ -37,27 +38,26 @@ static void destroy_curve(void *curve)
 
 static const struct shared_kind curve_kind = {make_curve, destroy_curve};
 
-/* The key of a curve. It does not include the times of requests or the size of the host tier. */
+/* The key of a curve. It does not include the times of requests or the sizes of the lower tiers. */
 static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix,
                           const struct requests *requests)
 {
     uint64_t blocks = requests_longest(requests) / prefix->block_tokens + 1;
     const struct workload *workload = &point->workload;
-    const uint64_t numbers[] = {workload->content,
-                                workload->limit,
-                                workload->hash_tokens,
-                                point_servers(point),
-                                workload->request_tokens,
-                                prefix->worth_ns == NULL
-                                    ? 0
-                                    : XXH64(prefix->worth_ns, blocks * sizeof *prefix->worth_ns, 0),
-                                (uint64_t)workload->routing,
-                                prefix->block_tokens,
-                                prefix->gpu_keeps,
-                                prefix->gpu_blocks,
-                                prefix->unit_blocks,
-                                prefix->lower[0].write,
-                                0x70726566697863ull /* kind of value */};
+    const uint64_t numbers[] = {
+        workload->content,
+        workload->limit,
+        workload->hash_tokens,
+        point_servers(point),
+        workload->request_tokens,
+        prefix->compute_ns == NULL ? 0 : XXH64(prefix->compute_ns, blocks * sizeof(double), 0),
+        (uint64_t)workload->routing,
+        prefix->block_tokens,
+        prefix->gpu_keeps,
+        prefix->gpu_blocks,
+        prefix->unit_blocks,
+        prefix->lower[0].write,
+        0x70726566697863ull /* kind of value */};
     return XXH64(numbers, sizeof numbers, 0);
 }
 
@@ -78,6 +78,11 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
                          const struct requests *requests, struct router *router,
                          struct shared *shared, struct prefix_totals *totals, struct error *why)
 {
+    if (serving_tiers_shared(point)) {
+        *totals = (struct prefix_totals){.requests = 0};
+        return prefix_replay_shared(prefix, requests, router->server_of, router->servers, totals,
+                                    why);
+    }
     if (!prefix_curve_applies(prefix)) {
         return replay_each(prefix, requests, router, totals, why);
     }
@@ -85,9 +90,12 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
     struct shared_entry *entry;
     const struct prefix_curve *curve =
         shared_get(shared, &curve_kind, curve_key(point, prefix, requests), &making, &entry, why);
-    bool ok = curve != NULL, known = ok && prefix->lower[0].blocks >= prefix_curve_least(curve);
+    bool ok = curve != NULL, known = ok;
+    for (uint32_t k = 0; k < prefix->lower_count; k++) {
+        known = known && prefix->lower[k].blocks >= prefix_curve_least(curve);
+    }
     if (known) {
-        *totals = prefix_curve_read(curve, prefix->lower[0].blocks);
+        *totals = prefix_curve_read(curve, prefix);
     }
     shared_release(shared, entry);
     return ok && (known || replay_each(prefix, requests, router, totals, why));
@@ -99,13 +107,12 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
                     struct error *why)
 {
     struct prefix_options with = *prefix;
-    double *worth = NULL;
+    double *compute_ns = NULL;
     if (host_worth_known(point) &&
-        (worth = host_worth_create(point, prefix, requests, context, why)) == NULL) {
+        (compute_ns = host_worth_find(point, &with, requests, context, why)) == NULL) {
         return false;
     }
-    with.worth_ns = worth;
     bool ok = replay_sizes(point, &with, requests, router, context->shared, totals, why);
-    free(worth);
+    free(compute_ns);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "decode/cost/cost.h"
 #include "model/parallel.h"
 #include "serve/server_engine.h"
+#include "serving/serving_tiers.h"
 #include "serving/step_launch.h"
 #include "serving/step_products.h"
 #include "serving/step_prompts.h"
@@ -24,8 +25,7 @@ struct step_cost {
     struct trust trust, load_trust;  /* of the CPU's time so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
-    struct way_shares shares;        /* of a GPU's link to its host */
-    double start_ns;                 /* of a transfer over it */
+    struct serving_ways ways;        /* of a GPU's copies */
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
     bool launches[2];                /* of a step without and with prompts */
@@ -37,26 +37,14 @@ struct step_cost {
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
-/* One GPU's part of the link; worsens the trust in loads. Several GPUs below one uplink all copy at
+/* One GPU's part of the ways; worsens the trust in loads. Several GPUs below one uplink all copy at
  * the same time. A server of a machine without a link must load nothing (pipeline_curves()). */
-static bool join_host(struct step_cost *cost, struct error *why)
+static bool join_tiers(struct step_cost *cost, const struct point *point, struct error *why)
 {
-    const struct profile *profile = &cost->setup->profile;
     struct trust *trust = &cost->load_trust;
-    bool said = profile_states(profile, CURVE_LINK_GPUS_PER_UPLINK);
+    bool said = profile_states(&cost->setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = said ? cost_uplink_sharers(cost->setup, trust) : 1;
-    const struct place_servers server = {profile, .count = 1, .gpus = 1, .sharers = sharers};
-    int gpu = places_gpu(&server, 0, 0), host = places_host(&server, 0);
-    struct places places = {.count = 0};
-    places_add_servers(&places, &server, trust);
-    cost->start_ns =
-        way_stated(profile, WAY_IN) ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
-    struct engine_route in = places_route(&places, host, gpu, false),
-                        out = places_route(&places, gpu, host, false);
-    struct engine_route routes[SERVER_FLOWS] = {[FLOW_FETCHED] = in};
-    routes[flow_loaded(1)] = in;
-    routes[flow_saved(1)] = out;
-    return way_shares_init(&cost->shares, &places, routes, SERVER_FLOWS, why);
+    return serving_ways_init(&cost->ways, point, sharers, trust, why);
 }
 
 /* Bytes a second of fetches that have the link to themselves; streamed weights use all of it. */
@@ -66,7 +54,7 @@ static double find_fetch_rate(struct step_cost *cost)
     bool streams = cost->setup->mechanisms.weights < 1;
     double usable = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
     double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
-    way_shares_find(&cost->shares, most, rate);
+    way_shares_find(&cost->ways.shares, most, rate);
     return rate[FLOW_FETCHED];
 }
 
@@ -98,7 +86,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->products = step_products_create(point, why);
     cost->prompts = step_prompts_create(setup, cost->path, cost->passes, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = join_host(cost, why) && cost->prompts != NULL && cost->products != NULL &&
+    bool ok = join_tiers(cost, point, why) && cost->prompts != NULL && cost->products != NULL &&
               cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         cost->fetch_rate = find_fetch_rate(cost);
@@ -120,7 +108,7 @@ void step_cost_destroy(struct step_cost *cost)
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
     step_products_destroy(cost->products);
-    way_shares_release(&cost->shares);
+    serving_ways_release(&cost->ways);
     step_prompts_destroy(cost->prompts);
     free(cost);
 }
@@ -276,7 +264,7 @@ static double fetch_share(struct step_cost *cost, double most[SERVER_FLOWS])
     }
     double rate[SERVER_FLOWS];
     most[FLOW_FETCHED] = cost->fetch_rate;
-    way_shares_find(&cost->shares, most, rate);
+    way_shares_find(&cost->ways.shares, most, rate);
     return rate[FLOW_FETCHED] / cost->fetch_rate;
 }
 
@@ -334,16 +322,14 @@ static bool step(void *context, const struct step_load *load, struct step_time *
     split_step(cost, load, &decode, &added, time);
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     most[FLOW_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
-    way_shares_find(&cost->shares, most, time->rate);
+    way_shares_find(&cost->ways.shares, most, time->rate);
     return true;
 }
 
 struct step_clock step_cost_clock(struct step_cost *cost)
 {
-    return (struct step_clock){
-        .step = step,
-        .context = cost,
-        .shares = &cost->shares,
-        .start_ns = {[1] = cost->start_ns},
-    };
+    struct step_clock clock = {.step = step, .context = cost, .shares = &cost->ways.shares};
+    memcpy(clock.start_ns, cost->ways.start_ns, sizeof clock.start_ns);
+    memcpy(clock.first_ns, cost->ways.first_ns, sizeof clock.first_ns);
+    return clock;
 }

@@ -141,14 +141,16 @@ static void bind_request(sqlite3_stmt *statement, const struct result *result, u
                                request->output,
                                (int64_t)request->gpu_tokens,
                                (int64_t)request->host_tokens,
+                               (int64_t)request->disk_tokens,
+                               (int64_t)request->pool_tokens,
                                request->preemptions};
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 9; i++) {
         sqlite3_bind_int64(statement, 2 + i, numbers[i]);
     }
-    bind_ms(statement, 9, request->arrived_ns);
-    bind_ms(statement, 10, request->scheduled_ns);
-    bind_ms(statement, 11, request->first_token_ns);
-    bind_ms(statement, 12, request->end_ns);
+    bind_ms(statement, 11, request->arrived_ns);
+    bind_ms(statement, 12, request->scheduled_ns);
+    bind_ms(statement, 13, request->first_token_ns);
+    bind_ms(statement, 14, request->end_ns);
 }
 
 static void bind_wait(sqlite3_stmt *statement, const struct result *result, uint32_t index)
@@ -212,7 +214,7 @@ static const struct {
     {"INSERT INTO stalls VALUES (?,?,?)", COUNT(stall), bind_stall},
     {"INSERT INTO layers VALUES (?,?,?,?,?)", COUNT(layer), bind_layer},
     {"INSERT INTO steps VALUES (?,?,?,?,?,?)", COUNT(step), bind_step},
-    {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
+    {"INSERT INTO requests VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", COUNT(request), bind_request},
     {"INSERT INTO waits VALUES (?,?,?,?)", COUNT(wait), bind_wait},
     {series_sql, COUNT(bin), bind_bin},
     {families_sql, COUNT(family), bind_family},

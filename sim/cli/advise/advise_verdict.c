@@ -2,6 +2,7 @@
 #include "cli/advise/advise_answer.h"
 
 #include "answer/sentence.h"
+#include "study/advise/advice_host.h"
 
 #include <math.h>
 
@@ -197,6 +198,57 @@ static void put_tiers(const struct advice *advice, struct frame *verdict)
     }
 }
 
+/* ---- host memory for prompts that begin alike ---- */
+
+/* Why not; NULL: it pays, or nobody asked. */
+static const char *no_host_memory(enum advice_host_answer answer)
+{
+    static const char *const reasons[] = {
+        [ADVICE_HOST_NO_REUSE] = "none begins like an earlier one",
+        [ADVICE_HOST_GPU_KEEPS] = "the GPU keeps all that comes again",
+        [ADVICE_HOST_TOO_SMALL] = "what comes again would have been evicted long before",
+        [ADVICE_HOST_SLOW_LINK] = "computing them is faster than loading them",
+        [ADVICE_HOST_NO_GAIN] = "requests take as long without it",
+    };
+    return answer >= ADVICE_HOST_NO_REUSE ? reasons[answer] : NULL;
+}
+
+/* The number that the engine's flag has: of each GPU or of all, in its unit. */
+static void put_host_flag(const struct advice *advice, const struct host_size *size,
+                          struct frame *verdict)
+{
+    const struct host_engine *engine = size->engine;
+    double bytes = (double)(size->gib << 30) / (engine->each ? advice->form.gpus : 1);
+    frame_textf(verdict, VERDICT_host_flag, "%s%s%.4g", engine->flag,
+                engine->flag[0] == '-' ? " " : "=", bytes / engine->unit);
+    frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
+    frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
+    frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
+}
+
+static void put_host_memory(const struct advice *advice, struct frame *verdict)
+{
+    const struct advice_host *host = &advice->host;
+    const struct host_size *size = &host->size;
+    bool pays = host->answer == ADVICE_HOST_PAYS && size->engine != NULL;
+    if (host->answer == ADVICE_HOST_UNASKED) {
+        return;
+    }
+    double change = advice_host_slower(advice);
+    frame_text(verdict, VERDICT_no_host_memory, no_host_memory(host->answer));
+    frame_number(verdict, VERDICT_host_change, change);
+    frame_number(verdict, VERDICT_host_slower, change >= 0.005 ? change : NAN);
+    frame_number(verdict, VERDICT_host_faster, change <= -0.005 ? -change : NAN);
+    if (pays) {
+        frame_number(verdict, VERDICT_host_gib, (double)size->gib);
+        frame_number(verdict, VERDICT_host_most_gib, (double)size->most_gib);
+        frame_number(verdict, VERDICT_host_found, size->found.host);
+        frame_number(verdict, VERDICT_most_found, size->most.host);
+        frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
+        put_host_flag(advice, size, verdict);
+    }
+}
+
 /* ---- all of it ---- */
 
 static bool put_advised(const struct advice *advice, const char *model,
@@ -230,6 +282,7 @@ struct frame *advise_verdict(const struct advice *advice, const char *model, str
         put_offload(advice, link, verdict);
     }
     put_tiers(advice, verdict);
+    put_host_memory(advice, verdict);
     if (advice->best == PLANNING_NONE) {
         put_none(advice, verdict);
     } else if (good) {

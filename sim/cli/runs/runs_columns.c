@@ -44,6 +44,8 @@ static const struct frame_column served_columns[] = {
     {.figure = FIGURE_RATE_OUT, .optional = true, .drop = 2},
     {.figure = FIGURE_GPU_HIT, .optional = true},
     {.figure = FIGURE_HOST_HIT, .optional = true},
+    {.figure = FIGURE_DISK_HIT, .optional = true},
+    {.figure = FIGURE_POOL_HIT, .optional = true},
     {.figure = FIGURE_HOST_SAVES, .optional = true},
     {.figure = FIGURE_TTFT_P50, .optional = true},
     {.figure = FIGURE_TTFT_P99, .optional = true},

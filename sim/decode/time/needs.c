@@ -115,11 +115,16 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid},
         {CURVE_HOST_KMEANS, trains},
-        {CURVE_DISK_CAPACITY, disk},
-        {CURVE_DISK_READ, disk},
-        {CURVE_DISK_READ_ONE, disk && profile_states(&setup->profile, CURVE_DISK_READ_ONE)},
-        {CURVE_DISK_WRITE, disk},
-        {CURVE_DISK_LATENCY, disk},
+        {CURVE_DISK_CAPACITY, disk || (beside.disk && setup->disk_space == 0)},
+        {CURVE_DISK_READ, disk || beside.disk},
+        {CURVE_DISK_READ_ONE,
+         (disk || beside.disk) && profile_states(&setup->profile, CURVE_DISK_READ_ONE)},
+        {CURVE_DISK_WRITE, disk || beside.disk},
+        {CURVE_DISK_LATENCY, disk || beside.disk},
+        {CURVE_POOL_CAPACITY, beside.pool && setup->pool_space == 0},
+        {CURVE_POOL_READ, beside.pool},
+        {CURVE_POOL_WRITE, beside.pool},
+        {CURVE_POOL_LATENCY, beside.pool},
     };
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
         reads->of[machine[i].id] = machine[i].needed;

@@ -23,9 +23,10 @@ struct holding {
 
 struct prefix_cache {
     struct prefix_options options;
-    struct block_numbers numbers;
-    struct prefix_tiers tiers; /* points to the two above */
-    struct holding *holdings;  /* by request, owned */
+    struct block_numbers own;      /* used without a pool */
+    struct block_numbers *numbers; /* these, or the pool's */
+    struct prefix_tiers tiers;     /* points to those above */
+    struct holding *holdings;      /* by request, owned */
     struct prefix_refusal refusal;
 };
 
@@ -53,9 +54,11 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
     }
     cache->options = *options;
     cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
+    cache->numbers = options->pool != NULL ? &options->pool->numbers : &cache->own;
     cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
-    if (cache->holdings == NULL || !block_numbers_init(&cache->numbers, &owners, why) ||
-        !prefix_tiers_init(&cache->tiers, &cache->options, &cache->numbers, why)) {
+    if (cache->holdings == NULL ||
+        (options->pool == NULL && !block_numbers_init(&cache->own, &owners, why)) ||
+        !prefix_tiers_init(&cache->tiers, &cache->options, cache->numbers, why)) {
         prefix_cache_destroy(cache);
         return NULL;
     }
@@ -68,7 +71,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
         return;
     }
     prefix_tiers_release(&cache->tiers);
-    block_numbers_release(&cache->numbers);
+    block_numbers_release(&cache->own);
     free(cache->holdings);
     free(cache);
 }
@@ -77,7 +80,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
 
 uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block)
 {
-    return block_numbers_read(&cache->numbers, index, block);
+    return block_numbers_read(cache->numbers, index, block);
 }
 
 void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count)
@@ -102,7 +105,7 @@ uint64_t prefix_saves(const struct prefix_cache *cache)
 
 uint32_t prefix_ids(const struct prefix_cache *cache)
 {
-    return cache->numbers.most;
+    return cache->numbers->most;
 }
 
 uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t tier)
@@ -129,10 +132,11 @@ struct prefix_census prefix_census(const struct prefix_cache *cache)
         const struct prefix_lower *lower = &tiers->lower[k];
         bool keeps_all = cache->options.lower[k - 1].policy == NULL;
         census.of[k].blocks = block_store_census(lower->store);
+        census.of[k].shared = lower->shared;
         census.of[k].saving = lower->saves.crossing;
         census.of[k].loading = lower->loads.lower;
         census.of[k].held +=
-            lower->saves.lower + lower->loads.lower + (keeps_all ? census.of[k].blocks.known : 0);
+            prefix_tiers_held(tiers, k) + (keeps_all ? census.of[k].blocks.known : 0);
         census.of[k - 1].held += lower->saves.upper;
     }
     return census;
@@ -203,7 +207,7 @@ static void save_filled(struct prefix_cache *cache, size_t index)
 /* Number the blocks of a request that begins. */
 static bool number_blocks(struct prefix_cache *cache, size_t index)
 {
-    bool ok = block_numbers_give(&cache->numbers, index);
+    bool ok = block_numbers_give(cache->numbers, index);
     cache->tiers.failed = cache->tiers.failed || !ok;
     return ok;
 }
@@ -270,7 +274,7 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
     uint64_t full = tokens / cache->options.block_tokens;
-    uint64_t numbered = block_numbers_count(&cache->numbers, index, full);
+    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
     assert(full <= holding->blocks);
     for (; holding->full < numbered; holding->full++) {
         uint32_t id = prefix_id(cache, index, holding->full);
@@ -300,7 +304,7 @@ static void prefix_cache_refer_to(struct prefix_cache *cache, size_t index, uint
 static void bring_kept(struct prefix_cache *cache, size_t index, uint64_t found, uint64_t full,
                        uint64_t load)
 {
-    uint64_t numbered = block_numbers_count(&cache->numbers, index, full);
+    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
     for (uint64_t block = found; block < numbered; block++) {
         prefix_tiers_name(&cache->tiers, prefix_id(cache, index, block), tier_load(load, 1));
     }
@@ -326,7 +330,7 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
         return false;
     }
     prefix_cache_refer_to(cache, index, found.blocks,
-                          block_numbers_count(&cache->numbers, index, full));
+                          block_numbers_count(cache->numbers, index, full));
     block_pool_take(gpu, blocks - found.blocks);
     *missing = kept - found.blocks * block_tokens;
     struct holding *holding = &cache->holdings[index];
@@ -384,7 +388,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     bool saves = done && offers(cache, PREFIX_WRITE_FINISH);
     uint64_t whole = holding->full / options->unit_blocks * options->unit_blocks;
     uint64_t before = tiers->lower[1].counts.saved;
-    uint64_t numbered = block_numbers_count(&cache->numbers, index, holding->full);
+    uint64_t numbered = block_numbers_count(cache->numbers, index, holding->full);
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);
     }

@@ -13,8 +13,10 @@
  *                      │ saves: when a block has arrived in the tier above, or is evicted there
  *     tier 2  disk     ▼
  *
- * A block that a request finds counts as used in every tier that has it. Its load passes the tiers
- * above the nearest of those, which keep it if they have room or evict for it.
+ * A block that a request finds counts as used in every tier that has it. A tier that `takes_loads`
+ * keeps what is loaded through it from below, if it has room or can evict for it. A block that is
+ * offered to a tier that has it is offered to the tier below, too, if that takes all that arrives:
+ * with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
  *
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
  * only after it has arrived, and the GPU keeps it until then; the caller says when
@@ -41,10 +43,15 @@ struct prefix_tier {
     uint64_t blocks;
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
+    bool takes_loads;                 /* keeps what is loaded through it from tiers below */
+    uint32_t least_asked;             /* below tier 1: as that of the options */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */
 };
+
+/* A tier that several caches share, each for one of several servers. */
+struct prefix_pool;
 
 struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
@@ -52,18 +59,25 @@ struct prefix_options {
     uint64_t gpu_blocks;
     struct prefix_tier lower[PREFIX_MOST_TIERS - 1]; /* [lower_count] tiers 1, 2, ... */
     uint32_t lower_count;
-    uint32_t unit_blocks; /* blocks saved and found below the GPU together, counted from a
+    struct prefix_pool *pool; /* the last of these tiers, which other caches share; borrowed, and
+                                 outlives the cache. NULL: it is this cache's own */
+    uint32_t unit_blocks;     /* blocks saved and found below the GPU together, counted from a
                                 prompt's beginning; 0: 1 */
-    uint32_t least_asked; /* a block is saved once this many requests held it; 0: 1 */
-    bool saves_wait;      /* saves take time: prefix_saved() says when they are done */
-    bool recycles;        /* numbers of blocks that nobody can find again are given anew. Then
+    uint32_t least_asked;     /* a block is saved once this many requests held it; 0: 1 */
+    bool saves_wait;          /* saves take time: prefix_saved() says when they are done */
+    bool recycles;            /* numbers of blocks that nobody can find again are given anew. Then
                                 prefix_id() is for requests that have not ended and, without a
                                 lower tier, for blocks that hashes cover. Does nothing if the policy
                                 of one remembers blocks that it has evicted */
-    bool pins;            /* lower tiers keep blocks that are being copied; not every policy can */
+    bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
-    const double *worth_ns; /* by block of a prompt: what it is worth to find all in front of it in
-                               a lower tier; for prefix_replay.h, borrowed. NULL: nothing */
+    uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */
+    bool cheaper;          /* a prefix is loaded only as far as that is faster than computing it: by
+                              the times below */
+    /* Time of computing a prompt's first blocks, by their number, borrowed (NULL: unknown); of
+     * loading one block from a tier, and what a load from there takes besides. */
+    const double *compute_ns;
+    double load_ns[PREFIX_MOST_TIERS], first_ns[PREFIX_MOST_TIERS];
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;
@@ -83,6 +97,13 @@ struct prefix_match {
     uint32_t found[PREFIX_MOST_TIERS]; /* by the nearest tier that has them */
     uint32_t compute_tokens;
 };
+
+/* A pool for caches with these options, of which `pool` and `server` do not matter here. A block
+ * that one cache saves there is found by all, once it has arrived. `requests` must outlive it. NULL
+ * on failure. */
+struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
+                                       const struct requests *requests, struct error *why);
+void prefix_pool_destroy(struct prefix_pool *pool); /* after its caches; NULL is fine */
 
 struct prefix_cache;
 
@@ -150,9 +171,11 @@ struct prefix_census {
     bool pins;      /* the option; without it `loading` is 0 */
     struct {
         struct block_census blocks;
+        bool shared;      /* a pool's blocks, whichever cache saved them */
         uint64_t saving;  /* on their way here; 0 unless saves take time */
         uint64_t loading; /* on their way from here to the GPU */
-        uint64_t held;    /* references of pending copies, and those of a tier that never evicts */
+        uint64_t held;    /* references of pending copies (of all caches, in a pool), and those of a
+                             tier that never evicts */
     } of[PREFIX_MOST_TIERS];
 };
 struct prefix_census prefix_census(const struct prefix_cache *cache);

@@ -1,4 +1,4 @@
-/* The result of prefix_replay() for every size of the host tier, in one pass.
+/* The result of prefix_replay() for every size of the tiers below the GPU, in one pass.
  *
  * R. L. Mattson et al., "Evaluation techniques for storage hierarchies", 1970: an LRU tier of c
  * blocks holds the c blocks touched last, so every tier at least as large as a block's depth in the
@@ -6,11 +6,12 @@
  * An ended request has touched all whole units of its full blocks, whichever of them were found:
  * PREFIX_WRITE_FINISH offers them when it ends, PREFIX_WRITE_FILL before, and counts them as used
  * again when it ends. Beginnings are touched last, so depths rise along a prompt. The GPU evicts
- * ends first and holds the same blocks whatever the size of the host.
+ * ends first and holds the same blocks whatever the size of the tiers. Touches of a tier pass to the
+ * next one, if that takes all that arrives, so one stack is true for all of them.
  *
- * With PREFIX_WRITE_FILL a host that is smaller than a request keeps the end of it, which nobody
- * finds: the curve is true from prefix_curve_least() on. It is a replay's; a server, whose requests
- * overlap, touches blocks in the order of time, and cannot use blocks that are on their way.
+ * A tier that is smaller than a request evicts a part of it while it is offered the rest: the curve
+ * is true from prefix_curve_least() on. It is a replay's; a server, whose requests overlap, touches
+ * blocks in the order of time, and cannot use blocks that are on their way.
  */
 #ifndef SERVE_PREFIX_CURVE_H
 #define SERVE_PREFIX_CURVE_H
@@ -19,8 +20,8 @@
 
 struct prefix_curve;
 
-/* Does the method apply to these tiers? They need a host with LRU that takes a block whoever holds
- * it (`least_asked` 1), and not only those that the GPU evicts. */
+/* Does the method apply to these tiers? They need LRU, take a block whoever holds it (`least_asked`
+ * 1), none takes only what the tier above evicts, and all that is found is loaded. */
 bool prefix_curve_applies(const struct prefix_options *options);
 
 /* An empty curve for tiers to which prefix_curve_applies(); `requests` must outlive the calls of
@@ -33,10 +34,12 @@ void prefix_curve_destroy(struct prefix_curve *curve); /* NULL is fine */
 bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
                       struct error *why);
 
-/* The fewest blocks of a host that the curve is true for, besides none. */
+/* The fewest blocks of a tier that the curve is true for. */
 uint64_t prefix_curve_least(const struct prefix_curve *curve);
 
-/* The totals with a host of `host_blocks` blocks; they have no `saved`. */
-struct prefix_totals prefix_curve_read(const struct prefix_curve *curve, uint64_t host_blocks);
+/* The totals with the sizes of the tiers below the GPU of `options`, of which nothing else but
+ * load_ns is used. Takes time in proportion to the blocks found. */
+struct prefix_totals prefix_curve_read(const struct prefix_curve *curve,
+                                       const struct prefix_options *options);
 
 #endif

@@ -62,12 +62,41 @@ static struct prefix_found count_first(const struct prefix_tiers *tiers, size_t 
     return found;
 }
 
+/* The time that loading the found blocks saves, over computing them. */
+static double saved_ns(const struct prefix_options *options, const struct prefix_found *found)
+{
+    double ns = options->compute_ns[found->blocks];
+    for (uint32_t k = 1; k <= options->lower_count; k++) {
+        ns -= (double)found->in[k] * options->load_ns[k];
+        ns -= found->in[k] > 0 ? options->first_ns[k] : 0;
+    }
+    return ns;
+}
+
+/* Is the longer prefix worth its load? */
+static bool is_worth(const struct prefix_options *options, const struct prefix_found *shorter,
+                     const struct prefix_found *longer)
+{
+    return !options->cheaper || saved_ns(options, longer) >= saved_ns(options, shorter);
+}
+
+/* Does it have too few blocks from below tier 1? */
+static bool is_too_little(const struct prefix_options *options, const struct prefix_found *found)
+{
+    uint64_t below = 0;
+    for (uint32_t k = 2; k <= options->lower_count; k++) {
+        below += found->in[k];
+    }
+    return below > 0 && below < options->least_blocks;
+}
+
 struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
                                         uint64_t most)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
     struct prefix_found found = count_first(tiers, index, numbered);
     struct prefix_found whole = found; /* up to the last whole unit */
+    struct prefix_found upper = found; /* the same, with nothing from below tier 1 */
     for (; found.blocks < numbered; found.blocks++) {
         uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
         uint32_t below = 0;
@@ -80,10 +109,13 @@ struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t
         }
         bool ends_unit = (found.blocks + 1) % tiers->options->unit_blocks == 0;
         if (ends_unit || found.in[0] == found.blocks + 1) {
-            whole = found;
-            whole.blocks++;
+            struct prefix_found longer = found;
+            longer.blocks++;
+            whole = is_worth(tiers->options, &whole, &longer) ? longer : whole;
+            upper = whole.in[0] + whole.in[1] == whole.blocks ? whole : upper;
         }
     }
+    whole = is_too_little(tiers->options, &whole) ? upper : whole;
     count_run(tiers, index, most, &whole);
     return whole;
 }

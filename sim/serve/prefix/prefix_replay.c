@@ -31,10 +31,27 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
 static double found_worth(const struct prefix_options *options, const struct prefix_match *match)
 {
     uint64_t gpu = match->found[0] / options->block_tokens, all = gpu;
+    double load_ns = 0;
     for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
-        all += match->found[k] / options->block_tokens;
+        uint64_t blocks = match->found[k] / options->block_tokens;
+        all += blocks;
+        load_ns += (double)blocks * options->load_ns[k];
     }
-    return options->worth_ns != NULL ? options->worth_ns[all] - options->worth_ns[gpu] : 0;
+    return options->compute_ns != NULL
+               ? options->compute_ns[all] - options->compute_ns[gpu] - load_ns
+               : 0;
+}
+
+void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
+                      const struct prefix_cache *cache, bool pool)
+{
+    const struct prefix_census census = prefix_census(cache);
+    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+        const struct prefix_counts counts = prefix_counts(cache, k);
+        moved[k].loaded += counts.loaded;
+        moved[k].saved += counts.saved;
+        moved[k].held += !pool && census.of[k].shared ? 0 : census.of[k].blocks.known;
+    }
 }
 
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
@@ -48,6 +65,20 @@ void prefix_totals_add(struct prefix_totals *totals, const struct request *reque
     totals->requests++;
 }
 
+static void replay_into(struct prefix_cache *cache, const struct prefix_options *options,
+                        const struct requests *requests, uint32_t index,
+                        struct prefix_totals *totals)
+{
+    const struct request *request = &requests->all[index];
+    struct prefix_match match;
+    if (prefix_replay_one(cache, options, index, request, &match)) {
+        prefix_totals_add(totals, request, &match);
+        totals->worth_ns += found_worth(options, &match);
+    } else {
+        totals->too_long++;
+    }
+}
+
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
                    const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
                    struct error *why)
@@ -57,21 +88,37 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct request *request = &requests->all[indices[i]];
-        struct prefix_match match;
-        if (prefix_replay_one(cache, options, indices[i], request, &match)) {
-            prefix_totals_add(totals, request, &match);
-            totals->worth_ns += found_worth(options, &match);
-        } else {
-            totals->too_long++;
-        }
+        replay_into(cache, options, requests, indices[i], totals);
     }
-    for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
-        totals->loaded += prefix_counts(cache, k).loaded;
-        totals->saved += prefix_counts(cache, k).saved;
-    }
+    prefix_moved_add(totals->moved, cache, true);
     bool ok = prefix_check(cache, why);
     prefix_cache_destroy(cache);
+    return ok;
+}
+
+bool prefix_replay_shared(const struct prefix_options *options, const struct requests *requests,
+                          const uint32_t *server_of, uint32_t servers, struct prefix_totals *totals,
+                          struct error *why)
+{
+    struct prefix_options own = *options;
+    struct prefix_cache **caches = array_zeroed(servers, sizeof *caches, why);
+    own.pool = prefix_pool_create(options, requests, why);
+    bool ok = caches != NULL && own.pool != NULL;
+    for (uint32_t server = 0; ok && server < servers; server++) {
+        ok = (caches[server] = prefix_cache_create(&own, requests, why)) != NULL;
+    }
+    for (uint32_t i = 0; ok && i < requests->count; i++) {
+        replay_into(caches[server_of[i]], &own, requests, i, totals);
+    }
+    for (uint32_t server = 0; ok && server < servers; server++) {
+        prefix_moved_add(totals->moved, caches[server], server == 0);
+        ok = prefix_check(caches[server], why);
+    }
+    for (uint32_t server = 0; caches != NULL && server < servers; server++) {
+        prefix_cache_destroy(caches[server]);
+    }
+    free(caches);
+    prefix_pool_destroy(own.pool);
     return ok;
 }
 

@@ -7,8 +7,8 @@
 
 /* ---- orphans -------------------------------------------------------------------------- */
 
-/* Is the block of this number nowhere, and on no way? */
-static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
+/* Is the block of this number nowhere in these tiers, and on no way? */
+static bool tiers_lack(const struct prefix_tiers *tiers, uint32_t id)
 {
     bool gone = !block_pool_knows(tiers->gpu, id);
     for (uint32_t k = 1; gone && k < tiers->count; k++) {
@@ -19,14 +19,27 @@ static bool is_gone(const struct prefix_tiers *tiers, uint32_t id)
     return gone;
 }
 
+static void forget_asked(struct prefix_tiers *tiers, uint32_t id)
+{
+    if (tiers->asked != NULL) {
+        tiers->asked[id] = 0;
+    }
+}
+
 /* A tier may have lost its last copy of the block. */
 static void bury(struct prefix_tiers *tiers, uint32_t id)
 {
-    if (!block_numbers_is_orphan(tiers->numbers, id) || !is_gone(tiers, id)) {
+    const struct prefix_pool *pool = tiers->options->pool;
+    bool gone = block_numbers_is_orphan(tiers->numbers, id) && tiers_lack(tiers, id);
+    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
+        gone = gone && tiers_lack(pool->members[i], id);
+    }
+    if (!gone) {
         return;
     }
-    if (tiers->asked != NULL) {
-        tiers->asked[id] = 0;
+    forget_asked(tiers, id);
+    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
+        forget_asked(pool->members[i], id);
     }
     block_numbers_spare(tiers->numbers, id);
 }
@@ -139,16 +152,24 @@ static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
     return tiers->options->lower[k - 1].write;
 }
 
-/* Touch a block that the tier has, or save one that it lacks; behind it goes to the tier below, if
- * that wants all that has arrived here. */
+/* Touch a block that the tier has, or save one that it lacks. It is offered to the tier below, too,
+ * if that wants all that has arrived here. */
 static void offer(struct prefix_lower *lower, uint32_t id);
+
+/* Did too few requests hold the block for tier k? */
+static bool is_rare(const struct prefix_tiers *tiers, uint32_t k, uint32_t id)
+{
+    uint32_t least =
+        k == 1 ? tiers->options->least_asked : tiers->options->lower[k - 1].least_asked;
+    return tiers->asked != NULL && tiers->asked[id] < least;
+}
 
 static void arrive(struct prefix_lower *lower, uint32_t id)
 {
     struct prefix_tiers *tiers = lower->tiers;
     uint32_t below = lower->number + 1;
     if (below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT &&
-        block_store_knows(lower->store, id)) {
+        !is_rare(tiers, below, id) && block_store_knows(lower->store, id)) {
         offer(&tiers->lower[below], id);
     }
 }
@@ -156,6 +177,9 @@ static void arrive(struct prefix_lower *lower, uint32_t id)
 static void offer(struct prefix_lower *lower, uint32_t id)
 {
     if (!block_store_offer(lower->store, id)) {
+        if (tier_has(lower, id)) {
+            arrive(lower, id);
+        }
         return;
     }
     lower->counts.saved++;
@@ -169,7 +193,7 @@ static void offer(struct prefix_lower *lower, uint32_t id)
 
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id)
 {
-    if (tiers->asked == NULL || tiers->asked[id] >= tiers->options->least_asked) {
+    if (!is_rare(tiers, 1, id)) {
         offer(&tiers->lower[1], id);
     }
 }
@@ -187,9 +211,7 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = 1; k < tiers->count; k++) {
-        bool rare =
-            k == 1 && tiers->asked != NULL && tiers->asked[id] < tiers->options->least_asked;
-        if (!rare && tier_has(&tiers->lower[k], id)) {
+        if (!(k == 1 && is_rare(tiers, 1, id)) && tier_has(&tiers->lower[k], id)) {
             block_store_offer(tiers->lower[k].store, id);
         }
     }
@@ -198,7 +220,9 @@ void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = prefix_tiers_source(tiers, id); k > 1; k--) {
-        block_store_offer(tiers->lower[k - 1].store, id);
+        if (tiers->options->lower[k - 2].takes_loads) {
+            block_store_offer(tiers->lower[k - 1].store, id);
+        }
     }
 }
 
@@ -254,7 +278,7 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
         uint64_t before = counts->saved;
         if (below == 1) {
             prefix_tiers_offer(tiers, id);
-        } else {
+        } else if (!is_rare(tiers, below, id)) {
             offer(&tiers->lower[below], id);
         }
         counts->evicted += counts->saved - before;
@@ -315,6 +339,12 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
     uint32_t most = tiers->numbers->most;
     lower->tiers = tiers;
     lower->number = k;
+    lower->shared = options->pool != NULL && k == options->lower_count;
+    if (lower->shared) {
+        lower->store = options->pool->store;
+        lower->saving = options->pool->saving;
+        return k == 1 || check_hands_on(tier - 1, tier, why);
+    }
     if (options->saves_wait) {
         lower->saving = array_zeroed(most, sizeof *lower->saving, why);
     }
@@ -328,6 +358,9 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
 {
     uint32_t most = tiers->numbers->most;
     bool asks = tiers->count > 1 && tiers->options->least_asked > 1, deep = tiers->count > 2;
+    for (uint32_t k = 2; k < tiers->count; k++) {
+        asks = asks || tiers->options->lower[k - 1].least_asked > 1;
+    }
     tiers->asked = asks ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
     tiers->source = deep ? array_zeroed(most, sizeof *tiers->source, why) : NULL;
     bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !asks) &&
@@ -338,33 +371,129 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
     return ok;
 }
 
+/* Recycle numbers, if the options say so and no policy remembers what it has evicted. */
+static bool recycle(struct block_numbers *numbers, const struct prefix_options *options,
+                    struct error *why)
+{
+    bool forgets = true;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        forgets = forgets && block_store_forgets(options->lower[k].policy);
+    }
+    return !options->recycles || !forgets || numbers->of.runs ||
+           block_numbers_recycle(numbers, why);
+}
+
+static bool pool_join(struct prefix_pool *pool, struct prefix_tiers *tiers, struct error *why)
+{
+    if (!array_reserve(&pool->members, &pool->member_capacity, pool->member_count + 1,
+                       sizeof *pool->members, why)) {
+        return false;
+    }
+    pool->members[pool->member_count++] = tiers;
+    return true;
+}
+
+static void pool_leave(struct prefix_pool *pool, const struct prefix_tiers *tiers)
+{
+    for (size_t i = 0; i < pool->member_count; i++) {
+        if (pool->members[i] == tiers) {
+            pool->members[i] = pool->members[--pool->member_count];
+        }
+    }
+}
+
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why)
 {
     *tiers = (struct prefix_tiers){
         .options = options, .numbers = numbers, .count = options->lower_count + 1};
-    bool forgets = true;
-    for (uint32_t k = 1; k < tiers->count; k++) {
-        forgets = forgets && block_store_forgets(options->lower[k - 1].policy);
-    }
-    if (options->recycles && forgets && !numbers->of.runs && !block_numbers_recycle(numbers, why)) {
-        return false;
-    }
-    return create_all(tiers, why);
+    return (options->pool != NULL || recycle(numbers, options, why)) &&
+           (options->pool == NULL || pool_join(options->pool, tiers, why)) &&
+           create_all(tiers, why);
 }
 
 void prefix_tiers_release(struct prefix_tiers *tiers)
 {
+    if (tiers->options != NULL && tiers->options->pool != NULL) {
+        pool_leave(tiers->options->pool, tiers);
+    }
     block_pool_destroy(tiers->gpu);
     for (uint32_t k = 1; k < tiers->count; k++) {
-        block_store_destroy(tiers->lower[k].store);
-        block_queue_release(&tiers->lower[k].saves);
-        block_queue_release(&tiers->lower[k].loads);
-        free(tiers->lower[k].saving);
+        struct prefix_lower *lower = &tiers->lower[k];
+        block_queue_release(&lower->saves);
+        block_queue_release(&lower->loads);
+        if (!lower->shared) {
+            block_store_destroy(lower->store);
+            free(lower->saving);
+        }
     }
     free(tiers->asked);
     free(tiers->source);
     free(tiers->brought_by);
     free(tiers->loads_of_own);
     *tiers = (struct prefix_tiers){.gpu = NULL};
+}
+
+/* ---- the pool ------------------------------------------------------------------------- */
+
+/* It is the last tier, so nobody takes what it evicts. */
+static void on_shared_evict(uint32_t id, void *context)
+{
+    const struct prefix_pool *pool = context;
+    if (pool->member_count > 0) {
+        bury(pool->members[0], id);
+    }
+}
+
+struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
+                                       const struct requests *requests, struct error *why)
+{
+    struct prefix_pool *pool = array_zeroed(1, sizeof *pool, why);
+    const struct prefix_tier *tier = &options->lower[options->lower_count - 1];
+    const struct block_owners owners = {.requests = requests,
+                                        .block_tokens = options->block_tokens};
+    if (pool == NULL) {
+        return NULL;
+    }
+    bool ok =
+        block_numbers_init(&pool->numbers, &owners, why) && recycle(&pool->numbers, options, why);
+    uint32_t most = pool->numbers.most;
+    if (ok && options->saves_wait) {
+        pool->saving = array_zeroed(most, sizeof *pool->saving, why);
+        ok = pool->saving != NULL;
+    }
+    pool->store = ok ? block_store_create(most, tier->blocks, tier->policy, tier->values,
+                                          options->pins, options->seed, on_shared_evict, pool, why)
+                     : NULL;
+    if (pool->store == NULL) {
+        prefix_pool_destroy(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+void prefix_pool_destroy(struct prefix_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    block_store_destroy(pool->store);
+    block_numbers_release(&pool->numbers);
+    free(pool->saving);
+    free(pool->members);
+    free(pool);
+}
+
+uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier)
+{
+    const struct prefix_lower *lower = &tiers->lower[tier];
+    uint64_t held = 0;
+    if (!lower->shared) {
+        return lower->saves.lower + lower->loads.lower;
+    }
+    for (size_t i = 0; i < tiers->options->pool->member_count; i++) {
+        const struct prefix_lower *of = &tiers->options->pool->members[i]->lower[tier];
+        held += of->saves.lower + of->loads.lower;
+    }
+    return held;
 }

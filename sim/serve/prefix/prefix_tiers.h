@@ -37,7 +37,17 @@ struct prefix_lower {
     struct block_queue saves;
     struct block_queue loads; /* from it; only with pins */
     uint32_t *saving;         /* by number: pending saves of the block; NULL: saves take no time */
+    bool shared;              /* store and saving are the pool's */
     struct prefix_counts counts;
+};
+
+/* Blocks have the same numbers in all caches that share a pool. */
+struct prefix_pool {
+    struct block_numbers numbers;
+    struct block_store *store;
+    uint32_t *saving;              /* as in prefix_lower, of all caches */
+    struct prefix_tiers **members; /* [member_count], owned */
+    size_t member_count, member_capacity;
 };
 
 struct prefix_tiers {
@@ -62,6 +72,9 @@ bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *
                        struct block_numbers *numbers, struct error *why);
 void prefix_tiers_release(struct prefix_tiers *tiers); /* a zeroed struct is fine */
 
+/* Pending copies that refer to blocks of a tier: those of all caches, if it is shared. */
+uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier);
+
 /* Are requests' own blocks runs of the pool? Runs need what recycling does, that nobody asks for
  * the numbers of ended requests, and no lower tier that looks at its blocks one by one. */
 bool prefix_tiers_runs(const struct prefix_options *options);
@@ -82,7 +95,7 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
 /* The block counts as used in every lower tier that has it. */
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id);
 
-/* The block on its way to the GPU passes the tiers above its source. */
+/* The block on its way to the GPU passes the tiers above its source, some of which take it. */
 void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id);
 
 /* Queue a save of the block to tier 1 that does not cross (see `saves`). */

@@ -135,7 +135,36 @@ static bool plan_candidates_offloads(const struct mechanisms *mechanisms)
            mechanisms->weights < 1;
 }
 
-/* Leave a candidate out if its preset alone is a reason to. */
+/* The part of a machine that a system keeps prefixes in and its machine does not state; NULL: it
+ * states all. A machine that cannot be read is told when its candidate is run. */
+static const char *lacked_part(const struct candidate *candidate,
+                               const struct mechanisms *mechanisms)
+{
+    const struct {
+        const char *part;
+        enum curve_id read;
+        bool used;
+    } parts[] = {
+        {"disk", CURVE_DISK_READ, mechanisms->prefix_disk != PREFIX_BELOW_NONE},
+        {"pool", CURVE_POOL_READ, mechanisms->prefix_pool != PREFIX_BELOW_NONE},
+    };
+    const char *lacked = NULL;
+    struct profile profile;
+    struct error unseen;
+    if ((!parts[0].used && !parts[1].used) ||
+        !profile_load(sources_files(candidate->scenario.sources),
+                      node_get(candidate->scenario.root, "hardware"), &profile, &unseen)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && lacked == NULL; i++) {
+        bool stated = profile_states(&profile, parts[i].read);
+        lacked = parts[i].used && !stated ? parts[i].part : NULL;
+    }
+    profile_release(&profile);
+    return lacked;
+}
+
+/* Leave a candidate out if its preset, or what its machine lacks, is a reason to. */
 static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
                          struct error *why)
 {
@@ -158,7 +187,11 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     snprintf(candidate->traits.available, sizeof candidate->traits.available, "%s", info.available);
     snprintf(candidate->traits.where, sizeof candidate->traits.where, "%s", info.where);
     node_destroy(preset);
-    if (options->to_serve && info.reference) {
+    const char *lacked = lacked_part(candidate, &mechanisms);
+    if (lacked != NULL) {
+        snprintf(candidate->left_out, sizeof candidate->left_out, "the machine states no %s",
+                 lacked);
+    } else if (options->to_serve && info.reference) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "to compare with, not to serve");
     } else if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
         snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");

@@ -119,6 +119,29 @@ static double host_gb_each(const struct commanded *run)
     return floor(host_bytes(run->point) / 1e9 / model_gpus(&run->point->setup.model));
 }
 
+static double host_gb(const struct commanded *run)
+{
+    return floor(host_bytes(run->point) / 1e9);
+}
+
+static double disk_bytes(const struct commanded *run)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    const struct setup *setup = &run->point->setup;
+    return setup->disk_space > 0 ? (double)setup->disk_space
+                                 : profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &unseen);
+}
+
+static double disk_gib_each(const struct commanded *run)
+{
+    return disk_bytes(run) / GIB / model_gpus(&run->point->setup.model);
+}
+
+static double disk_gb(const struct commanded *run)
+{
+    return floor(disk_bytes(run) / 1e9);
+}
+
 /* KV of all sequences, each in whole blocks, and two blocks that vLLM keeps. Of requests that vary,
  * as many of the longest as run together, but no more than there is host memory. */
 static double host_pool_gib(const struct commanded *run)
@@ -247,6 +270,9 @@ static const struct value {
     {.name = "host_gib", .number = host_gib},
     {.name = "host_gib_each", .number = host_gib_each, .digits = 4},
     {.name = "host_gb_each", .number = host_gb_each},
+    {.name = "host_gb", .number = host_gb},
+    {.name = "disk_gib_each", .number = disk_gib_each, .digits = 4},
+    {.name = "disk_gb", .number = disk_gb},
     {.name = "host_pool_gib", .number = host_pool_gib},
     {.name = "batched_tokens", .number = batched_tokens},
     {.name = "block_tokens", .number = block_tokens},

@@ -16,6 +16,9 @@
  *     host_gib         GiB of host memory
  *     host_gib_each    host_gib divided by the GPUs
  *     host_gb_each     the same in units of 10^9 bytes
+ *     host_gb          bytes of host memory in units of 10^9
+ *     disk_gib_each    GiB of the machine's drives, divided by the GPUs
+ *     disk_gb          bytes of the drives in units of 10^9
  *     host_pool_gib    GiB of host memory that all KV needs
  *     batched_tokens   most tokens of a server's step
  *     block_tokens     tokens of a block of KV

@@ -15,7 +15,8 @@
  *     rate       from an eighth of the rate at which requests arrive to 64 times that; where it is
  *                searched (AXIS_FINE points), in the same ratios from a rate at which each request
  *                is alone to one that no server holds
- *     host_memory       if only the machine sets it: from a 64th to all of the bytes that the
+ *     host_memory, disk_space, pool_space
+ *                       if only the machine sets it: from a 64th to all of the bytes that the
  *                       workload's prefixes take, or that the machine has
  *     kv_pool_tokens    of a server, if the scenario does not set it: from a quarter to all of
  *                       what fits

@@ -5,6 +5,7 @@
 #include "decode/plan/memory.h"
 #include "serve/requests/requests.h"
 #include "serving/serving_memory.h"
+#include "serving/serving_tiers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -241,32 +242,55 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
            (base->point->workload.rate == 0 || axis_usual_add_own(axis, own, NULL, why));
 }
 
-/* Bytes of the workload's distinct prompt tokens, if prefixes stay on the host. 0 if they do not,
- * or if the contents of prompts are unknown. */
-static double prefix_bytes(const struct point *point)
+/* Bytes of the workload's distinct prompt tokens, if prefixes are kept in the tier. 0 if they are
+ * not, or if the contents of prompts are unknown. */
+static double prefix_bytes(const struct point *point, enum tier_id tier)
 {
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
     double bytes = 0;
-    if (!point_serves(point) || point->setup.mechanisms.prefix != PREFIX_TWO_TIER) {
-        return 0;
+    bool keeps = false;
+    for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
+        keeps = keeps || tiers.of[k] == tier;
     }
-    for (uint32_t chunk = 0; chunk < point->requests->ids.count; chunk++) {
+    for (uint32_t chunk = 0; keeps && chunk < point->requests->ids.count; chunk++) {
         bytes += (double)point->requests->kind[chunk].tokens *
                  (double)serving_token_bytes(&point->setup);
     }
     return bytes;
 }
 
-/* If the scenario sets none: from a 64th to all of the prefixes, or of the machine's memory. */
-static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
+/* If the scenario sets none: from a 64th to all of the prefixes, or of the tier. */
+static bool walk_tier(const struct axis_base *base, struct axis *axis, enum tier_id tier,
+                      struct error *why)
 {
-    double own = (double)base->plan->limit[TIER_HOST], keeps = prefix_bytes(base->point);
-    if (base->point->setup.host_memory > 0) {
-        return walk_others(base, axis, why);
-    }
+    double own = (double)base->plan->limit[tier], keeps = prefix_bytes(base->point, tier);
     double most = keeps > 0 ? fmin(keeps, own) : own;
     axis->unit = UNIT_BYTES;
     return axis_walk(axis, ceil(most / 64), most, axis_points(base, 9), true, why) &&
            axis_usual_add_own(axis, own, "none", why);
+}
+
+static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    return base->point->setup.host_memory > 0 ? walk_others(base, axis, why)
+                                              : walk_tier(base, axis, TIER_HOST, why);
+}
+
+static bool states(const struct axis_base *base, enum tier_id tier)
+{
+    return profile_states(&base->point->setup.profile, tier_kinds[tier].capacity);
+}
+
+static bool walk_disk_space(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    bool said = base->point->setup.disk_space > 0 || !states(base, TIER_DISK);
+    return said ? walk_others(base, axis, why) : walk_tier(base, axis, TIER_DISK, why);
+}
+
+static bool walk_pool_space(const struct axis_base *base, struct axis *axis, struct error *why)
+{
+    bool said = base->point->setup.pool_space > 0 || !states(base, TIER_POOL);
+    return said ? walk_others(base, axis, why) : walk_tier(base, axis, TIER_POOL, why);
 }
 
 /* If the scenario sets none: from a quarter to all of the tokens that the server has room for. */
@@ -306,9 +330,12 @@ static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
 } usual[] = {
-    {"mechanisms.budget", walk_budget}, {"batch", walk_batch},          {"context", walk_context},
-    {"hardware.link", walk_links},      {"tensor_parallel", walk_gpus}, {"rate", walk_rates},
-    {"host_memory", walk_host_memory},  {"kv_pool_tokens", walk_pool},  {AXIS_DRAFTS, walk_drafts},
+    {"mechanisms.budget", walk_budget}, {"batch", walk_batch},
+    {"context", walk_context},          {"hardware.link", walk_links},
+    {"tensor_parallel", walk_gpus},     {"rate", walk_rates},
+    {"host_memory", walk_host_memory},  {"disk_space", walk_disk_space},
+    {"pool_space", walk_pool_space},    {"kv_pool_tokens", walk_pool},
+    {AXIS_DRAFTS, walk_drafts},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)

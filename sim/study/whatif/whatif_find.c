@@ -86,7 +86,8 @@ static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
 static int64_t unanswered_tokens(const struct cell *cells)
 {
     return cells[COLUMN_PROMPT_TOKENS].integer - cells[COLUMN_HIT_TOKENS_GPU].integer -
-           cells[COLUMN_HIT_TOKENS_HOST].integer - cells[COLUMN_RECOMPUTE_TOKENS].integer;
+           cells[COLUMN_HIT_TOKENS_HOST].integer - cells[COLUMN_HIT_TOKENS_DISK].integer -
+           cells[COLUMN_HIT_TOKENS_POOL].integer - cells[COLUMN_RECOMPUTE_TOKENS].integer;
 }
 
 void whatif_judge(struct whatif *whatif)
@@ -115,7 +116,12 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 
 static double found_percent(const struct result *result)
 {
-    return 100 * (figure_value(result, FIGURE_GPU_HIT) + figure_value(result, FIGURE_HOST_HIT));
+    double below = 0; /* a tier that a server lacks finds nothing */
+    for (enum figure figure = FIGURE_HOST_HIT; figure <= FIGURE_POOL_HIT; figure++) {
+        double share = figure_value(result, figure);
+        below += isnan(share) ? 0 : share;
+    }
+    return 100 * (figure_value(result, FIGURE_GPU_HIT) + below);
 }
 
 double whatif_worth(const struct whatif *whatif, uint32_t point)

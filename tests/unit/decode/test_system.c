@@ -76,11 +76,12 @@ static void empty_preset_is_all_defaults(void **state)
     assert_true(mechanisms_offload(&m));
 }
 
-/* What a value of some mechanism needs beside it: nothing, all KV in HBM, a cache, one that the
+/* What a value of some mechanism needs beside it: nothing, all KV in HBM, prefixes, a cache, one that the
  * launch thread waits for, one of query labels, one that keeps entries for the CPU, or
  * micro-batches. */
 static const char *const companions[] = {"",
                                          "resident_heads: all\n",
+                                         "resident_heads: all\nprefix: two-tier\n",
                                          "policy: lru\nbudget: 1x\n",
                                          "policy: lru\nbudget: 1x\nsync: cpu\n",
                                          "policy: qsac\nbudget: 1x\n",

@@ -51,14 +51,58 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
     options.lower[0].policy = policy_find("lru", NULL, 0, &why);
     assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.found[1], 10 * BLOCK);
-    assert_int_equal(totals.loaded, 10);
-    assert_int_equal(totals.saved, 8);
+    assert_int_equal(totals.moved[1].loaded, 10);
+    assert_int_equal(totals.moved[1].saved, 8);
 
     /* and one too small for any */
     options.gpu_blocks = 6;
     assert_true(replay(&options, &requests, &totals));
     assert_int_equal(totals.requests, 0);
     assert_int_equal(totals.too_long, 3);
+}
+
+/* A prompt of 6.3 blocks comes again when only the disk has it. Computing a block takes 10. */
+static void check_choice(struct prefix_options *options, uint64_t loaded)
+{
+    static const double compute_ns[] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){2, 3}, 2, 300, 1);
+    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    options->compute_ns = compute_ns;
+    assert_true(replay(options, &requests, &totals));
+    assert_int_equal(totals.moved[1].loaded, 0);
+    assert_int_equal(totals.moved[2].loaded, loaded);
+}
+
+/* The host holds a block less than the prompt. */
+static void a_prefix_is_loaded_if_that_is_faster(void **state)
+{
+    (void)state;
+    const struct policy_kind *lru = policy_find("lru", NULL, 0, &why);
+    struct prefix_options options = {
+        .block_tokens = BLOCK,
+        .gpu_blocks = 7,
+        .lower_count = 2,
+        .lower[0] = {.blocks = 6, .policy = lru, .takes_loads = true},
+        .lower[1] = {.blocks = 100, .policy = lru, .write = PREFIX_WRITE_FILL},
+        .load_ns = {0, 1, 12},
+    };
+    check_choice(&options, 6);
+    options.cheaper = true;
+    check_choice(&options, 0); /* 12 each */
+    options.load_ns[2] = 8;
+    check_choice(&options, 6);
+    options.first_ns[2] = 12;
+    check_choice(&options, 6); /* 12 + 6 x 8 = 60, as long as computing */
+    options.first_ns[2] = 13;
+    check_choice(&options, 0);
+    options.cheaper = false;
+    options.least_blocks = 6;
+    check_choice(&options, 6);
+    options.least_blocks = 7;
+    check_choice(&options, 0);
 }
 
 static uint32_t count_ids(const struct prefix_options *options, const struct requests *requests)
@@ -505,6 +549,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
+        cmocka_unit_test(a_prefix_is_loaded_if_that_is_faster),
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
         cmocka_unit_test(a_block_may_hold_several_chunks),
         cmocka_unit_test(a_server_numbers_its_own_requests),

@@ -1,4 +1,4 @@
-/* The curve of a host tier against a replay at each size. */
+/* The curve of one to three lower tiers against a replay at each size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,17 +57,33 @@ static void price_blocks(void)
 
 static struct prefix_options make_options(gsl_rng *random)
 {
-    return (struct prefix_options){
+    struct prefix_options options = {
         .block_tokens = BLOCK,
-        .worth_ns = worth,
+        .compute_ns = worth,
+        .load_ns = {0, 1, 2, 4},
         .gpu_keeps = gsl_rng_uniform_int(random, 4) > 0,
-        .lower_count = 1,
+        .lower_count = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
         .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
         .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 5),
-        .lower[0].write =
-            gsl_rng_uniform_int(random, 2) > 0 ? PREFIX_WRITE_FINISH : PREFIX_WRITE_FILL,
-        .lower[0].policy = policy_find("lru", NULL, 0, &why),
     };
+    for (uint32_t k = 0; k < options.lower_count; k++) {
+        options.lower[k] = (struct prefix_tier){
+            .policy = policy_find("lru", NULL, 0, &why),
+            .takes_loads = gsl_rng_uniform_int(random, 2) > 0,
+            .write = gsl_rng_uniform_int(random, 2) > 0 ? PREFIX_WRITE_FINISH : PREFIX_WRITE_FILL,
+        };
+    }
+    return options;
+}
+
+/* The curve with tiers of so many blocks each. */
+static struct prefix_totals read_at(const struct prefix_curve *curve, struct prefix_options options,
+                                    uint64_t blocks)
+{
+    for (uint32_t k = 0; k < options.lower_count; k++) {
+        options.lower[k].blocks = blocks;
+    }
+    return prefix_curve_read(curve, &options);
 }
 
 /* Two servers, so that a curve is of several. */
@@ -87,23 +103,30 @@ static void check_sizes(const struct prefix_options *options, const struct reque
         struct prefix_options at = *options;
         struct prefix_totals alone = {.requests = 0};
         uint64_t least = prefix_curve_least(curve);
-        at.lower[0].blocks = least + 1 + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
+        for (uint32_t k = 0; k < at.lower_count; k++) {
+            at.lower[k].blocks = least + gsl_rng_uniform_int(random, 40) * (uint32_t)(i + 1);
+        }
         assert_true(prefix_replay(&at, requests, indices, half, &alone, &why) &&
                     prefix_replay(&at, requests, indices + half, MOST - half, &alone, &why));
-        struct prefix_totals found = prefix_curve_read(curve, at.lower[0].blocks);
-        assert_int_equal(found.found[1], alone.found[1]);
-        assert_int_equal(found.found[0], alone.found[0]);
+        struct prefix_totals found = prefix_curve_read(curve, &at);
+        uint64_t below = 0;
+        for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+            assert_int_equal(found.found[k], alone.found[k]);
+            assert_int_equal(found.moved[k].loaded, alone.moved[k].loaded);
+            assert_int_equal(found.moved[k].saved, alone.moved[k].saved);
+            assert_int_equal(found.moved[k].held, alone.moved[k].held);
+            below += k > 0 ? found.found[k] : 0;
+        }
         assert_int_equal(found.compute_tokens, alone.compute_tokens);
-        assert_int_equal(found.loaded, alone.loaded);
         assert_true(found.worth_ns == alone.worth_ns); /* whole numbers */
-        assert_true(found.worth_ns > 0 || found.found[1] == 0);
+        assert_true(found.worth_ns > 0 || below == 0);
         assert_int_equal(found.requests, alone.requests);
         assert_int_equal(found.too_long, alone.too_long);
         assert_int_equal(found.prompt_tokens, alone.prompt_tokens);
         left_out += found.too_long;
     }
     for (uint64_t size = 0; size < 600; size++) { /* more never finds less */
-        uint64_t now = prefix_curve_read(curve, size).found[1];
+        uint64_t now = read_at(curve, *options, size).found[1];
         assert_true(now >= before);
         before = now;
     }
@@ -167,7 +190,7 @@ static void endless_memory_finds_all_that_came_before(void **state)
         options.unit_blocks = 1;
         struct prefix_curve *curve = prefix_curve_create(&options, &requests, &why);
         assert_true(curve != NULL && prefix_curve_add(curve, indices, MOST, &why));
-        struct prefix_totals found = prefix_curve_read(curve, UINT64_MAX);
+        struct prefix_totals found = read_at(curve, options, UINT64_MAX);
         assert_int_equal(found.found[0] + found.found[1],
                          count_seen(&requests, indices, MOST, options.gpu_blocks * BLOCK));
         prefix_curve_destroy(curve);
@@ -197,6 +220,12 @@ static void others_are_replayed(void **state)
     options.lower[0].policy = policy_find("fifo", NULL, 0, &why);
     assert_false(prefix_curve_applies(&options));
     options.lower[0].policy = NULL;
+    assert_false(prefix_curve_applies(&options));
+    options.lower[0].policy = policy_find("lru", NULL, 0, &why);
+    options.lower[1] = options.lower[0];
+    options.lower_count = 2;
+    assert_true(prefix_curve_applies(&options));
+    options.lower[1].write = PREFIX_WRITE_EVICT;
     assert_false(prefix_curve_applies(&options));
 }
 

@@ -34,7 +34,8 @@ struct twin_tier {
     struct list list;
     struct under_way loads, saves;
     uint64_t blocks, loaded, saved;
-    bool evicts, takes_evicted;
+    uint32_t least_asked;
+    bool evicts, takes_evicted, takes_loads;
 };
 
 struct twin {
@@ -42,7 +43,7 @@ struct twin {
     struct twin_tier tier[PREFIX_MOST_TIERS]; /* [1, count) */
     uint32_t count;
     uint64_t gpu_blocks, taken;
-    uint32_t unit, least_asked;
+    uint32_t unit;
     bool pins, saves_wait, offers_filled, offers_finished;
     uint64_t asked[32 * BLOCKS_MOST]; /* names, one for each time */
     uint32_t asked_count;
@@ -75,10 +76,8 @@ static void append(struct list *list, uint64_t name, uint32_t references)
 
 static void twin_ask(struct twin *twin, uint64_t name)
 {
-    if (twin->least_asked > 1) {
-        assert_true(twin->asked_count < 32 * BLOCKS_MOST);
-        twin->asked[twin->asked_count++] = name;
-    }
+    assert_true(twin->asked_count < 32 * BLOCKS_MOST);
+    twin->asked[twin->asked_count++] = name;
 }
 
 static uint32_t times_asked(const struct twin *twin, uint64_t name)
@@ -88,6 +87,13 @@ static uint32_t times_asked(const struct twin *twin, uint64_t name)
         times += twin->asked[i] == name;
     }
     return times;
+}
+
+/* Did too few requests ask for the block to be written to tier k? */
+static bool is_rare(const struct twin *twin, uint32_t k, uint64_t name)
+{
+    uint32_t least = twin->tier[k].least_asked;
+    return least > 1 && times_asked(twin, name) < least;
 }
 
 /* Something that a copy pinned is let go: if nothing else pins it, it was used last. */
@@ -158,7 +164,8 @@ static bool make_room(struct twin *twin, uint32_t k)
         if (tier->list.references[i] == 0) {
             uint64_t name = tier->list.name[i];
             drop(&tier->list, i);
-            if (k + 1 < twin->count && twin->tier[k + 1].takes_evicted) {
+            if (k + 1 < twin->count && twin->tier[k + 1].takes_evicted &&
+                !is_rare(twin, k + 1, name)) {
                 tier_offer(twin, k + 1, name);
             }
             return true;
@@ -185,7 +192,7 @@ static bool put(struct twin *twin, uint32_t k, uint64_t name)
 
 static void arrive(struct twin *twin, uint32_t k, uint64_t name)
 {
-    if (k + 1 < twin->count && !twin->tier[k + 1].takes_evicted &&
+    if (k + 1 < twin->count && !twin->tier[k + 1].takes_evicted && !is_rare(twin, k + 1, name) &&
         find(&twin->tier[k].list, name) >= 0) {
         tier_offer(twin, k + 1, name);
     }
@@ -194,6 +201,9 @@ static void arrive(struct twin *twin, uint32_t k, uint64_t name)
 static bool tier_offer(struct twin *twin, uint32_t k, uint64_t name)
 {
     if (!put(twin, k, name)) {
+        if (find(&twin->tier[k].list, name) >= 0 && !is_saving(&twin->tier[k], name)) {
+            arrive(twin, k, name);
+        }
         return false;
     }
     twin->tier[k].saved++;
@@ -205,14 +215,9 @@ static bool tier_offer(struct twin *twin, uint32_t k, uint64_t name)
     return true;
 }
 
-static bool is_rare(const struct twin *twin, uint64_t name)
-{
-    return twin->least_asked > 1 && times_asked(twin, name) < twin->least_asked;
-}
-
 static void twin_offer(struct twin *twin, uint64_t name)
 {
-    if (!is_rare(twin, name)) {
+    if (!is_rare(twin, 1, name)) {
         tier_offer(twin, 1, name);
     }
 }
@@ -309,7 +314,7 @@ static struct twin_request running[MOST];
 static void twin_touch(struct twin *twin, uint64_t name)
 {
     for (uint32_t k = 1; k < twin->count; k++) {
-        if (find(&twin->tier[k].list, name) >= 0 && (k > 1 || !is_rare(twin, name))) {
+        if (find(&twin->tier[k].list, name) >= 0 && (k > 1 || !is_rare(twin, 1, name))) {
             put(twin, k, name);
         }
     }
@@ -356,7 +361,9 @@ static bool twin_begin(struct twin *twin, const struct requests *requests, size_
     }
     for (uint64_t block = found; block-- > 0;) {
         for (uint32_t k = source[block]; k > 1; k--) {
-            put(twin, k - 1, name_of(requests, index, block));
+            if (twin->tier[k - 1].takes_loads) {
+                put(twin, k - 1, name_of(requests, index, block));
+            }
         }
     }
     for (uint64_t i = 0; i < blocks - in[0]; i++) {
@@ -538,7 +545,6 @@ static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, cons
     twin.count = lower + 1;
     twin.gpu_blocks = options.gpu_blocks;
     twin.unit = options.unit_blocks;
-    twin.least_asked = options.least_asked;
     twin.pins = pins;
     twin.saves_wait = options.saves_wait;
     twin.offers_filled = write == PREFIX_WRITE_FILL;
@@ -548,9 +554,15 @@ static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, cons
         struct prefix_tier *tier = &options.lower[k - 1];
         tier->blocks = 1 + gsl_rng_uniform_int(random, lower > 1 ? 20 * k : 100);
         tier->policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
+        tier->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+        tier->takes_loads = gsl_rng_uniform_int(random, 3) > 0;
         tier->write = k == 1 ? write : evicted ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
-        twin.tier[k] = (struct twin_tier){
-            .blocks = tier->blocks, .evicts = policy != NULL, .takes_evicted = evicted};
+        twin.tier[k] =
+            (struct twin_tier){.blocks = tier->blocks,
+                               .least_asked = k == 1 ? options.least_asked : tier->least_asked,
+                               .evicts = policy != NULL,
+                               .takes_evicted = evicted,
+                               .takes_loads = tier->takes_loads};
     }
     struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
     assert_non_null(cache);

@@ -29,7 +29,8 @@ static struct course make_course(const struct prompt *prompts, uint32_t count, u
     struct course course = begin_course(count);
     const struct policy_kind *lru = policy_find("lru", NULL, 0, &why);
     course.prefix.lower_count = 2;
-    course.prefix.lower[0] = (struct prefix_tier){.blocks = host_blocks, .policy = lru};
+    course.prefix.lower[0] =
+        (struct prefix_tier){.blocks = host_blocks, .policy = lru, .takes_loads = true};
     course.prefix.lower[1] = (struct prefix_tier){.blocks = 8, .policy = lru, .write = to_disk};
     course.prefix.saves_wait = course.options.saves_cross = true;
     course.options.token_bytes = 1000;

@@ -92,9 +92,30 @@ static void a_machine_with_parts_of_its_own_keeps_them(void **state)
     scenario_release(&scenario);
 }
 
-static void without_a_system_all_that_ship_are_candidates(void **state)
+#define WITH_DISK_AND_POOL                                                                         \
+    "{extends: a40, disk: {capacity: 4TB, read: 6GB/s, write: 3GB/s, latency: 80us}, "             \
+    "pool: {capacity: 8TB, read: 20GB/s, write: 20GB/s, latency: 10us}}"
+
+/* Systems that keep prefixes on a disk or in a pool need a machine that has them. */
+static void without_a_disk_no_system_keeps_prefixes_there(void **state)
 {
     struct scenario scenario = LOAD("model=llama-3-8b", "hardware=a40");
+    const struct candidate_options options = {.systems = "lmcache,lmcache-disk"};
+    struct candidate *candidates;
+    struct error why;
+    uint32_t count;
+    (void)state;
+    assert_true(candidates_create(&scenario, &options, &candidates, &count, &why));
+    assert_int_equal(count, 2);
+    assert_string_equal(candidates[0].left_out, "");
+    assert_string_equal(candidates[1].left_out, "the machine states no disk");
+    candidates_destroy(candidates, count);
+    scenario_release(&scenario);
+}
+
+static void without_a_system_all_that_ship_are_candidates(void **state)
+{
+    struct scenario scenario = LOAD("model=llama-3-8b", "hardware=" WITH_DISK_AND_POOL);
     const struct candidate_options options = {.allow_lossy = true, .allow_paper = true};
     struct candidate *candidates;
     struct error why;
@@ -263,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_system_is_a_candidate_on_every_machine),
         cmocka_unit_test(a_machine_with_parts_of_its_own_keeps_them),
+        cmocka_unit_test(without_a_disk_no_system_keeps_prefixes_there),
         cmocka_unit_test(without_a_system_all_that_ship_are_candidates),
         cmocka_unit_test(a_native_system_is_lossy_for_a_model_without_an_indexer),
         cmocka_unit_test(names_that_there_are_not_are_refused),

@@ -1,0 +1,115 @@
+#include "serving/serving_tiers.h"
+
+#include "model/parallel.h"
+#include "place/drive.h"
+#include "serving/serving_memory.h"
+
+#include <math.h>
+
+struct serving_tiers serving_tiers(const struct mechanisms *m)
+{
+    struct serving_tiers tiers = {1, {TIER_GPU, TIER_HOST}};
+    if (m->prefix == PREFIX_TWO_TIER) {
+        tiers.count++;
+    }
+    if (m->prefix_disk != PREFIX_BELOW_NONE) {
+        tiers.of[tiers.count++] = TIER_DISK;
+    }
+    if (m->prefix_pool != PREFIX_BELOW_NONE) {
+        tiers.of[tiers.count++] = TIER_POOL;
+    }
+    return tiers;
+}
+
+/* ---- room -------------------------------------------------------------------------------- */
+
+/* Ranks that share nothing divide the drives. */
+uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
+{
+    const struct setup *setup = &point->setup;
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    uint64_t said = tier == TIER_DISK ? setup->disk_space : setup->pool_space;
+    double machine = profile_value(&setup->profile, tier_kinds[tier].capacity, 0, &unseen);
+    uint64_t all = said > 0 ? said : (uint64_t)machine;
+    return tier == TIER_POOL ? all : all * point->workload.replicas / point_servers(point);
+}
+
+bool serving_tiers_shared(const struct point *point)
+{
+    return point->setup.mechanisms.prefix_pool != PREFIX_BELOW_NONE && point_servers(point) > 1;
+}
+
+/* ---- ways -------------------------------------------------------------------------------- */
+
+/* Bytes of a file or object, which each GPU has for itself. */
+static double unit_bytes(const struct point *point)
+{
+    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct model *model = &point->setup.model;
+    uint64_t tokens = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    return (double)(tokens * serving_token_bytes(&point->setup)) / model_gpus(model);
+}
+
+/* The way between host memory and a tier below it, as one GPU of several has it. Servers use a pool
+ * all at the same time. */
+static struct place_link lower_link(const struct point *point, enum tier_id tier,
+                                    struct trust *trust)
+{
+    const struct profile *profile = &point->setup.profile;
+    double bytes = unit_bytes(point), gpus = model_gpus(&point->setup.model);
+    enum way_id in = tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
+    struct place_link link = place_link_of(profile, in, bytes, gpus, trust);
+    if (tier == TIER_POOL && profile_states(profile, CURVE_POOL_TOTAL)) {
+        double all = profile_value(profile, CURVE_POOL_TOTAL, bytes, trust);
+        link.both = all / (double)point->workload.replicas / gpus;
+    }
+    if (tier == TIER_DISK) {
+        uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);
+        link.there = drive_read_rate(profile, bytes, reads, trust) / gpus;
+    }
+    return link;
+}
+
+bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
+                       struct trust *trust, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct profile *profile = &setup->profile;
+    const struct serving_tiers tiers = serving_tiers(&setup->mechanisms);
+    const struct place_servers server = {profile, .count = 1, .gpus = 1, .sharers = sharers};
+    int gpu = places_gpu(&server, 0, 0), host = places_host(&server, 0), above = host;
+    struct places places = {.count = 0};
+    struct engine_route routes[SERVER_FLOWS] = {{.count = 0}};
+    places_add_servers(&places, &server, trust);
+    bool linked = way_stated(profile, WAY_IN);
+    double link_ns = linked ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
+    *ways = (struct serving_ways){.start_ns = {0}};
+    routes[FLOW_FETCHED] = places_route(&places, host, gpu, false);
+    for (uint32_t k = 1; k < tiers.count || k == 1; k++) {
+        enum tier_id tier = tiers.of[k];
+        int at = host;
+        bool evicted = tier == TIER_POOL && setup->mechanisms.prefix_pool == PREFIX_BELOW_EVICT;
+        if (tier == TIER_HOST) {
+            ways->start_ns[k] = link_ns;
+        } else {
+            enum way_id in = tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
+            const struct place_link link = lower_link(point, tier, trust);
+            at = places_add(&places, tier, 0);
+            places_join(&places, at, host, &link);
+            ways->first_ns[k] = link_ns + way_start_ns(profile, in, BY_ENGINE, trust);
+        }
+        routes[flow_loaded(k)] = places_route(&places, at, gpu, false);
+        routes[flow_saved(k)] = places_route(&places,
+                                             k == 1    ? gpu
+                                             : evicted ? above
+                                                       : host,
+                                             at, false);
+        above = at;
+    }
+    return way_shares_init(&ways->shares, &places, routes, SERVER_FLOWS, why);
+}
+
+void serving_ways_release(struct serving_ways *ways)
+{
+    way_shares_release(&ways->shares);
+}
