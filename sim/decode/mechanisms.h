@@ -36,7 +36,8 @@ enum transfer {
     TRANSFER_GATHER_COPY,
     TRANSFER_PAGEABLE,
     TRANSFER_SM_ZERO_COPY,
-    TRANSFER_CPU_STORE
+    TRANSFER_CPU_STORE,
+    TRANSFER_IN_PLACE
 };
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
@@ -241,6 +242,9 @@ bool mechanisms_drop(const struct mechanisms *mechanisms);
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
+
+/* True when attention itself loads what it misses, where that lies in host memory. */
+bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */

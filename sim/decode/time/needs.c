@@ -64,10 +64,11 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool graph = m->launch == LAUNCH_GRAPH;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
+    bool in_place = mechanisms_attend_in_place(m);
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
     bool link = offload || streams;
-    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
+    bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
     bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
@@ -94,8 +95,8 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_LINK_OUT, link || beside.copies},
         {CURVE_LINK_DUPLEX, link || beside.copies},
         {CURVE_LINK_COPY_LATENCY, link || beside.copies},
-        {CURVE_LINK_ROUND_TRIP, loads || hybrid},
-        {CURVE_LINK_ZERO_COPY, loads || hybrid},
+        {CURVE_LINK_ROUND_TRIP, loads || in_place || hybrid},
+        {CURVE_LINK_ZERO_COPY, loads || in_place || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
         {CURVE_LINK_GPUS_PER_UPLINK, link || beside.copies},
