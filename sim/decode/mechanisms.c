@@ -22,7 +22,7 @@ static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer
 static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
 static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
-static const char *const attention_values[] = {"gpu", "hybrid", NULL};
+static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
@@ -179,7 +179,8 @@ const struct mechanism_key mechanism_keys[] = {
            "whether a layer's KV is fetched one layer ahead"),
     CHOICE("attention", "attention", attention, attention_values, "gpu",
            "where attention runs: on the GPU; or hybrid: the GPU attends to a window, which is the "
-           "budget, and the CPU to the entries kept outside"),
+           "budget, and the CPU to the entries kept outside; or cpu: the CPU attends to all KV "
+           "outside HBM"),
     CHOICE("sync", "sync", sync, sync_values, "gpu",
            "what waits for indices and for KV: the launch thread or a kernel"),
     WHOLE("syncs", "sync", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU in each layer"),
@@ -307,6 +308,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool hybrid = m->attention == ATTEND_HYBRID;
+    bool by_cpu = m->attention == ATTEND_CPU;
     bool caches = m->policy != &policy_none;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
@@ -458,6 +460,12 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers are loaded without a query: only a barrier synchronises"},
         {whole_layers && m->manager != MANAGER_GPU, "manager",
          "whole layers are loaded without a query, so nothing is looked up"},
+        {by_cpu && !whole_layers, "attention",
+         "the CPU attends to whole layers: 'prefetch: whole-layer'"},
+        {by_cpu && (caches || m->representation != REPRESENTATION_KV), "attention",
+         "the CPU attends to K and V of all tokens, so nothing is cached or recomputed"},
+        {by_cpu && m->repeat_kv, "repeat_kv", "the CPU reads KV once for all query heads"},
+        {by_cpu && graph, "launch", "a CUDA graph cannot contain attention on the CPU"},
         {hybrid && !offload, "attention",
          "nothing is offloaded, so the CPU has nothing to attend to"},
         {hybrid && !m->policy->names_for_cpu, "attention",

@@ -53,7 +53,7 @@ enum representation {
     REPRESENTATION_TOKENS
 };
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
-enum attend { ATTEND_GPU, ATTEND_HYBRID };
+enum attend { ATTEND_GPU, ATTEND_HYBRID, ATTEND_CPU };
 enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
 
 /* When a full block is offered to the host tier of a prefix cache. */
@@ -134,7 +134,7 @@ struct mechanisms {
     uint64_t admit_ctas; /* for each (sequence, head), to copy misses into the cache */
     int repeat_kv;       /* KV and entries are copied once per query head before they are read */
     int prefetch;
-    int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
+    int attention; /* by the GPU; by the GPU to a window and by the CPU to the rest; by the CPU */
     int sync;
     uint64_t syncs;       /* synchronisations a layer, by the CPU */
     uint64_t sync_copies; /* of these, at the end of a copy to the CPU */

@@ -108,7 +108,7 @@ bool miniature_attend(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64
     row.for_cpu = row.for_cpu_padded = tokens;
     row.for_cpu_worst = worst;
     pipe->at[layer].selected = pipe->last[PIPE_LAUNCH];
-    return hybrid_put_attention(pipe, layer, &row, why) &&
+    return hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
            miniature_wait(pipe, pipe->at[layer].answered, why);
 }
 

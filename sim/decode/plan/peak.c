@@ -198,7 +198,8 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 
 static double step_buffers(const struct setup *setup, const struct plan *plan)
 {
-    double loaded = setup_loads_whole(setup, 0) ? peak_whole_bytes(setup, plan) : 0;
+    bool loads = setup_loads_whole(setup, 0) && setup->mechanisms.attention != ATTEND_CPU;
+    double loaded = loads ? peak_whole_bytes(setup, plan) : 0;
     double selected = 0, repeated = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];

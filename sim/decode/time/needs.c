@@ -72,11 +72,12 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
                   (offload && m->block_span != BLOCK_UNIT);
     bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
-    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
+    bool by_cpu = m->attention == ATTEND_CPU;
+    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool disk = mechanisms_use_disk(m);
-    bool thread_copies = hybrid && m->sync == SYNC_CPU;
+    bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu;
     const struct {
         enum curve_id id;
         bool needed;
@@ -114,7 +115,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
         {CURVE_HOST_GATHER_SPAN, gathers},
-        {CURVE_HOST_ATTENTION, hybrid},
+        {CURVE_HOST_ATTENTION, hybrid || by_cpu},
         {CURVE_HOST_KMEANS, trains},
         {CURVE_DISK_CAPACITY, disk},
         {CURVE_DISK_READ, disk},

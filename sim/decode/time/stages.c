@@ -3,6 +3,7 @@
  * A stage reads the mechanisms and puts its tasks, or none. */
 #include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
+#include "decode/time/cpu_whole.h"
 #include "decode/time/disk.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
@@ -139,6 +140,9 @@ bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id *attended = &pipe->at[layer].attended, first, loads;
+    if (cpu_attends_whole(pipe->setup, layer) && pipe_row(pipe, layer) != NULL) {
+        return cpu_whole_attend(pipe, layer, why);
+    }
     engine_task_id fetched =
         setup_loads_whole(pipe->setup, layer) ? stream_kv(pipe) : pipe->at[layer].fetched;
     size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
