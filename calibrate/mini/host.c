@@ -29,9 +29,10 @@ static bool mini_host_play(void *runtime, enum miniature_id id, double *ns,
                            struct mini_counts *counts, struct error *why)
 {
     struct host *host = runtime;
-    (void)why;
+    host->mini->broken = (struct error){.found = ""};
     mini_play(host->mini, id, ns, counts);
-    return true;
+    *why = host->mini->broken.found[0] != '\0' ? host->mini->broken : *why;
+    return host->mini->broken.found[0] == '\0';
 }
 
 static uint32_t mini_host_next_layer(struct host *host)

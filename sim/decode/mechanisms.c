@@ -15,14 +15,14 @@ static const char *const retrieval_values[] = {
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
 static const char *const manager_values[] = {"cpu", "gpu", "split", NULL};
 static const char *const update_values[] = {"overlapped", "blocking", NULL};
-static const char *const transfer_values[] = {"copy-engine",  "gather+copy", "pageable",
-                                              "sm-zero-copy", "cpu-store",   NULL};
+static const char *const transfer_values[] = {
+    "copy-engine", "gather+copy", "pageable", "sm-zero-copy", "cpu-store", "in-place", NULL};
 static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
 static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
 static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
-static const char *const attention_values[] = {"gpu", "hybrid", NULL};
+static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
@@ -143,7 +143,7 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("pool_spare", "manager", pool_spare, UNIT_COUNT, "0",
           "threads of these that the pool leaves to others"),
     CHOICE("transfer", "transfer", transfer, transfer_values, "copy-engine",
-           "how missed KV crosses the link"),
+           "how missed KV crosses the link: copied, or (in-place) loaded by attention itself"),
     WHOLE("transfer_threads", "transfer", transfer_threads, UNIT_COUNT, "0",
           "threads of CPU stores or of the gather; 0: every core"),
     WHOLE("transfer_ctas", "transfer", transfer_ctas, UNIT_COUNT, "16",
@@ -180,7 +180,8 @@ const struct mechanism_key mechanism_keys[] = {
            "whether a layer's KV is fetched one layer ahead"),
     CHOICE("attention", "attention", attention, attention_values, "gpu",
            "where attention runs: on the GPU; or hybrid: the GPU attends to a window, which is the "
-           "budget, and the CPU to the entries kept outside"),
+           "budget, and the CPU to the entries kept outside; or cpu: the CPU attends to all KV "
+           "outside HBM"),
     CHOICE("sync", "sync", sync, sync_values, "gpu",
            "what waits for indices and for KV: the launch thread or a kernel"),
     WHOLE("syncs", "sync", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU in each layer"),
@@ -293,7 +294,13 @@ bool mechanisms_drop(const struct mechanisms *mechanisms)
 
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 {
-    return mechanisms->manager != MANAGER_GPU || mechanisms->transfer != TRANSFER_SM_ZERO_COPY;
+    return mechanisms->manager != MANAGER_GPU || (mechanisms->transfer != TRANSFER_SM_ZERO_COPY &&
+                                                  mechanisms->transfer != TRANSFER_IN_PLACE);
+}
+
+bool mechanisms_attend_in_place(const struct mechanisms *mechanisms)
+{
+    return mechanisms_offload(mechanisms) && mechanisms->transfer == TRANSFER_IN_PLACE;
 }
 
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms)
@@ -315,10 +322,12 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool hybrid = m->attention == ATTEND_HYBRID;
+    bool by_cpu = m->attention == ATTEND_CPU;
     bool caches = m->policy != &policy_none;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
     bool selects = mechanisms_select(m);
+    bool in_place = mechanisms_attend_in_place(m);
     bool near = m->selection_margin > 0;
     bool pressure = m->residency == RESIDENCY_PRESSURE;
     const struct rule rules[] = {
@@ -465,6 +474,12 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "whole layers are loaded without a query: only a barrier synchronises"},
         {whole_layers && m->manager != MANAGER_GPU, "manager",
          "whole layers are loaded without a query, so nothing is looked up"},
+        {by_cpu && !whole_layers, "attention",
+         "the CPU attends to whole layers: 'prefetch: whole-layer'"},
+        {by_cpu && (caches || m->representation != REPRESENTATION_KV), "attention",
+         "the CPU attends to K and V of all tokens, so nothing is cached or recomputed"},
+        {by_cpu && m->repeat_kv, "repeat_kv", "the CPU reads KV once for all query heads"},
+        {by_cpu && graph, "launch", "a CUDA graph cannot contain attention on the CPU"},
         {hybrid && !offload, "attention",
          "nothing is offloaded, so the CPU has nothing to attend to"},
         {hybrid && !m->policy->names_for_cpu, "attention",
@@ -478,6 +493,15 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {hybrid && m->merge, "merge", "nothing is fetched, so there is nothing to merge"},
         {hybrid && m->prefetch != PREFETCH_NONE, "prefetch",
          "the CPU attends with the layer's own query, so nothing can be prefetched"},
+        {in_place && (m->prefetch != PREFETCH_NONE || m->full_layers > 0), "transfer",
+         "attention in place loads with the layer's own query, so nothing can be prefetched"},
+        {in_place && m->merge, "transfer", "attention in place copies nothing into a buffer"},
+        {in_place && m->block_span != BLOCK_UNIT, "transfer",
+         "attention in place loads tokens, not blocks"},
+        {in_place && hybrid, "transfer", "the CPU attends to what lies on the host"},
+        {in_place && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
+         "attention in place has no transfer of its own"},
+        {in_place && m->repeat_kv, "repeat_kv", "attention in place copies nothing"},
         {m->retrieval_stream && (!offload || m->resident_heads != RESIDENT_NONE),
          "retrieval_stream", "heads that stay in HBM keep their index there"},
         {m->retrieval_stream && (m->retrieval == RETRIEVAL_NONE || m->retrieval_in_place),

@@ -36,7 +36,8 @@ enum transfer {
     TRANSFER_GATHER_COPY,
     TRANSFER_PAGEABLE,
     TRANSFER_SM_ZERO_COPY,
-    TRANSFER_CPU_STORE
+    TRANSFER_CPU_STORE,
+    TRANSFER_IN_PLACE
 };
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
@@ -52,7 +53,7 @@ enum representation {
     REPRESENTATION_TOKENS
 };
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
-enum attend { ATTEND_GPU, ATTEND_HYBRID };
+enum attend { ATTEND_GPU, ATTEND_HYBRID, ATTEND_CPU };
 enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
 
 /* When a full block is offered to the host tier of a prefix cache. */
@@ -137,7 +138,7 @@ struct mechanisms {
     uint64_t admit_ctas; /* for each (sequence, head), to copy misses into the cache */
     int repeat_kv;       /* KV and entries are copied once per query head before they are read */
     int prefetch;
-    int attention; /* by the GPU; or by the GPU to a window and by the CPU to the rest */
+    int attention; /* by the GPU; by the GPU to a window and by the CPU to the rest; by the CPU */
     int sync;
     uint64_t syncs;       /* synchronisations a layer, by the CPU */
     uint64_t sync_copies; /* of these, at the end of a copy to the CPU */
@@ -251,6 +252,9 @@ bool mechanisms_drop(const struct mechanisms *mechanisms);
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
+
+/* True when attention itself loads what it misses, where that lies in host memory. */
+bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */

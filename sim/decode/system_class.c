@@ -13,7 +13,7 @@ enum system_class system_class_of(const struct setup *setup)
     }
     if (m->manager != MANAGER_GPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
         m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE ||
-        m->attention == ATTEND_HYBRID) {
+        m->attention != ATTEND_GPU) {
         return CLASS_CPU_MANAGED;
     }
     bool caches = m->policy != &policy_none;

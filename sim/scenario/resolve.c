@@ -369,8 +369,8 @@ static const char *drafts_refused(const struct point *point)
     }
     return m->policy->needs_queries                          ? "a policy that compares queries"
            : m->policy->chooses_own                          ? "a policy that chooses by itself"
-           : m->attention == ATTEND_HYBRID                   ? "attention on the CPU"
-           : m->selection_margin > 0                         ? "a selection margin"
+            : m->attention != ATTEND_GPU                      ? "attention on the CPU"
+            : m->selection_margin > 0                         ? "a selection margin"
            : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
                                                              : NULL;
 }

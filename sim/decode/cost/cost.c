@@ -144,7 +144,7 @@ double cost_transfer_rate(const struct setup *setup, struct trust *trust)
     const struct mechanisms *m = &setup->mechanisms;
     double link =
         profile_value(profile, CURVE_LINK_IN, 0, trust) / cost_uplink_sharers(setup, trust);
-    if (m->transfer == TRANSFER_SM_ZERO_COPY) {
+    if (m->transfer == TRANSFER_SM_ZERO_COPY || m->transfer == TRANSFER_IN_PLACE) {
         return fmin(link, profile_value(profile, CURVE_LINK_ZERO_COPY, 0, trust));
     }
     if (m->transfer == TRANSFER_CPU_STORE) {

@@ -11,6 +11,11 @@
 /* Does the CPU attend to a part of this layer? */
 bool cpu_attends(const struct setup *setup, uint32_t layer);
 
+/* Does the CPU attend to all KV of this layer, which is loaded whole (decode/time/cpu_whole.h)? And
+ * with how many threads for one GPU? */
+bool cpu_attends_whole(const struct setup *setup, uint32_t layer);
+uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
+
 /* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Lowers `trust`
  * to that of the host figures it reads. */
 uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust);

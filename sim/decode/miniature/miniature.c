@@ -28,6 +28,28 @@ bool miniature_require(const struct profile *profile, enum miniature_site site, 
         site == MINIATURE_HOST ? "a miniature on the host" : "a miniature on a GPU", why);
 }
 
+static bool reads_drive(int id)
+{
+    return id == MINIATURE_DISK || id == MINIATURE_STREAM_DISK;
+}
+
+bool miniature_runs(const struct miniature *miniature, int id)
+{
+    return miniature_kinds[id].site == miniature->site &&
+           (!reads_drive(id) || miniature->disk != NULL);
+}
+
+bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)
+{
+    static const enum curve_id store[] = {CURVE_LINK_CPU_STORE};
+    static const enum curve_id disk[] = {CURVE_DISK_READ, CURVE_DISK_LATENCY};
+    const struct miniature_qsac *way = miniature_qsac(id);
+    const char *name = miniature_kinds[id].name;
+    return (way == NULL || !way->stores || profile_require(profile, store, 1, name, why)) &&
+           (!reads_drive((int)id) ||
+            profile_require(profile, disk, sizeof disk / sizeof *disk, name, why));
+}
+
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
 {
     uint32_t beside = miniature_kinds[id].beside;
@@ -86,7 +108,7 @@ bool miniature_attend(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64
     row.for_cpu = row.for_cpu_padded = tokens;
     row.for_cpu_worst = worst;
     pipe->at[layer].selected = pipe->last[PIPE_LAUNCH];
-    return hybrid_put_attention(pipe, layer, &row, why) &&
+    return hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
            miniature_wait(pipe, pipe->at[layer].answered, why);
 }
 

@@ -2,8 +2,11 @@
  * caller), the pool, and the copy engine and the main stream (the two stand-ins). There is one
  * channel, DRAM. */
 #include "decode/miniature/miniature_pipe.h"
+#include "decode/cost/disk_reads.h"
+#include "decode/time/disk.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
+#include "place/drive.h"
 
 static const enum curve_id curves[] = {
     CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_WAKE, CURVE_HOST_LOOKUP,
@@ -62,6 +65,14 @@ static bool miniature_host_run_lru(struct pipe *pipe, uint32_t layer, struct err
            miniature_update(pipe, layer, why);
 }
 
+/* What is read is copied to its places without a gather. */
+static bool miniature_host_run_lru_disk(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return miniature_look_up(pipe, layer, why) && disk_read_misses(pipe, layer, why) &&
+           miniature_host_put_copy(pipe, layer, why) &&
+           miniature_host_put_attention(pipe, layer, why) && miniature_update(pipe, layer, why);
+}
+
 static bool miniature_host_run_lru_overlapped(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return miniature_look_up(pipe, layer, why) && miniature_gather(pipe, layer, why) &&
@@ -100,6 +111,19 @@ static bool miniature_host_put_whole(struct pipe *pipe, engine_task_id *copied, 
     return fetch_put_transfer(pipe, &whole, copied, why);
 }
 
+/* Read by the thread that otherwise copies. */
+static bool miniature_host_read_whole(struct pipe *pipe, engine_task_id *read, struct error *why)
+{
+    return disk_put_read(pipe, miniature_host_whole_bytes(pipe), DISK_PIECE,
+                         pipe->last[PIPE_LAUNCH], ENGINE_NONE, read, why);
+}
+
+static bool miniature_host_load_whole(struct pipe *pipe, engine_task_id *loaded, struct error *why)
+{
+    return (pipe->mechanisms->disk_kv > 0 ? miniature_host_read_whole
+                                          : miniature_host_put_whole)(pipe, loaded, why);
+}
+
 /* The next layer's copy runs during this layer's attention, into the other of two buffers. Nothing
  * overlaps with the very first copy. */
 static bool miniature_host_run_stream(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -109,8 +133,8 @@ static bool miniature_host_run_stream(struct pipe *pipe, uint32_t layer, struct 
     bool last = pipe->step == pipe->plan->steps && layer + 1 == pipe->plan->layers;
     uint64_t tokens = pipe->setup->context * pipe->plan->kv_heads;
     return (!first ||
-            (miniature_host_put_whole(pipe, &copied, why) && miniature_wait(pipe, copied, why))) &&
-           (last || miniature_host_put_whole(pipe, &copied, why)) &&
+            (miniature_host_load_whole(pipe, &copied, why) && miniature_wait(pipe, copied, why))) &&
+           (last || miniature_host_load_whole(pipe, &copied, why)) &&
            put_stand_in(pipe, tokens, why) && miniature_wait(pipe, copied, why) &&
            miniature_wait(pipe, pipe->last[PIPE_MAIN], why);
 }
@@ -126,6 +150,8 @@ static bool (*const programs[MINIATURE_COUNT])(struct pipe *, uint32_t, struct e
     [MINIATURE_HYBRID] = miniature_host_run_hybrid,
     [MINIATURE_QSAC] = miniature_host_run_lru, /* comparing labels is its lookup */
     [MINIATURE_STREAM] = miniature_host_run_stream,
+    [MINIATURE_DISK] = miniature_host_run_lru_disk,
+    [MINIATURE_STREAM_DISK] = miniature_host_run_stream,
 };
 
 /* ---- the machine ---- */
@@ -144,8 +170,8 @@ static bool miniature_host_machine_init(struct pipe *pipe, struct error *why)
     const struct engine_route copies = {{{channel, 2, ENGINE_PER_UNIT}}, 1};
     bool good = true;
     for (int i = 0; good && i < ROUTE_COUNT; i++) {
-        pipe->route[i] =
-            engine_route_add(pipe->engine, i == ROUTE_CPU_READ ? &reads : &copies, why);
+        bool once = i == ROUTE_CPU_READ || i == ROUTE_DISK_READ;
+        pipe->route[i] = engine_route_add(pipe->engine, once ? &reads : &copies, why);
         good = pipe->route[i] != ENGINE_NONE;
     }
     pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
@@ -162,7 +188,8 @@ static void miniature_host_set_up(const struct miniature_run *run, double figure
     struct profile *profile = &run->setup->profile;
     struct trust trust = work_trust;
     uint32_t threads = miniature_pool(run->miniature, run->id);
-    bool whole = run->id == MINIATURE_STREAM;
+    bool streams_disk = run->id == MINIATURE_STREAM_DISK;
+    bool whole = run->id == MINIATURE_STREAM || streams_disk;
     run->setup->mechanisms = (struct mechanisms){
         .policy = run->setup->mechanisms.policy,
         .manager = MANAGER_CPU,
@@ -172,6 +199,10 @@ static void miniature_host_set_up(const struct miniature_run *run, double figure
         .pool_threads = threads,
         .launch_cost = 1,
         .transfer_threads = threads,
+        .retrieval_tokens = 1,
+        .disk_kv = run->id == MINIATURE_DISK || streams_disk,
+        .disk_block = MINIATURE_DISK_BLOCK,
+        .disk_depth = DRIVE_DEPTH,
     };
     for (int i = 0; i < 8; i++) {
         figures[i] = 0;

@@ -133,11 +133,3 @@ bool miniature_qsac_layer(struct pipe *pipe, uint32_t layer, struct error *why)
     return pipe->mechanisms->sync == SYNC_GPU ? miniature_qsac_run_polled(pipe, layer, why)
                                               : miniature_qsac_run_told(pipe, layer, why);
 }
-
-bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)
-{
-    static const enum curve_id store[] = {CURVE_LINK_CPU_STORE};
-    const struct miniature_qsac *way = miniature_qsac(id);
-    return way == NULL || !way->stores ||
-           profile_require(profile, store, 1, miniature_kinds[id].name, why);
-}

@@ -23,10 +23,13 @@ double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
     double kv = 0;
-    if (!mechanisms_use_disk(m)) {
+    if (!mechanisms_use_disk(m) && m->attention != ATTEND_CPU) {
         return 0;
     }
-    if (m->disk_kv > 0) {
+    if (m->attention == ATTEND_CPU) {
+        bool all = m->transfer == TRANSFER_PAGEABLE;
+        kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
+    } else if (m->disk_kv > 0) {
         bool whole = m->prefetch == PREFETCH_WHOLE_LAYER;
         double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
         kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));

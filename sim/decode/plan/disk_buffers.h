@@ -1,5 +1,6 @@
-/* Host memory into which a disk is read, for one GPU: two buffers for weights and two for KV, as
- * one is filled while the other crosses the link (decode/time/disk.h). */
+/* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one
+ * GPU: two buffers for weights and two for KV, as one is filled while the other is in use
+ * (decode/time/disk.h, cpu_whole.h). */
 #ifndef DECODE_PLAN_DISK_BUFFERS_H
 #define DECODE_PLAN_DISK_BUFFERS_H
 

@@ -71,7 +71,7 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
     double held = fmin(selected, (double)setup->context); /* no union is larger */
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
     bool into_cache = sizes->cache_tokens > 0 && !m->merge && setup_queries(setup) == 1;
-    bool straight = into_cache || m->prefetch == PREFETCH_WHOLE_LAYER;
+    bool straight = into_cache || m->prefetch == PREFETCH_WHOLE_LAYER || mechanisms_attend_in_place(m);
     return mechanisms_offload(m) && !straight ? some * batch : 0;
 }
 
@@ -198,7 +198,8 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 
 static double step_buffers(const struct setup *setup, const struct plan *plan)
 {
-    double loaded = setup_loads_whole(setup, 0) ? peak_whole_bytes(setup, plan) : 0;
+    bool loads = setup_loads_whole(setup, 0) && setup->mechanisms.attention != ATTEND_CPU;
+    double loaded = loads ? peak_whole_bytes(setup, plan) : 0;
     double selected = 0, repeated = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];

@@ -23,8 +23,9 @@ static double padding(const struct setup *setup, double bytes, double pieces)
 /* Is the KV pinned? Copy engines and SMs read only pinned memory. */
 static bool pins_kv(const struct mechanisms *m)
 {
-    return m->attention != ATTEND_HYBRID &&
-           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY);
+    return m->attention == ATTEND_GPU &&
+           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
+            m->transfer == TRANSFER_IN_PLACE);
 }
 
 static double weight_padding(const struct setup *setup)

@@ -235,8 +235,31 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
         .from_disk = pipe->mechanisms->disk_kv > 0,
     };
     at->fetched = at->at_hand;
-    return row->missed == 0 || (fetch_put_transfer(pipe, &missed, &at->fetched, why) &&
-                                (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
+    return row->missed == 0 || mechanisms_attend_in_place(pipe->mechanisms) ||
+           (fetch_put_transfer(pipe, &missed, &at->fetched, why) &&
+            (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
+}
+
+/* They begin with the kernel: after the kernel before it. All its threads load, so that enough is in
+ * flight for the link. */
+bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *out,
+                     struct error *why)
+{
+    const struct ledger_row *row = pipe_row(pipe, pipe->layer);
+    struct work work = work_of(PART_LINK, PIPE_SIDE);
+    *out = ENGINE_NONE;
+    if (!mechanisms_attend_in_place(pipe->mechanisms) || row == NULL || row->missed == 0) {
+        return true;
+    }
+    work.route = ROUTE_IN_PLACE;
+    work.bytes = (double)row->missed * pipe->head_bytes;
+    work.rate = cost_transfer_rate(pipe->setup, &work.rate_trust) / 1e9;
+    work.fixed_ns = way_start_ns(&pipe->setup->profile, WAY_IN, BY_KERNEL, &work.fixed_trust);
+    pipe->moved[pipe->step].moved[WAY_IN] += llround(work.bytes);
+    work_wait_for(&work, first);
+    work_wait_for(&work, pipe->last[PIPE_MAIN]);
+    work_wait_for(&work, pipe->at[pipe->layer].fetched);
+    return work_put(pipe, &work, out, why);
 }
 
 /* The CPU's update of the cache runs beside what follows. */

@@ -84,13 +84,13 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* One thread is woken for each task, one after the other. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
-                          struct error *why)
+                          uint32_t most_threads, struct error *why)
 {
     struct work work = work_of(PART_CPU_ATTENTION, PIPE_POOL);
     work.route = ROUTE_CPU_READ;
     struct trust all_trust = work_trust, worst_trust = work_trust;
     double sharers = cost_uplink_sharers(pipe->setup, &all_trust);
-    uint64_t each = cpu_heads_each(row->offloaded_heads, pipe->plan->cpu_threads);
+    uint64_t each = cpu_heads_each(row->offloaded_heads, most_threads);
     double threads = ceil(row->offloaded_heads / (double)each);
     work.bytes = (double)row->for_cpu_padded * pipe->head_bytes;
     double worst = (double)row->for_cpu_worst * pipe->head_bytes;
@@ -119,12 +119,12 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->sync == SYNC_CPU) {
         double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
         return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
-               hybrid_put_attention(pipe, layer, row, why) &&
+               hybrid_put_attention(pipe, layer, row, pipe->plan->cpu_threads, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
     }
     struct work flag = work_of(PART_SYNC, PIPE_NO_QUEUE);
     flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
-    if (!hybrid_put_attention(pipe, layer, row, why)) {
+    if (!hybrid_put_attention(pipe, layer, row, pipe->plan->cpu_threads, why)) {
         return false;
     }
     work_wait_for(&flag, at->answered);

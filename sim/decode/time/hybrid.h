@@ -26,10 +26,10 @@
 double hybrid_query_bytes(const struct model *model, uint64_t pairs);
 double hybrid_answer_bytes(const struct model *model, uint64_t pairs);
 
-/* Put the CPU's share of attention in a layer with this ledger row, after at[layer].selected. Sets
- * at[layer].answered. */
+/* Put the CPU's share of attention in a layer with this ledger row, by at most so many threads, after
+ * at[layer].selected. Sets at[layer].answered. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
-                          struct error *why);
+                          uint32_t most_threads, struct error *why);
 
 /* Stages, in program order. The GPU's own attention follows the first. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why);

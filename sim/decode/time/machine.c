@@ -69,6 +69,9 @@ static void route_copies(const struct pipe *pipe, const struct places *places, s
     routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, HOST, GPU, true);
     routes[ROUTE_ZERO_COPY].uses[routes[ROUTE_ZERO_COPY].count++] =
         (struct engine_use){sm.channel, zero_copy_share(pipe), ENGINE_WITHHELD};
+    routes[ROUTE_IN_PLACE] = places_route(places, HOST, GPU, false);
+    routes[ROUTE_IN_PLACE].uses[routes[ROUTE_IN_PLACE].count++] =
+        (struct engine_use){dram, 1, ENGINE_PER_UNIT};
     routes[ROUTE_COPY_OUT] = places_route(places, GPU, HOST, true);
     routes[ROUTE_GATHER] = (struct engine_route){{{dram, 2, ENGINE_PER_UNIT}}, 1};
     if (mechanisms_use_disk(pipe->mechanisms)) {

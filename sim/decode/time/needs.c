@@ -64,18 +64,20 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool graph = m->launch == LAUNCH_GRAPH;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
+    bool in_place = mechanisms_attend_in_place(m);
     bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
     bool streams = m->weights < 1;
     bool link = offload || streams;
-    bool copies = (offload && !stores && !loads) || streams || m->retrieval_stream ||
+    bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
     bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
-    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid;
+    bool by_cpu = m->attention == ATTEND_CPU;
+    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool disk = mechanisms_use_disk(m);
-    bool thread_copies = hybrid && m->sync == SYNC_CPU;
+    bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu;
     const struct {
         enum curve_id id;
         bool needed;
@@ -94,8 +96,8 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_LINK_OUT, link || beside.copies},
         {CURVE_LINK_DUPLEX, link || beside.copies},
         {CURVE_LINK_COPY_LATENCY, link || beside.copies},
-        {CURVE_LINK_ROUND_TRIP, loads || hybrid},
-        {CURVE_LINK_ZERO_COPY, loads || hybrid},
+        {CURVE_LINK_ROUND_TRIP, loads || in_place || hybrid},
+        {CURVE_LINK_ZERO_COPY, loads || in_place || hybrid},
         {CURVE_LINK_CTA_IN_FLIGHT, loads},
         {CURVE_LINK_CPU_STORE, stores},
         {CURVE_LINK_GPUS_PER_UPLINK, link || beside.copies},
@@ -113,7 +115,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_PAGEABLE, pageable},
         {CURVE_HOST_GATHER, gathers},
         {CURVE_HOST_GATHER_SPAN, gathers},
-        {CURVE_HOST_ATTENTION, hybrid},
+        {CURVE_HOST_ATTENTION, hybrid || by_cpu},
         {CURVE_HOST_KMEANS, trains},
         {CURVE_DISK_CAPACITY, disk || (beside.disk && setup->disk_space == 0)},
         {CURVE_DISK_READ, disk || beside.disk},

@@ -27,6 +27,7 @@ enum pipe_resource {
 enum pipe_route {
     ROUTE_KERNEL,    /* HBM, and the SMs in proportion to its speed */
     ROUTE_ZERO_COPY, /* link, DRAM, HBM; withholds a share of the SMs */
+    ROUTE_IN_PLACE,  /* link, DRAM */
     ROUTE_COPY_IN,   /* link, DRAM, HBM */
     ROUTE_COPY_OUT,  /* the same, the other way */
     ROUTE_GATHER,    /* DRAM, read and written */

@@ -3,6 +3,7 @@
  * A stage reads the mechanisms and puts its tasks, or none. */
 #include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
+#include "decode/time/cpu_whole.h"
 #include "decode/time/disk.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
@@ -135,14 +136,24 @@ bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
     return work.fixed_ns == 0 || work_put(pipe, &work, NULL, why);
 }
 
+/* In place, attention ends with its loads over the link, if they take longer than the rest. */
 static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    engine_task_id *attended = &pipe->at[layer].attended;
+    engine_task_id *attended = &pipe->at[layer].attended, first, loads;
+    if (cpu_attends_whole(pipe->setup, layer) && pipe_row(pipe, layer) != NULL) {
+        return cpu_whole_attend(pipe, layer, why);
+    }
     engine_task_id fetched =
         setup_loads_whole(pipe->setup, layer) ? stream_kv(pipe) : pipe->at[layer].fetched;
-    if (!put_model_stage(pipe, MODEL_ATTEND, layer, fetched, attended, why)) {
+    size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND);
+    if (!work_launch(pipe, kernels, &first, why) || !fetch_put_loads(pipe, first, &loads, why) ||
+        !work_put_launched(pipe, PART_COMPUTE, pipe->kernels[MODEL_ATTEND][at], kernels, first,
+                           fetched, attended, why) ||
+        (loads != ENGINE_NONE && !work_put_event(pipe, PART_LINK, loads, why))) {
         return false;
     }
+    *attended = loads != ENGINE_NONE ? pipe->last[PIPE_MAIN] : *attended;
     stream_attended(pipe, *attended);
     return true;
 }

@@ -1,6 +1,7 @@
 /* Two buffers for weights and two for KV, and the copies that fill them. */
 #include "decode/time/stream.h"
 
+#include "decode/cost/cpu_attention.h"
 #include "decode/cost/disk_reads.h"
 #include "decode/time/disk.h"
 #include "decode/time/fetch.h"
@@ -135,6 +136,21 @@ static bool put_kv_of_tiers(struct pipe *pipe, double bytes, double worst, engin
     return good && fetch_put_transfer(pipe, &rest, out, why);
 }
 
+/* For attention on the CPU: a copy by the launch thread, if memory is pageable, and what is read. */
+static bool put_kv_for_cpu(struct pipe *pipe, double bytes, engine_task_id freed,
+                           engine_task_id *out, struct error *why)
+{
+    const struct mechanisms *m = pipe->mechanisms;
+    double disk = bytes * m->disk_kv;
+    struct trust trust = work_trust;
+    bool copies = m->transfer == TRANSFER_PAGEABLE && disk < bytes;
+    double ns = copies ? cost_copy_call(pipe->setup, true, bytes - disk, &trust) : 0;
+    *out = ENGINE_NONE;
+    return (!copies || work_put_thread(pipe, PART_GATHER, ns, freed, trust, out, why)) &&
+           (disk == 0 ||
+            disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, freed, out, why));
+}
+
 bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_stream *stream = &pipe->stream;
@@ -151,6 +167,10 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
         double bytes = cohorts[i] > 0 ? sequence_bytes(pipe, i, layer) : 0;
         all += bytes * cohorts[i];
         longest = fmax(longest, bytes);
+    }
+    if (cpu_attends_whole(pipe->setup, layer)) {
+        return put_kv_for_cpu(pipe, all, stream->attended[next % 2], &stream->loaded[next % 2],
+                              why);
     }
     return all == 0 || put_kv_of_tiers(pipe, all, longest / pipe->plan->offloaded[layer],
                                        stream->attended[next % 2], &stream->loaded[next % 2], why);

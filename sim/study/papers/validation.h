@@ -46,7 +46,7 @@ struct validation_row {
     bool failed;      /* it is absent because it failed, not because this machine cannot run it */
 };
 
-enum { VALIDATION_CURVES = 8, VALIDATION_POINTS = 16 };
+enum { VALIDATION_CURVES = 10, VALIDATION_POINTS = 16 };
 
 /* A curve as measured today. */
 struct validation_curve {

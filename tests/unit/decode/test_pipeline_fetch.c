@@ -59,6 +59,58 @@ static void cpu_manager_holds_up_the_launches(void **state)
     check(1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%"), &expected);
 }
 
+/* Attention loads 932 tokens of each head where they lie, 745600 B at 8 B/ns behind a round trip of
+ * 1000, beside what it does else in 8040: it begins when pre ends and ends with its loads.
+ *
+ *  launch  token 20000, pre 21000 (23000), attend 24000, post 25000 (28000), edge 29000 (31000)
+ *  main    pre 21000-49212, attend -57252, ends -143412, post -283832, edge beside the writeback
+ *          -304020
+ *  side    loads 49212-143412 */
+static void attention_in_place_ends_with_its_loads(void **state)
+{
+    const struct expected_times expected = {
+        .step = 304020,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_LINK] = 94200,
+                  [PART_LAUNCH] = 1000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LINK] = 143412 - 57252, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {283832 - 21000},
+        .in = 745600,
+        .out = 800,
+    };
+    (void)state;
+    check(1, "mechanisms={transfer: in-place, operators: 8}", OVERRIDES("trace=assumed:hit=0%"),
+          &expected);
+}
+
+static int64_t step_of(const char *transfer, const char *figure)
+{
+    struct setup setup = make_tiny(1, "mechanisms={operators: 8}",
+                                   OVERRIDES("trace=assumed:hit=0%", transfer, figure));
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.step[0].ns;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* The slower of a link and the host's memory bounds what is loaded and what is copied: with either
+ * at 5 B/ns it takes as long, but for what HBM and the writeback share. */
+static void slower_of_link_and_memory_bounds(void **state)
+{
+    (void)state;
+    static const char *const transfers[] = {"mechanisms.transfer=in-place",
+                                            "mechanisms.transfer=copy-engine"};
+    for (int i = 0; i < 2; i++) {
+        int64_t memory = step_of(transfers[i], "hardware.host.dram_bandwidth=5GB/s");
+        int64_t link = step_of(transfers[i], "hardware.link.h2d=5GB/s");
+        assert_true(memory - link < 200 && link - memory < 200);
+        assert_true(memory > step_of(transfers[i], "batch=1") + 50000);
+    }
+}
+
 /* All KV on a disk, blocks of 16 tokens. A twentieth of all 4 * 1600 tokens is missed, and a
  * cluster is a block: 20 of 400 blocks are read, 3200 B in a page of 4096 each, 10000 + 81920 B at
  * 2 B/ns. The launch thread waits for them before it goes on to the update, 93309-144269. New KV is
@@ -666,6 +718,8 @@ int main(void)
         cmocka_unit_test(index_comes_a_layer_ahead),
         cmocka_unit_test(transfer_among_the_kernels_overlaps_none),
         cmocka_unit_test(cpu_manager_holds_up_the_launches),
+        cmocka_unit_test(attention_in_place_ends_with_its_loads),
+        cmocka_unit_test(slower_of_link_and_memory_bounds),
         cmocka_unit_test(misses_are_read_in_pages),
         cmocka_unit_test(a_layer_waits_for_jobs_that_outlast_the_waking),
         cmocka_unit_test(hand_offs_cost_by_threads_and_work_by_jobs),

@@ -122,6 +122,48 @@ static void whole_layers_come_from_a_disk(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+/* The same with attention on the CPU: 4 heads of 1000 tokens by 4 threads at 2 B/ns, woken in 10000:
+ * 110000. Queries, 2000 B, leave in 2200, and the thread wakes after 20000; answers, 2080 B, come back
+ * in 2208. No KV crosses the link.
+ *
+ *  launch  token 20000, pre 21000 (23000), copy call 24000, sync 51412-71412, copy call 181412-182412,
+ *          barrier 197500-217500, post 218500 (221500), barrier 627500-647500, edge 648500
+ *  d2h     queries 49212-51412, new KV 184620-186700
+ *  pool    71412-181412
+ *  h2d     answers 182412-184620
+ *  write   186700-197500
+ *  read    217500-627500
+ *  main    pre 21000-49212, post 218500-358920, edge 648500-668680 */
+static void cpu_attends_to_what_a_disk_holds(void **state)
+{
+    const struct expected_times expected = {
+        .step = 668680,
+        .parts = {[PART_COMPUTE] = 28212 + 20180,
+                  [PART_LAUNCH] = 3000,
+                  [PART_SYNC] = 60000 + 2200 + 2208,
+                  [PART_CPU_ATTENTION] = 110000,
+                  [PART_DISK] = 10800 + 410000,
+                  [PART_LINK] = 2080,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 4000,
+                   [PART_SYNC] = 60000 + 2200 + 2208,
+                   [PART_CPU_ATTENTION] = 110000,
+                   [PART_DISK] = 10800 + 627500 - 358920,
+                   [PART_LINK] = 2080,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {358920 - 21000},
+        .in = 2080,
+        .out = 2000 + 800,
+        .read = 800000,
+        .written = 800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, transfer: pageable,"
+          " halves: yes, barrier: pass, operators: 8, disk_kv: 100%, attention: cpu}",
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
+}
+
 /* Half of a layer's weights, 8402000 B, is read in 4211000, and the drive never rests. The other
  * half crosses meanwhile. Let those of layer 0 be read at R:
  *
@@ -209,6 +251,7 @@ int main(void)
         cmocka_unit_test(micro_batches_take_turns),
         cmocka_unit_test(barriers_end_each_pass_of_pageable_copies),
         cmocka_unit_test(whole_layers_come_from_a_disk),
+        cmocka_unit_test(cpu_attends_to_what_a_disk_holds),
         cmocka_unit_test(half_of_the_weights_come_from_a_disk),
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),
