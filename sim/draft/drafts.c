@@ -50,11 +50,13 @@ double drafts_rate_of(uint32_t count, double tokens)
     return high;
 }
 
-/* 0 ... 1, without 1. */
+/* 0 ... 1, without 1: the seed's number, moved on by the golden ratio each step. In any run of steps
+ * these lie evenly, so that it accepts as many drafts as it should on average; independent numbers
+ * would be 5 % off in twenty steps. */
 static double number_of(uint64_t seed, uint64_t step)
 {
-    const uint64_t numbers[] = {seed, step};
-    return ldexp((double)(XXH64(numbers, sizeof numbers, 0) >> 11), -53);
+    static const uint64_t golden = 0x9E3779B97F4A7C15u; /* of 2^64 */
+    return ldexp((double)((XXH64(&seed, sizeof seed, 0) + step * golden) >> 11), -53);
 }
 
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step)

@@ -10,8 +10,7 @@
  * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding",
  * ICML 2023 (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.
  *
- * The method says what drafts cost (draft_method.h). A step's draft is taken to be independent of
- * the steps before it.
+ * The method says what drafts cost (draft_method.h).
  */
 #ifndef DRAFT_DRAFTS_H
 #define DRAFT_DRAFTS_H
@@ -56,7 +55,7 @@ double drafts_tokens(const struct drafts *drafts);
 
 /* Drafts that step `step` accepts, 0 ... count: the quantile of the distribution at a number which
  * `seed` and `step` alone decide. So equal steps of two setups compare: better drafts are never
- * accepted less often. */
+ * accepted less often. Numbers of successive steps lie evenly: a short run accepts its share. */
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step);
 
 void drafts_release(struct drafts *drafts);

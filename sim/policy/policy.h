@@ -34,6 +34,7 @@ struct policy_env {
     uint32_t blocks;                /* ids are below this */
     uint32_t capacity;              /* blocks the cache may hold, at most `blocks` */
     uint32_t wanted;                /* most blocks that a demand asks for */
+    uint32_t tokens;                /* whose demands are one union, at most; 0: one */
     enum policy_order order;
     uint32_t sinks, recent; /* first and last blocks, which no demand asks for and others keep */
     uint32_t warmup;        /* accesses before the reported ones */
@@ -73,7 +74,8 @@ struct outcome {
     uint32_t lookups, updates, inserts; /* work of the cache's manager, in blocks (if the policy
                                            needs queries: in query heads, except inserts) */
     bool reused; /* the cached set was used as it is: no block looked up, none fetched */
-    struct unit_set attended; /* blocks attended to, window excluded */
+    struct unit_set attended;   /* blocks attended to, window excluded */
+    struct mass_bounds members; /* of a union whose set was reused: what its tokens attend to */
     float born_lost; /* share of the tokens born while decoding that may be out of the cache */
 };
 

@@ -18,6 +18,11 @@
  * published tables are per KV head, where they do not differ.
  *
  * A set larger than the cache could never be reused, so a capacity below the demand is an error.
+ *
+ * The tokens of a verification are one group: all their queries are compared with the labels, and
+ * all reuse the set, or their union is fetched. Of that as much is kept as the cache holds, best
+ * first, and the first token's queries, which are in the sequence whatever is rejected, are the
+ * new labels. No paper says what a head does there; this is the rule for groups, applied to them.
  */
 #include "policy/qsac.h"
 
@@ -45,11 +50,11 @@ typedef double (*aggregate_function)(const double *cosine, const double *weight,
 
 struct qsac {
     struct policy base;
-    uint32_t capacity, query_heads, head_dim;
+    uint32_t capacity, query_heads, head_dim, tokens;
     aggregate_function aggregate;
     double threshold;
-    double *weight;        /* [query_heads] importance; equal weights if all are 0 */
-    double *cosine;        /* [query_heads] scratch */
+    double *weight;        /* [tokens][query_heads] importance; equal weights if all are 0 */
+    double *cosine;        /* [tokens][query_heads] scratch */
     int8_t *label;         /* [query_heads][head_dim] */
     double *label_squared; /* [query_heads] squared length */
     bool labelled;
@@ -156,6 +161,9 @@ static void take_importance(struct qsac *qsac, const double *values, const float
     for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++) {
         qsac->weight[j] = 1;
     }
+    for (uint32_t j = qsac->query_heads; j < qsac->tokens * qsac->query_heads; j++) {
+        qsac->weight[j] = qsac->weight[j - qsac->query_heads];
+    }
     qsac->threshold = qsac_threshold(values, sum / qsac->query_heads);
 }
 
@@ -207,12 +215,14 @@ static struct policy *qsac_create(const double *values, const struct policy_env 
         return NULL;
     }
     uint32_t heads = env->query_heads;
+    qsac->tokens = env->tokens > 0 ? env->tokens : 1;
     qsac->capacity = env->capacity;
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
     qsac->aggregate = aggregates[(size_t)values[AGGREGATE]];
-    if (!(qsac->weight = array_zeroed(heads, sizeof *qsac->weight, why)) ||
-        !(qsac->cosine = array_zeroed(heads, sizeof *qsac->cosine, why)) ||
+    size_t queries = (size_t)qsac->tokens * heads;
+    if (!(qsac->weight = array_zeroed(queries, sizeof *qsac->weight, why)) ||
+        !(qsac->cosine = array_zeroed(queries, sizeof *qsac->cosine, why)) ||
         !(qsac->label = array_zeroed((size_t)heads * env->head_dim, 1, why)) ||
         !(qsac->label_squared = array_zeroed(heads, sizeof *qsac->label_squared, why)) ||
         !(qsac->set = array_zeroed(env->capacity, sizeof *qsac->set, why)) ||
@@ -248,21 +258,32 @@ static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_
     return squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
 }
 
+/* The demands of the tokens: of one, its own. */
+static const struct demand *tokens_of(const struct demand *demand, uint32_t *count)
+{
+    *count = demand->member_count > 0 ? demand->member_count : 1;
+    return demand->member_count > 0 ? demand->members : demand;
+}
+
 static bool labels_match(struct qsac *qsac, const struct demand *demand)
 {
+    uint32_t tokens, heads = qsac->query_heads;
+    const struct demand *token = tokens_of(demand, &tokens);
     if (!qsac->labelled) {
         return false;
     }
-    for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        qsac->cosine[j] = label_cosine(qsac, qsac_query_of(demand, j), j);
+    for (uint32_t i = 0; i < tokens * heads; i++) {
+        qsac->cosine[i] =
+            label_cosine(qsac, qsac_query_of(&token[i / heads], i % heads), i % heads);
     }
-    return qsac->aggregate(qsac->cosine, qsac->weight, qsac->query_heads) >= qsac->threshold;
+    return qsac->aggregate(qsac->cosine, qsac->weight, tokens * heads) >= qsac->threshold;
 }
 
 static void labels_set(struct qsac *qsac, const struct demand *demand)
 {
+    uint32_t tokens;
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        const int8_t *query = qsac_query_of(demand, j);
+        const int8_t *query = qsac_query_of(tokens_of(demand, &tokens), j);
         memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
         qsac->label_squared[j] = qsac_dot(query, query, qsac->head_dim);
     }
@@ -274,29 +295,35 @@ static void set_replace(struct qsac *qsac, const struct demand *demand)
     for (uint32_t i = 0; i < qsac->base.held; i++) {
         qsac->in_set[qsac->set[i]] = false;
     }
-    for (uint32_t i = 0; i < demand->wanted; i++) {
+    uint32_t kept = demand->wanted < qsac->capacity ? demand->wanted : qsac->capacity;
+    for (uint32_t i = 0; i < kept; i++) {
         qsac->in_set[qsac->set[i] = demand->units[i]] = true;
     }
-    qsac->base.held = demand->wanted;
+    qsac->base.held = kept;
 }
 
 static void qsac_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     struct qsac *qsac = (struct qsac *)policy;
-    assert(demand->wanted <= qsac->capacity && demand->query_heads == qsac->query_heads);
-    outcome->lookups = qsac->query_heads;
+    uint32_t tokens, before = policy->held;
+    tokens_of(demand, &tokens);
+    assert((demand->wanted <= qsac->capacity || tokens > 1) && tokens <= qsac->tokens &&
+           demand->query_heads == qsac->query_heads);
+    outcome->lookups = tokens * qsac->query_heads;
     if (labels_match(qsac, demand)) {
         outcome->reused = true;
         outcome->hit = demand->wanted;
         outcome->attended = demand_set(demand, qsac->in_set, policy->held);
+        outcome->members = demand_members_attended(demand, qsac->in_set, policy->held);
         return;
     }
-    outcome->missed = outcome->admitted = outcome->inserts = demand->wanted;
-    outcome->evicted = policy->held;
-    outcome->updates = qsac->query_heads;
-    outcome->attended = demand_wanted(demand);
     labels_set(qsac, demand);
     set_replace(qsac, demand);
+    outcome->missed = demand->wanted;
+    outcome->admitted = outcome->inserts = policy->held;
+    outcome->evicted = before;
+    outcome->updates = qsac->query_heads;
+    outcome->attended = demand_wanted(demand);
 }
 
 const struct policy_kind policy_qsac = {

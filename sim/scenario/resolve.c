@@ -7,6 +7,7 @@
 #include "decode/time/pipeline.h"
 #include "draft/draft_keys.h"
 #include "model/parallel.h"
+#include "policy/kinds.h"
 #include "policy/plugin.h"
 #include "scenario/contexts.h"
 #include "scenario/resolve_band.h"
@@ -367,7 +368,8 @@ static const char *drafts_refused(const struct point *point)
     if (!mechanisms_offload(m)) {
         return NULL;
     }
-    return m->policy->needs_queries                          ? "a policy that compares queries"
+    bool compares = m->policy->needs_queries && m->policy != &policy_qsac;
+    return compares                                          ? "a plug-in that compares queries"
            : m->policy->chooses_own                          ? "a policy that chooses by itself"
             : m->attention != ATTEND_GPU                      ? "attention on the CPU"
             : m->selection_margin > 0                         ? "a selection margin"

@@ -283,8 +283,8 @@ struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint3
 
 struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set)
 {
-    if (demand->mean != NULL) {
-        return *demand->mean;
+    if (demand->member_count > 0) {
+        return demand_members_attended(demand, NULL, 0);
     }
     bool all = set->recorded == demand->recorded - demand->wanted_tail;
     uint32_t some = set->unrecorded < demand->tail_units ? set->unrecorded : demand->tail_units;
@@ -297,4 +297,19 @@ struct mass_bounds demand_attended(const struct demand *demand, const struct uni
     double known = fmax(0, 1 - left - tail);
     return (struct mass_bounds){.least = known + fmax(0, tail - out * each),
                                 .most = known + fmin(tail, in * each)};
+}
+
+struct mass_bounds demand_members_attended(const struct demand *demand, const bool *is_in,
+                                           uint32_t size)
+{
+    struct mass_bounds mean = {0, 0};
+    for (uint32_t i = 0; i < demand->staying; i++) {
+        const struct demand *member = &demand->members[i];
+        struct unit_set set =
+            is_in != NULL ? demand_set(member, is_in, size) : demand_wanted(member);
+        struct mass_bounds own = demand_attended(member, &set);
+        mean.least += own.least / demand->staying;
+        mean.most += own.most / demand->staying;
+    }
+    return mean;
 }

@@ -42,9 +42,11 @@ struct demand {
     const int8_t *query;  /* ... and query[q * steps * head_dim + i]; NULL without queries */
     uint32_t query_heads; /* of the group */
     uint32_t head_dim;
-    uint32_t query_stride;          /* in steps: distance between query heads of `scale` */
-    const struct mass_bounds *mean; /* of a union of several queries' demands: the mean of what each
-                                       attends to, whatever the set; NULL: one query */
+    uint32_t query_stride; /* in steps: distance between query heads of `scale` */
+    /* Of a union of several tokens' demands: these, [0, staying) of tokens that stay. Only units, mass,
+     * wanted and recorded are the union's own. */
+    const struct demand *members;
+    uint32_t member_count, staying; /* 0: one token's demand */
 };
 
 /* What to ask for in a row. */
@@ -100,5 +102,10 @@ struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint3
 
 /* The attention mass of a set together with the window. Exactly 1 if the set leaves nothing out. */
 struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set);
+
+/* Of a union: the mean of what the tokens that stay attend to, each of a set of `size` units; `is_in`
+ * NULL: of its own demand. That is demand_attended() of a union, whatever the set. */
+struct mass_bounds demand_members_attended(const struct demand *demand, const bool *is_in,
+                                           uint32_t size);
 
 #endif

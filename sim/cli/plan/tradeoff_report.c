@@ -56,6 +56,19 @@ const struct frame_column *tradeoff_columns(bool serves, uint32_t *count)
 
 /* ---- the table ---- */
 
+/* Of decode steps, the first of two axes is a title. */
+static struct frame *create_step_frame(const struct tradeoff *tradeoff,
+                                       const struct table_view *view, struct error *why)
+{
+    struct frame_column own[COLUMNS];
+    memcpy(own, columns, sizeof columns);
+    for (uint32_t i = 0; i < tradeoff->pareto_count; i++) {
+        const struct whatif *study = &tradeoff->studies[tradeoff->pareto[i].study];
+        own[AXIS].title = study->axis_count > 1 ? axis_title(&study->axes[0]) : own[AXIS].title;
+    }
+    return frame_create_view(own, COLUMNS, view, why);
+}
+
 /* Each axis of servers is a title. */
 static struct frame *create_frame(const struct tradeoff *tradeoff, const struct table_view *view,
                                   struct error *why)
@@ -63,7 +76,7 @@ static struct frame *create_frame(const struct tradeoff *tradeoff, const struct 
     const struct whatif *study = &tradeoff->studies[tradeoff->pareto[0].study];
     struct frame_column own[SERVED];
     if (!tradeoff->serves) {
-        return frame_create_view(columns, COLUMNS, view, why);
+        return create_step_frame(tradeoff, view, why);
     }
     memcpy(own, served, sizeof served);
     for (uint32_t i = 0; i < study->axis_count; i++) {

@@ -284,11 +284,12 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
     return good;
 }
 
-/* The most units that a demand can have. */
+/* The most units that a demand can have; where sets are reused, that one token's can have. */
 static uint32_t most_wanted(const struct replay_job *job)
 {
     uint32_t outside = job->shape.end_unit - job->shape.first_unit;
-    bool all = replay_fills(job->plan) || job->plan->rows != NULL;
+    bool unions = job->plan->rows != NULL && !job->plan->policy->needs_queries;
+    bool all = replay_fills(job->plan) || unions;
     return all && outside > job->shape.wanted ? outside : job->shape.wanted;
 }
 
@@ -300,6 +301,7 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
     uint32_t group = header->query_heads / header->kv_heads;
     struct policy_env env = {.blocks = header->units,
                              .wanted = most_wanted(job),
+                             .tokens = job->plan->rows != NULL ? job->plan->queries : 1,
                              .order = job->plan->order,
                              .sinks = job->shape.first_unit,
                              .recent = header->units - job->shape.end_unit,
@@ -371,7 +373,9 @@ uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most)
 static void replay_layer_take_mass(const struct demand *demand, const struct outcome *outcome,
                                    struct ledger_row *row)
 {
-    struct mass_bounds mass = demand_attended(demand, &outcome->attended);
+    bool reused = demand->member_count > 0 && outcome->reused;
+    struct mass_bounds mass =
+        reused ? outcome->members : demand_attended(demand, &outcome->attended);
     double lost = (double)outcome->born_lost * (double)demand->born_mass;
     row->mass = fmax(0, mass.least - lost);
     row->mass_most = mass.most;

@@ -6,21 +6,23 @@
 #include <string.h>
 
 struct kept_demand {
-    size_t first;    /* units[first, first + wanted) */
-    uint32_t wanted; /* units behind them, up to `recorded`, are known and not asked for */
-    uint32_t recorded;
-    struct mass_bounds mass;
+    struct demand demand; /* its arrays, while more are kept, are these: */
+    size_t first,
+        query; /* units[first, first + length), and its queries, one head after the other */
+    uint32_t length;
 };
 
 bool replay_union_init(struct replay_union *all, const struct replay_job *job, struct error *why)
 {
     uint32_t units = job->header->units;
     *all = (struct replay_union){.streams = REPLAY_ASKS * job->header->kv_heads,
-                                 .steps = replay_steps_read(job->plan)};
+                                 .steps = replay_steps_read(job->plan),
+                                 .whole = job->plan->policy->needs_queries};
     return (all->kept = array_zeroed((size_t)all->streams * all->steps, sizeof *all->kept, why)) &&
            (all->stamp = array_zeroed(units, sizeof *all->stamp, why)) &&
            (all->union_units = array_zeroed(units, sizeof *all->union_units, why)) &&
-           (all->union_mass = array_zeroed(units, sizeof *all->union_mass, why));
+           (all->union_mass = array_zeroed(units, sizeof *all->union_mass, why)) &&
+           (all->members = array_zeroed(job->plan->queries, sizeof *all->members, why));
 }
 
 void replay_union_release(struct replay_union *all)
@@ -28,34 +30,49 @@ void replay_union_release(struct replay_union *all)
     free(all->kept);
     free(all->units);
     free(all->mass);
+    free(all->queries);
     free(all->stamp);
     free(all->union_units);
     free(all->union_mass);
+    free(all->members);
 }
 
 /* ---- what is kept ---- */
+
+static bool union_keep_queries(struct replay_union *all, const struct demand *demand,
+                               struct error *why)
+{
+    size_t bytes = all->whole ? (size_t)demand->query_heads * demand->head_dim : 0;
+    if (!array_reserve(&all->queries, &all->query_capacity, all->query_count + bytes, 1, why)) {
+        return false;
+    }
+    for (uint32_t j = 0; all->whole && j < demand->query_heads; j++) {
+        memcpy(all->queries + all->query_count,
+               demand->query + (size_t)j * demand->query_stride * demand->head_dim,
+               demand->head_dim);
+        all->query_count += demand->head_dim;
+    }
+    return true;
+}
 
 /* Of the first step, units that it does not ask for are kept, too: caches begin with them
  * (replay_fill.h). */
 static bool union_keep(struct replay_union *all, uint32_t stream, uint32_t step,
                        const struct demand *demand, struct error *why)
 {
-    uint32_t recorded = step == 0 ? demand->recorded : demand->wanted;
-    size_t end = all->count + recorded;
-    struct unit_set own = demand_wanted(demand);
+    uint32_t length = step == 0 || all->whole ? demand->recorded : demand->wanted;
+    size_t end = all->count + length, query = all->query_count;
     if (!array_reserve(&all->units, &all->unit_capacity, end, sizeof *all->units, why) ||
-        !array_reserve(&all->mass, &all->mass_capacity, end, sizeof *all->mass, why)) {
+        !array_reserve(&all->mass, &all->mass_capacity, end, sizeof *all->mass, why) ||
+        !union_keep_queries(all, demand, why)) {
         return false;
     }
-    if (recorded > 0) {
-        memcpy(all->units + all->count, demand->units, recorded * sizeof *all->units);
-        memcpy(all->mass + all->count, demand->mass, recorded);
+    if (length > 0) {
+        memcpy(all->units + all->count, demand->units, length * sizeof *all->units);
+        memcpy(all->mass + all->count, demand->mass, length);
     }
-    all->kept[(size_t)stream * all->steps + step] =
-        (struct kept_demand){.first = all->count,
-                             .wanted = demand->wanted,
-                             .recorded = recorded,
-                             .mass = demand_attended(demand, &own)};
+    all->kept[(size_t)stream * all->steps + step] = (struct kept_demand){
+        .demand = *demand, .first = all->count, .query = query, .length = length};
     all->count = end;
     return true;
 }
@@ -84,7 +101,7 @@ bool replay_union_read(struct replay_union *all, const struct replay_job *job, u
 {
     uint32_t last_tile = (all->steps - 1) / job->header->steps_per_tile;
     bool good = true;
-    all->count = 0;
+    all->count = all->query_count = 0;
     for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
         good = replay_read_frame(job, sequence, tile, source, scratch, why) &&
                union_read_tile(all, job, wanted, none, scratch, why);
@@ -116,7 +133,7 @@ static bool union_add_rank(struct replay_union *all, const struct kept_demand *k
 {
     bool any = false;
     for (uint32_t i = 0; i < rows; i++) {
-        if (rank < kept[i].wanted) {
+        if (rank < kept[i].demand.wanted) {
             union_add(all, kept[i].first + rank, count);
             any = true;
         }
@@ -124,34 +141,42 @@ static bool union_add_rank(struct replay_union *all, const struct kept_demand *k
     return any;
 }
 
-/* The mean over the queries whose tokens stay. */
-static struct mass_bounds union_mean(const struct kept_demand *kept, uint32_t rows)
+/* The demands of a union's queries, whose arrays grow no more. */
+static void union_place_members(struct replay_union *all, const struct kept_demand *kept,
+                                uint32_t rows)
 {
-    struct mass_bounds mean = {0, 0};
     for (uint32_t i = 0; i < rows; i++) {
-        mean.least += kept[i].mass.least / rows;
-        mean.most += kept[i].mass.most / rows;
+        struct demand *member = &all->members[i];
+        *member = kept[i].demand;
+        member->units = all->units + kept[i].first;
+        member->mass = all->mass + kept[i].first;
+        member->scale = NULL;
+        member->query = all->whole ? all->queries + kept[i].query : NULL;
+        member->query_stride = 1;
     }
-    return mean;
 }
 
 struct demand replay_union_demand(struct replay_union *all, const struct replay_plan *plan,
                                   uint32_t stream, uint32_t step)
 {
-    uint32_t first = plan->rows[step], count = 0, rank = 0;
+    uint32_t first = plan->rows[step], rows = union_end(plan, step) - first, count = 0, rank = 0;
     const struct kept_demand *kept = &all->kept[(size_t)stream * all->steps + first];
     all->stamps++;
-    while (union_add_rank(all, kept, union_end(plan, step) - first, rank, &count)) {
+    while (union_add_rank(all, kept, rows, rank, &count)) {
         rank++;
     }
     uint32_t wanted = count;
-    for (rank = kept->wanted; rank < kept->recorded; rank++) {
+    for (rank = kept->demand.wanted; rank < kept->length; rank++) {
         union_add(all, kept->first + rank, &count);
     }
-    all->mean = union_mean(kept, plan->rows[step + 1] - first);
+    union_place_members(all, kept, rows);
     return (struct demand){.units = all->union_units,
                            .mass = all->union_mass,
                            .wanted = wanted,
                            .recorded = count,
-                           .mean = &all->mean};
+                           .query_heads = kept->demand.query_heads,
+                           .head_dim = kept->demand.head_dim,
+                           .members = all->members,
+                           .member_count = rows,
+                           .staying = plan->rows[step + 1] - first};
 }

@@ -16,16 +16,18 @@
 
 /* The demands of all steps of one recorded sequence and layer, stream by stream (replay_layer.c). */
 struct replay_union {
-    uint32_t streams, steps;  /* recorded steps that the plan reads */
+    uint32_t streams, steps; /* recorded steps that the plan reads */
+    bool whole; /* all units of a row are kept, and its queries: the policy compares them */
     struct kept_demand *kept; /* [streams][steps], owned */
     uint32_t *units;          /* of all, best first; owned, as all below */
     uint8_t *mass;
-    size_t count, unit_capacity, mass_capacity;
+    int8_t *queries;
+    size_t count, unit_capacity, mass_capacity, query_count, query_capacity;
     uint32_t *stamp; /* [units of the trace] the last union that has it */
     uint32_t stamps;
     uint32_t *union_units; /* [units of the trace] */
     uint8_t *union_mass;
-    struct mass_bounds mean;
+    struct demand *members; /* [queries] of the last union */
 };
 
 /* The caller releases it, on failure too. */

@@ -26,13 +26,15 @@ static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
 }
 
 /* Tokens that the pairs of a cohort select: equally many each; with a margin, and of the queries of
- * a verification together, from the ledger. */
+ * a verification together, from the ledger. Pairs with query labels select when they fetch. */
 static double fetch_selection_selected_tokens(const struct pipe *pipe, uint32_t cohort,
                                               uint32_t layer)
 {
     double each = (double)pipe->plan->cohorts[cohort].sizes.selected_tokens;
+    const struct ledger_row *row = pipe_part(pipe, cohort, layer);
     bool counted = pipe->mechanisms->selection_margin > 0 || setup_queries(pipe->setup) > 1;
-    return counted ? (double)pipe_part(pipe, cohort, layer)->wanted
+    bool labelled = pipe->mechanisms->policy->needs_queries;
+    return counted ? (double)(labelled ? row->missed : row->wanted)
                    : each * asking_pairs(pipe, cohort, layer);
 }
 

@@ -274,6 +274,23 @@ static void keys_are_checked(void **state)
     model_release(&target);
 }
 
+/* The mean of twenty steps, from any step on, is within a twentieth of a draft for each of them. */
+static void short_runs_accept_their_share(void **state)
+{
+    (void)state;
+    struct drafts drafts = {.count = 0};
+    drafts_set_rate(&drafts, 4, 0.7);
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        double tokens = 0;
+        for (uint64_t step = 0; step < 20; step++) {
+            tokens += 1 + drafts_accepted(&drafts, seed, 7 * seed + step);
+        }
+        if (fabs(tokens / 20 - drafts_tokens(&drafts)) > 4 * 0.05) {
+            fail_msg("seed %u: %g tokens a step", (unsigned)seed, tokens / 20);
+        }
+    }
+}
+
 static void usual_drafts_are_the_first_published(void **state)
 {
     (void)state;
@@ -301,6 +318,7 @@ int main(void)
         cmocka_unit_test(other_networks),
         cmocka_unit_test(keys_are_checked),
         cmocka_unit_test(usual_drafts_are_the_first_published),
+        cmocka_unit_test(short_runs_accept_their_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
