@@ -86,6 +86,31 @@ static struct prefix_totals read_at(const struct prefix_curve *curve, struct pre
     return prefix_curve_read(curve, &options);
 }
 
+/* A larger tier never finds less, whichever it is, nor do all together. */
+static void check_rises(const struct prefix_curve *curve, const struct prefix_options *options,
+                        gsl_rng *random)
+{
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        struct prefix_options at = *options;
+        uint64_t all = 0, down_to = 0;
+        for (uint32_t i = 0; i < at.lower_count; i++) {
+            at.lower[i].blocks = prefix_curve_least(curve) + gsl_rng_uniform_int(random, 200);
+        }
+        for (uint64_t more = 0; more < 400; more += 5) {
+            uint64_t below = 0, now = 0;
+            at.lower[k].blocks = prefix_curve_least(curve) + more;
+            const struct prefix_totals totals = prefix_curve_read(curve, &at);
+            for (uint32_t i = 1; i <= at.lower_count; i++) {
+                below += totals.found[i];
+                now += i <= k + 1 ? totals.found[i] : 0;
+            }
+            assert_true(below >= all && now >= down_to);
+            all = below;
+            down_to = now;
+        }
+    }
+}
+
 /* Two servers, so that a curve is of several. */
 static void check_sizes(const struct prefix_options *options, const struct requests *requests,
                         gsl_rng *random)
@@ -131,6 +156,7 @@ static void check_sizes(const struct prefix_options *options, const struct reque
         before = now;
     }
     assert_true(before > 0 && left_out > 0);
+    check_rises(curve, options, random);
     prefix_curve_destroy(curve);
 }
 
