@@ -236,11 +236,13 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
 }
 
 /* Hits of small models say little about a large one. */
-static void note_size(const struct model *model, struct result *result)
+static void note_size(const struct setup *setup, struct result *result)
 {
-    double least, most, parameters = model_size_of(model);
-    model_size_hits(parameters, &least, &most);
-    result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+    double least, most, parameters = model_size_of(&setup->model);
+    if (result_ok(result) && setup_asks_trace(setup)) {
+        model_size_hits(parameters, &least, &most);
+        result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+    }
 }
 
 /* The answer's result of those of its members. */
@@ -260,7 +262,7 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
-        note_size(&point->setup.model, out);
+        note_size(&point->setup, out);
     }
     note_threshold(point, results, answer->count, out);
     ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,
