@@ -166,7 +166,8 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
                        : member->run != NULL;
     if (!good) {
         point_view_release(point, &member->view);
-        return point->family_count > 0 ? name_failed(point->families[family].name, why) : false;
+        bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
+        return of_family ? name_failed(point->families[family].name, why) : false;
     }
     answer->count = family + 1;
     return true;
