@@ -166,7 +166,8 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
                        : member->run != NULL;
     if (!good) {
         point_view_release(point, &member->view);
-        return point->family_count > 0 ? name_failed(point->families[family].name, why) : false;
+        bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
+        return of_family ? name_failed(point->families[family].name, why) : false;
     }
     answer->count = family + 1;
     return true;
@@ -236,11 +237,13 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
 }
 
 /* Hits of small models say little about a large one. */
-static void note_size(const struct model *model, struct result *result)
+static void note_size(const struct setup *setup, struct result *result)
 {
-    double least, most, parameters = model_size_of(model);
-    model_size_hits(parameters, &least, &most);
-    result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+    double least, most, parameters = model_size_of(&setup->model);
+    if (result_ok(result) && setup_asks_trace(setup)) {
+        model_size_hits(parameters, &least, &most);
+        result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+    }
 }
 
 /* The answer's result of those of its members. */
@@ -260,7 +263,7 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
-        note_size(&point->setup.model, out);
+        note_size(&point->setup, out);
     }
     note_threshold(point, results, answer->count, out);
     ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,
