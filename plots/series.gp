@@ -14,7 +14,7 @@ array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 # The quantities that a panel shows for one run: by panel, then place.
-PARTS = 4
+PARTS = 5
 array parts[3 * PARTS]
 do for [i = 1:|parts|] { parts[i] = "" }
 stats rows using (is("part") ? (parts[int(PARTS * ($3 - 1) + $2)] = strcol(6), 0) : 0) nooutput

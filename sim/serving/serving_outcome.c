@@ -206,6 +206,9 @@ bool serving_write_found(const struct point *point, const struct serving_memory 
         result_integer(result, COLUMN_HOST_SAVES, llround(found->worth_ns));
     }
     write_tokens(point, found->found, found->compute_tokens, result);
+    if (found->best_known) {
+        result_integer(result, COLUMN_HIT_TOKENS_BEST, (int64_t)found->best_tokens);
+    }
     write_moved(point, memory, found->moved, result);
     serving_outcome_add_left_out(found->too_long, result);
     return result_text(result, COLUMN_STATUS, "ok", why);

@@ -91,11 +91,14 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
     const struct prefix_curve *curve =
         shared_get(shared, &curve_kind, curve_key(point, prefix, requests), &making, &entry, why);
     bool ok = curve != NULL, known = ok;
+    uint64_t most = 0;
     for (uint32_t k = 0; k < prefix->lower_count; k++) {
         known = known && prefix->lower[k].blocks >= prefix_curve_least(curve);
+        most = prefix->lower[k].blocks > most ? prefix->lower[k].blocks : most;
     }
     if (known) {
         *totals = prefix_curve_read(curve, prefix);
+        totals->best_known = ok = prefix_curve_best(curve, most, &totals->best_tokens, why);
     }
     shared_release(shared, entry);
     return ok && (known || replay_each(prefix, requests, router, totals, why));

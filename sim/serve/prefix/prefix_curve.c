@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "policy/kinds.h"
 #include "policy/stack.h"
+#include "serve/prefix/prefix_best.h"
 
 #include <stdlib.h>
 
@@ -34,6 +35,8 @@ struct prefix_curve {
                            blocks does not save, owned; 0: first touches */
     uint64_t *distinct; /* [servers] different blocks that each pass touched, owned */
     size_t servers, servers_capacity;
+    struct prefix_best *units; /* [servers] the units that requests held, owned */
+    size_t units_capacity;
     struct prefix_totals totals; /* without lower tiers */
 };
 
@@ -44,6 +47,7 @@ struct prefix_curve_pass {
     struct stack *stack;
     struct depths *depths; /* scratch: of a request's full blocks; fits the longest one */
     uint64_t *distinct;
+    struct prefix_best *units;
 };
 
 bool prefix_curve_applies(const struct prefix_options *options)
@@ -103,6 +107,10 @@ void prefix_curve_destroy(struct prefix_curve *curve)
         free(curve->saved);
         free(curve->compute_ns);
         free(curve->distinct);
+        for (size_t server = 0; server < curve->servers; server++) {
+            prefix_best_release(&curve->units[server]);
+        }
+        free(curve->units);
         free(curve);
     }
 }
@@ -160,7 +168,12 @@ static bool prefix_curve_touch(struct prefix_curve_pass *pass, size_t index, uin
             curve->saved[depths->now]++;
         }
         stack_access(pass->stack, &demand, false);
+        if ((block + 1) % curve->unit == 0 &&
+            !prefix_best_hold(pass->units, id, depths->unit > 0, why)) {
+            return false;
+        }
     }
+    prefix_best_next(pass->units);
     return true;
 }
 
@@ -192,8 +205,12 @@ bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint3
     };
     bool ok = pass.gpu != NULL && pass.stack != NULL && pass.depths != NULL &&
               array_reserve(&curve->distinct, &curve->servers_capacity, curve->servers + 1,
-                            sizeof *curve->distinct, why);
+                            sizeof *curve->distinct, why) &&
+              array_reserve(&curve->units, &curve->units_capacity, curve->servers + 1,
+                            sizeof *curve->units, why);
     if (ok) {
+        pass.units = &curve->units[curve->servers];
+        *pass.units = (struct prefix_best){.count = 0};
         pass.distinct = &curve->distinct[curve->servers++];
         *pass.distinct = 0;
     }
@@ -285,4 +302,19 @@ struct prefix_totals prefix_curve_read(const struct prefix_curve *curve,
             curve->options.compute_ns != NULL ? (double)moved->loaded * options->load_ns[k] : 0;
     }
     return totals;
+}
+
+bool prefix_curve_best(const struct prefix_curve *curve, uint64_t blocks, uint64_t *tokens,
+                       struct error *why)
+{
+    uint64_t places = blocks / curve->unit + (blocks % curve->unit > 0);
+    *tokens = 0;
+    for (size_t server = 0; server < curve->servers; server++) {
+        uint64_t found;
+        if (!prefix_best_find(&curve->units[server], curve->ids, places, &found, why)) {
+            return false;
+        }
+        *tokens += found * curve->unit * curve->options.block_tokens;
+    }
+    return true;
 }

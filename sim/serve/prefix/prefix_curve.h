@@ -42,4 +42,9 @@ uint64_t prefix_curve_least(const struct prefix_curve *curve);
 struct prefix_totals prefix_curve_read(const struct prefix_curve *curve,
                                        const struct prefix_options *options);
 
+/* The most prompt tokens that a tier of `blocks` below the GPU could find, whatever it keeps: units
+ * whose first blocks the GPU has count as whole ones. */
+bool prefix_curve_best(const struct prefix_curve *curve, uint64_t blocks, uint64_t *tokens,
+                       struct error *why);
+
 #endif

@@ -20,6 +20,9 @@ struct prefix_totals {
                                           prompt_tokens */
     uint64_t compute_tokens;
     struct prefix_moved moved[PREFIX_MOST_TIERS];
+    uint64_t best_tokens; /* the most that the largest lower tier could find (prefix_curve_best());
+                             only with best_known */
+    bool best_known;
     double worth_ns; /* time of computing what lower tiers found, less that of loading it */
 };
 

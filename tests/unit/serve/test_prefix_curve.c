@@ -142,6 +142,12 @@ static void check_sizes(const struct prefix_options *options, const struct reque
             assert_int_equal(found.moved[k].held, alone.moved[k].held);
             below += k > 0 ? found.found[k] : 0;
         }
+        uint64_t most = 0, best;
+        for (uint32_t k = 0; k < at.lower_count; k++) {
+            most = at.lower[k].blocks > most ? at.lower[k].blocks : most;
+        }
+        assert_true(prefix_curve_best(curve, most, &best, &why));
+        assert_true(best >= below); /* no policy finds more */
         assert_int_equal(found.compute_tokens, alone.compute_tokens);
         assert_true(found.worth_ns == alone.worth_ns); /* whole numbers */
         assert_true(found.worth_ns > 0 || below == 0);
