@@ -151,14 +151,12 @@ static void add_skew(const struct model *model, const struct model_layer *layer,
     out->unread = missed / out->held;
 }
 
-/* The expected largest of `groups` draws from a standard normal distribution; between powers of two
- * along their logarithm. */
-static double largest_draw(uint32_t groups)
+double model_largest_of(uint32_t draws)
 {
     static const double most[] = {0,      0.5642, 1.0294, 1.4236, 1.7660,
                                   2.0697, 2.3437, 2.5950, 2.8272};
     enum { LAST = sizeof most / sizeof *most - 1 };
-    double power = fmin(log2(groups), LAST);
+    double power = fmin(log2(draws), LAST);
     int below = power < LAST ? (int)power : LAST - 1;
     return most[below] + (power - below) * (most[below + 1] - most[below]);
 }
@@ -168,7 +166,7 @@ static double largest_draw(uint32_t groups)
 static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
                        struct model_experts *out)
 {
-    double most = largest_draw(model->parallel.experts), all = (double)tokens;
+    double most = model_largest_of(model->parallel.experts), all = (double)tokens;
     double share = fmin(1, out->visits / layer->experts_per_token);
     double visits = out->visits * all, read = out->held * (1 - out->unread);
     visits += most * sqrt(visits * (1 - share));

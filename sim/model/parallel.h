@@ -62,4 +62,9 @@ struct model_experts {
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens);
 
+/* The expected largest of `draws` from a standard normal distribution, 1 or more; between powers of
+ * two along their logarithm, and from 256 on that of 256. What the fullest of so many GPUs has above
+ * the mean, in standard deviations. */
+double model_largest_of(uint32_t draws);
+
 #endif

@@ -40,8 +40,11 @@ static struct step_load read_load(const struct server *server)
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
+            uint64_t tokens = sequence->computed + 1;
             load.decodes++;
-            load.decode_tokens += sequence->computed + 1;
+            load.decode_tokens += tokens;
+            load.decode_squares += (double)tokens * (double)tokens;
+            load.longest = tokens > load.longest ? tokens : load.longest;
         } else if (sequence->chunk > 0) {
             server->chunks[load.chunk_count++] =
                 (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};

@@ -64,6 +64,8 @@ struct step_chunk {
 struct step_load {
     uint32_t decodes;       /* sequences that get their next token */
     uint64_t decode_tokens; /* tokens that they attend to, summed */
+    double decode_squares;  /* sum of their squares */
+    uint64_t longest;       /* that one of them attends to */
     const struct step_chunk *chunks;
     uint32_t chunk_count;
     bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */

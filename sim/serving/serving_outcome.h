@@ -30,9 +30,9 @@ void serving_write_requests(const struct point *point, const struct requests *re
  * add those that it has no memory for. */
 void serving_write_refused(const struct point *point, size_t refused, struct result *result);
 
-/* Add a note if HBM holds less than kv_pool_tokens asks for. */
+/* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
-                       struct result *result);
+                       const struct requests *requests, struct result *result);
 
 /* Prefixes found without a clock; and that the run is done. */
 bool serving_write_found(const struct point *point, const struct serving_memory *memory,

@@ -8,6 +8,7 @@
 
 #include "serve/requests/arrivals.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,25 @@ static void drawn_arrivals_have_the_rate_that_was_asked(void **state)
         for (int i = 0; i < 5; i++) {
             assert_in_range(requests.all[i].arrival_ns, slow[i] / 2, slow[i] / 2 + 1);
         }
+    }
+    requests_release(&requests);
+}
+
+/* 3 gaps at 2 a second. */
+static void arrivals_may_be_constant_or_at_once(void **state)
+{
+    (void)state;
+    const char *line = "{\"input_toks\": 7, \"output_toks\": 5}\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s%s", line, line, line, line);
+    assert_true(read_text(text, 0));
+    assert_true(arrivals_draw(&requests, 2, INFINITY, 1, &why));
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(requests.all[i].arrival_ns, i * 500000000LL);
+    }
+    arrivals_at_once(&requests);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(requests.all[i].arrival_ns, 0);
     }
     requests_release(&requests);
 }
@@ -324,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
         cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
+        cmocka_unit_test(arrivals_may_be_constant_or_at_once),
         cmocka_unit_test(equal_hashes_are_one_chunk),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(lines_may_have_no_times),
