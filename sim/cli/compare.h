@@ -16,6 +16,7 @@ bool compare_print_summary(const struct comparison *comparison,
 
 /* `compare DB --measured FILE`: print a table for each run of the database that served requests,
  * beside measurements of a real server. */
-bool compare_measured(const char *database, const char *measured, struct error *why);
+bool compare_measured(const char *database, const char *measured, const char *picture,
+                      struct error *why);
 
 #endif

@@ -21,8 +21,9 @@ static bool is_older(const struct workload *workload)
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
-           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1;
+    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_NONE &&
+           !mechanisms_offload(mechanisms) && mechanisms->prefix == PREFIX_GPU &&
+           point_servers(point) == 1;
 }
 
 static void take_band(const struct error_band *band, enum band_figure figure, struct point *out)

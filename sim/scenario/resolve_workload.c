@@ -78,7 +78,8 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
 }
 
 /* Equal gaps need a rate and no burstiness; all at once, neither rate nor clients. */
-static bool check_kind(const struct node *root, const struct workload *workload, struct error *why)
+static bool check_arrivals_kind(const struct node *root, const struct workload *workload,
+                                struct error *why)
 {
     const struct node *node = node_said(root, "arrivals");
     bool rate = workload->rate > 0, clients = workload->clients > 0;
@@ -90,8 +91,9 @@ static bool check_kind(const struct node *root, const struct workload *workload,
         return true;
     }
     if (!rate || node_said(root, "burstiness") != NULL) {
-        node_error(node, why, rate ? "'arrivals: constant' beside 'burstiness'"
-                                   : "'arrivals: constant' needs 'rate'");
+        node_error(node, why,
+                   rate ? "'arrivals: constant' beside 'burstiness'"
+                        : "'arrivals: constant' needs 'rate'");
         return error_expect(why, rate ? "one of the two" : "'rate' as well");
     }
     return true;
@@ -108,7 +110,7 @@ static bool check_arrivals(const struct node *root, const struct workload *workl
         return node_error(node_get(root, "burstiness"), why,
                           "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
-    return check_kind(root, workload, why);
+    return check_arrivals_kind(root, workload, why);
 }
 
 static bool read_arrivals(const struct node *root, struct workload *out, struct error *why)

@@ -102,8 +102,9 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
      .positive = true},
     {"workload", "requests.jsonl",
-     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM), or "
-     "synthetic:prompt=1000,output=200; replaces context and batch",
+     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM, or what a "
+     "benchmark kept), or synthetic:prompt=1000,output=200; "
+     "replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},

@@ -119,13 +119,26 @@ struct serving_group {
     struct prefix_pool *pool;  /* that their caches share; NULL: none */
 };
 
-/* The engine's. Ranks that share experts have an API process each. */
+/* Do requests arrive when the file says that the engine had them? */
+static bool arrive_queued(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    return point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
+           workload->arrivals == ARRIVALS_RANDOM;
+}
+
+/* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
+ * engine's queue have been through it. */
 static struct server_path server_path(const struct point *point)
 {
     struct server_path path = server_engines[point->workload.engine].path;
     uint32_t ranks = point_joined_ranks(point);
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;
+    if (arrive_queued(point)) {
+        path.prompt_token_ns = path.request_ns = 0;
+        path.queued = true;
+    }
     return path;
 }
 
@@ -152,6 +165,8 @@ static struct server_options server_options(const struct serving *serving, uint3
         .path = server_path(serving->point),
         .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
+        .gaps = &all->gaps,
+        .warm = workload->warm,
     };
 }
 

@@ -340,6 +340,17 @@ static void write_sample(struct sample *sample, enum column mean, enum column p5
     }
 }
 
+static void write_gaps(const struct gaps *gaps, struct result *result)
+{
+    if (gaps->count == 0) {
+        return;
+    }
+    result_integer(result, COLUMN_ITL, llround(gaps->sum_ns / (double)gaps->count));
+    result_integer(result, COLUMN_ITL_P50, llround(gaps_quantile_ns(gaps, 0.5)));
+    result_integer(result, COLUMN_ITL_P90, llround(gaps_quantile_ns(gaps, 0.9)));
+    result_integer(result, COLUMN_ITL_P99, llround(gaps_quantile_ns(gaps, 0.99)));
+}
+
 static void serving_outcome_write_rates(const struct point *point, const struct tokens *tokens,
                                         const struct serving_totals *totals, struct result *result)
 {
@@ -493,6 +504,7 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     write_sample(&samples.tpot, COLUMN_TPOT, COLUMN_TPOT_P50, COLUMN_TPOT_P90, COLUMN_TPOT_P99,
                  result);
     samples_release(&samples);
+    write_gaps(&totals->gaps, result);
     write_tokens(point, tokens.found, tokens.computed, result);
     write_moved(point, memory, totals->moved, result);
     write_wear(point, totals->end_ns, result);

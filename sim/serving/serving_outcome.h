@@ -15,6 +15,7 @@ struct serving_totals {
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
     struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
     struct series series;                         /* owned */
+    struct gaps gaps;                             /* between tokens */
     struct trust trust;
     double basis[BASIS_COUNT]; /* shares of busy_ns */
     double resident_share;     /* of the KV, over the time of decode steps */

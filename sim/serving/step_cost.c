@@ -299,8 +299,8 @@ static const double uneven = 0.03;
 
 /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one
  * that has the longest sequences by chance: each has `decodes` of them, drawn from all. */
-static double uneven_tokens(const struct step_cost *cost, const struct step_load *load,
-                            double mean, double decodes)
+static double uneven_tokens(const struct step_cost *cost, const struct step_load *load, double mean,
+                            double decodes)
 {
     double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
     double drawn = decodes * variance * (1 - 1.0 / cost->ranks);

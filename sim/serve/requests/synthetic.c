@@ -64,8 +64,8 @@ bool synthetic_says(const char *name, const char *key)
 /* ---- the text ------------------------------------------------------------------------- */
 
 /* "512-1536", or one number. */
-static bool read_range(struct synthetic *out, enum synthetic_key key, const char *text,
-                       struct error *why)
+static bool read_length_range(struct synthetic *out, enum synthetic_key key, const char *text,
+                              struct error *why)
 {
     char first[64];
     size_t length = strcspn(text, "-");
@@ -104,7 +104,7 @@ static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, 
                                  &out->number[key], why);
     }
     if (key == PROMPT || key == OUTPUT) {
-        return read_range(out, key, text, why);
+        return read_length_range(out, key, text, why);
     }
     bool counts = key == PREFIXES || key == TURNS || key == COUNT;
     uint64_t most = key == COUNT ? MOST_REQUESTS : key == TURNS ? MOST_TURNS : REQUEST_MOST_TOKENS;
@@ -134,12 +134,13 @@ static bool synthetic_read_item(struct synthetic *out, const char *item, size_t 
 
 static bool check_spreads(const struct synthetic *synthetic, struct error *why)
 {
-    const enum synthetic_key lengths[] = {PROMPT, OUTPUT}, spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
+    const enum synthetic_key lengths[] = {PROMPT, OUTPUT},
+                             spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
     for (int i = 0; i < 2; i++) {
         if (synthetic->most[lengths[i]] > synthetic->number[lengths[i]] &&
             synthetic->spread[spreads[i]] > 0) {
-            error_usage(why, NULL, 0, "'%s' is a range, and '%s' says otherwise",
-                        keys[lengths[i]], keys[spreads[i]]);
+            error_usage(why, NULL, 0, "'%s' is a range, and '%s' says otherwise", keys[lengths[i]],
+                        keys[spreads[i]]);
             return error_expect(why, "a range without a spread, or a mean with one");
         }
     }

@@ -176,6 +176,57 @@ static void arrivals_may_be_constant_or_at_once(void **state)
     requests_release(&requests);
 }
 
+/* The third has failed, and the second was sent before the first. */
+static void a_benchmark_that_kept_requests_is_a_workload(void **state)
+{
+    (void)state;
+    assert_true(read_text("{\"model_id\": \"m\", \"input_lens\": [1000, 500, 700, 64],\n"
+                          "\"output_lens\": [3, 1, 0, 4], \"start_times\": [10.5, 10, 11, 12.5],\n"
+                          "\"errors\": [\"\", \"\", \"timeout\", \"\"]}\n",
+                          0));
+    assert_int_equal(requests.count, 3);
+    assert_int_equal(requests.skipped, 1);
+    check_request(0, 0, 500, 1);
+    check_request(1, 500000000, 1000, 3);
+    check_request(2, 2500000000, 64, 4);
+    assert_true(requests.arrive && !requests.queued);
+    requests_release(&requests);
+    assert_true(read_text("{\"input_lens\": [5, 6], \"output_lens\": [3, 1]}", 1));
+    assert_int_equal(requests.count, 1);
+    assert_false(requests.arrive);
+    requests_release(&requests);
+    const char *const wrong[] = {
+        "{\"input_lens\": [5, 6], \"output_lens\": [3]}",
+        "{\"input_lens\": [5, 6]}",
+        "{\"input_lens\": []}",
+        "{\"input_lens\": [5, \"x\"], \"output_lens\": [3, 1]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [3, -1]}",
+        "{\"input_lens\": [5, 1e300], \"output_lens\": [3, 1]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [0, 0]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [3, 1], \"start_times\": [-1, 0]}",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(read_text(wrong[i], 0));
+    }
+}
+
+/* A log whose only stamps are those of the engine's queue. */
+static void stamps_of_the_queue_are_told_from_arrivals(void **state)
+{
+    (void)state;
+    assert_true(read_text("{\"queued_ts\": 3, \"input_toks\": 7, \"output_toks\": 5}\n"
+                          "{\"queued_ts\": 4.5, \"input_toks\": 9, \"output_toks\": 2}\n",
+                          0));
+    check_request(1, 1500000000, 9, 2);
+    assert_true(requests.queued);
+    requests_release(&requests);
+    assert_true(read_text("{\"arrival_time\": 1, \"queued_ts\": 3, \"input_toks\": 7, "
+                          "\"output_toks\": 5}\n",
+                          0));
+    assert_false(requests.queued);
+    requests_release(&requests);
+}
+
 /* Prompts of 512 + 88 and 512 + 1 tokens that begin alike. */
 static void equal_hashes_are_one_chunk(void **state)
 {
@@ -345,6 +396,8 @@ int main(void)
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
         cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
         cmocka_unit_test(arrivals_may_be_constant_or_at_once),
+        cmocka_unit_test(a_benchmark_that_kept_requests_is_a_workload),
+        cmocka_unit_test(stamps_of_the_queue_are_told_from_arrivals),
         cmocka_unit_test(equal_hashes_are_one_chunk),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(lines_may_have_no_times),

@@ -65,14 +65,17 @@ static void clients_wait_for_the_api(void **state)
 
 /* A (4 out) runs from 0 to 40. B comes at 1, during the first step, when the second is scheduled
  * already: it is in the third, 20 to 30; C, which comes at 10, too. In a synchronous server both
- * are in the second. D comes at 35, in A's last step. Nothing was scheduled behind that, so D
- * starts at 40 in both. */
+ * are in the second, and where arrivals are stamps of the queue, behind which the next step was
+ * scheduled. D comes at 35, in A's last step. Nothing was scheduled behind that, so D starts at 40
+ * in all. */
 static void a_step_is_scheduled_when_the_last_one_begins(void **state)
 {
     (void)state;
-    for (int overlaps = 0; overlaps < 2; overlaps++) {
+    for (int way = 0; way < 3; way++) {
+        bool later = way == 1;
         struct course course = ten_ms_steps(4);
-        course.options.path.overlaps = overlaps;
+        course.options.path.overlaps = way > 0;
+        course.options.path.queued = way == 2;
         add_request(&course, 0, 1, 4);
         add_request(&course, 1 * MS, 1, 1);
         add_request(&course, 10 * MS, 1, 1);
@@ -80,8 +83,7 @@ static void a_step_is_scheduled_when_the_last_one_begins(void **state)
         run_course(&course);
         check_served(&course.served[0], 0, 10, 40);
         for (int i = 1; i < 3; i++) {
-            check_served(&course.served[i], overlaps ? 20 : 10, overlaps ? 30 : 20,
-                         overlaps ? 30 : 20);
+            check_served(&course.served[i], later ? 20 : 10, later ? 30 : 20, later ? 30 : 20);
         }
         check_served(&course.served[3], 40, 50, 50);
         end_course(&course);

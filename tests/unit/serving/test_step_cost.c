@@ -107,8 +107,9 @@ static void uneven_contexts_take_longer_than_even_ones(void **state)
 static void ranks_wait_for_the_one_with_the_longest_sequences(void **state)
 {
     (void)state;
-    struct point point = POINT("system=vllm", "model=qwen3-30b-a3b", "hardware=h100-sxm",
-                               "hardware.gpus=2", "data_parallel=2", "expert_parallel=2", "steps=1");
+    struct point point =
+        POINT("system=vllm", "model=qwen3-30b-a3b", "hardware=h100-sxm", "hardware.gpus=2",
+              "data_parallel=2", "expert_parallel=2", "steps=1");
     struct run_context runs;
     make_runs(&runs, 1);
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
