@@ -22,7 +22,7 @@
  * layers.
  *
  * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
- * chance, alike unless there is a skew, and no GPU waits for another but in the exchanges: in those
+ * chance, of which some are popular (parallel.c), and no GPU waits for another but in the exchanges: in those
  * for the fullest group of experts.
  */
 #ifndef MODEL_PARALLEL_H
