@@ -17,13 +17,13 @@ static bool is_older(const struct workload *workload)
 }
 
 /* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
- * memory and limits, of a version that is known, no other server behind the router. */
+ * memory and limits, of a version that is known (none is of TensorRT-LLM), no other server behind the router. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_NONE &&
-           !mechanisms_offload(mechanisms) && mechanisms->prefix == PREFIX_GPU &&
-           point_servers(point) == 1;
+    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_TENSORRT_LLM_10 &&
+           point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
+           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1;
 }
 
 static void take_band(const struct error_band *band, enum band_figure figure, struct point *out)

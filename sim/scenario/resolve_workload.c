@@ -274,6 +274,11 @@ void resolve_engine(const struct node *root, struct point *out)
     if (node_said(root, "hbm_usable") == NULL) {
         out->setup.hbm_usable = server_engine_usable(id, &gpu, workload->batched_tokens);
     }
+    struct model *model = &out->setup.model;
+    if (server_engines[id].mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
+        profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
+        model->experts = DTYPE_MXFP4_FP8;
+    }
 }
 
 bool resolve_workload(const struct node *root, struct point *out, struct error *why)
