@@ -26,9 +26,15 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - attention over fp8 KV on Hopper is the geometric mean of SGLang's and TensorRT-LLM's time of each kernel:
   SGLang 0.5.14 reads it at 66 % of the H100's peak, 0.5.10 at 90 %, TensorRT-LLM at 93 %;
 - latents of fp8 on Hopper come from TensorRT-LLM: SGLang reads them at 8 % of the peak;
+- products on the A100 are the geometric mean of SGLang's 0.5.9 and 0.5.10 and TensorRT-LLM's: each run has rows a
+  tenth to a seventh apart from its neighbours, another run has others, and one kernel is in all of them;
+- small KV bounds the fixed time of attention on the A100, as in llmservingsim.py: by large KV it was 34 us, where
+  small KV takes 17 to 28 us in all;
 - the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows),
   and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
+- all-reduces over NVLink are those of SGLang 0.5.9 and 0.5.10, whose kernel is the one that vLLM wrote; SGLang 0.5.14
+  has one of its own, which takes two thirds of the time up to 256 KiB, and ranges span it;
 - cards on PCIe were in hosts of two kinds. RTX PRO 6000: two of SGLang 0.5.10's reach each other through the host,
   three times as slowly, and ranges span both. L40S: eight of SGLang 0.5.12's are ten times as fast as others;
 - experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
@@ -52,37 +58,39 @@ from fitting import (FEW, arguments, attention_figures, points_of, product_figur
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
 # bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, of products and experts of NVFP4, and of
-# attention of prompts.
+# attention of prompts, and of experts of MXFP4 with activations of bf16 and of fp8; whether small KV bounds the
+# fixed time of attention.
 # None: there are none; of several, the mean counts, of the smallest kernel the first.
 Source = collections.namedtuple(
     "Source", "data l2 attention attention_fp8 bf16 fp8 int4 mla mla_fp8 experts experts_fp8 experts_int4 topk small "
-    "reduce fp4 experts_fp4 prompts", defaults=[None] * 16)
-NEW, OLD, TRT = "sglang/0.5.14", "sglang/0.5.10", "trtllm/1.3.0rc20"
+    "reduce fp4 experts_fp4 prompts experts_mxfp4 bounded", defaults=[None] * 18)
+NEW, OLD, OLDER, TRT = "sglang/0.5.14", "sglang/0.5.10", "sglang/0.5.9", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
 BOTH = (TRT, NEW)
 
 
-def nvlink(version, framework=NEW):
-    return others.Reduce(("nccl/" + version, framework), "NVLink")
+def nvlink(version, *newer):
+    return others.Reduce(("nccl/" + version, OLD, OLDER), "NVLink", newer)
 
 
 def server(data, l2, **other):
     """A GPU in a server with NVLink, on which SGLang and TensorRT-LLM measured nearly everything."""
-    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, BOTH, NEW, OLD, NEW, SMALL, nvlink("2.29.2"),
+    source = Source(data, l2, NEW, NEW, NEW, NEW, None, NEW, NEW, BOTH, NEW, OLD, NEW, SMALL, nvlink("2.29.2", NEW),
                     prompts=NEW)
     return source._replace(**other)
 
 
 def blackwell(data, **other):
     """The same, with tensor cores that multiply NVFP4."""
-    return server(data, 126e6, experts=(NEW, TRT), fp4=NEW, experts_fp4=NEW)._replace(**other)
+    return server(data, 126e6, experts=(NEW, TRT), fp4=NEW, experts_fp4=NEW,
+                  experts_mxfp4=NEW)._replace(**other)
 
 
 SOURCES = {
     "h100-sxm": server("h100_sxm", 50e6, attention_fp8=(NEW, TRT), mla_fp8=TRT),
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
-    "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=OLD, int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
-                            reduce=nvlink("2.27.3", OLD), prompts=OLD),
+    "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=(OLD, OLDER, "trtllm/1.0.0"), int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
+                            reduce=nvlink("2.27.3"), prompts=OLD, bounded=True),
     "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
                    small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW, "sglang/0.5.12"), "PCIe 4"), prompts=NEW),
     "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, None, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
@@ -143,7 +151,8 @@ def read_products(checkout, source, kind, peak):
 
 def attention(name, checkout, source, kind):
     table = read_attention(checkout, source, kind, stated(name, "hbm_bandwidth"))
-    return attention_figures(name, kind, table, source.l2)
+    small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
+    return attention_figures(name, kind, table, source.l2, np.median(table["seconds"][small]) if source.bounded else np.inf)
 
 
 def read_prompts(checkout, source):

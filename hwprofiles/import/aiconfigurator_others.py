@@ -30,8 +30,10 @@ THIN_TIMES = 0.1         # a point of a time is left out if the line between oth
 # another kind, such as those through which cards reach each other without peer access: ranges span them.
 Reduce = collections.namedtuple("Reduce", "files fabric others", defaults=[()])
 
-KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",), "fp4": ("nvfp4",)}
-EACH = {"bf16": 2, "fp8": 1, "int4": 0.5, "fp4": 9 / 16}  # NVFP4 has a scale of a byte for 16 values
+KINDS = {"bf16": ("bfloat16",), "fp8": ("fp8", "fp8_block"), "int4": ("int4_wo",), "fp4": ("nvfp4",),
+         "mxfp4": ("w4a16_mxfp4",), "mxfp4_fp8": ("w4a8_mxfp4_mxfp8",)}
+# Bytes of a value: NVFP4 has a scale of a byte for 16 of them, MXFP4 for 32.
+EACH = {"bf16": 2, "fp8": 1, "int4": 0.5, "fp4": 9 / 16, "mxfp4": 17 / 32, "mxfp4_fp8": 17 / 32}
 
 
 # ---- latents ----
@@ -273,7 +275,8 @@ def figures(name, checkout, source):
     for which, kind in ((source.mla, "bf16"), (source.mla_fp8, "fp8")):
         texts += latents(name, checkout, source, which, kind) if which else []
     for which, kind in ((source.experts, "bf16"), (source.experts_fp8, "fp8"), (source.experts_int4, "int4"),
-                        (source.experts_fp4, "fp4")):
+                        (source.experts_fp4, "fp4"), (source.experts_mxfp4, "mxfp4"),
+                        (source.experts_mxfp4, "mxfp4_fp8")):
         texts += experts(name, checkout, source, which, kind) if which else []
     texts += selection(name, checkout, source) if source.topk else []
     texts += reduces(name, checkout, source)

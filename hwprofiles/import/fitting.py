@@ -24,6 +24,8 @@ FROM = "  # hwprofiles/import/%s writes from here\n"
 TO = "  # to here\n"
 ROWS = "aiconfigurator.py", "llmservingsim.py", "vidur.py"  # the importers that fit figures to rows
 
+KINDS = "bf16", "fp8", "int4", "fp4", "mxfp4", "mxfp4_fp8"  # of values
+
 LEAST_ROWS = 64           # beyond, only multiples of it are fitted
 THIN = 0.04               # a point is left out if the line between others is that near
 LEAST_WEIGHTS = 16 << 20  # n * k of the products whose share of the FLOPs counts
@@ -220,7 +222,7 @@ def points_of(texts, which):
 def flops_peak(name, kind):
     """The peak of products with weights of a kind: fp8 and fp4 have their own, integers of 4 bits are multiplied
     in bf16."""
-    return stated(name, {"fp8": "flops_fp8", "fp4": "flops_fp4"}.get(kind, "flops_bf16"))
+    return stated(name, {"fp8": "flops_fp8", "mxfp4_fp8": "flops_fp8", "fp4": "flops_fp4"}.get(kind, "flops_bf16"))
 
 
 def suffix(kind):
@@ -419,7 +421,7 @@ TABLE = "<!-- below: hwprofiles/import/fitting.py -->\n"
 
 def errors_text(name, kernel, labels):
     parts = ["%s %.1f / %.0f" % (kind, *ERRORS[name, kernel, kind, label])
-             for label in labels for kind in ("bf16", "fp8", "int4", "fp4") if (name, kernel, kind, label) in ERRORS]
+             for label in labels for kind in KINDS if (name, kernel, kind, label) in ERRORS]
     half = len(parts) // len(labels)
     return "; ".join(", ".join(parts[i:i + half]) for i in range(0, len(parts), half)) if parts else ""
 
@@ -437,7 +439,7 @@ def joined(errors, cell):
     if not errors or ";" in errors or ";" in cell:
         return errors or cell
     found = {part.split()[0]: part for text in (cell, errors) for part in text.split(", ") if part}
-    return ", ".join(found[kind] for kind in ("bf16", "fp8", "int4", "fp4") if kind in found)
+    return ", ".join(found[kind] for kind in KINDS if kind in found)
 
 
 def table_row(name, cells):

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MEASURED, ERRORS, JOBS };
+enum { MEASURED, OUTPUT, ERRORS, JOBS };
 
 static const struct command_option options[] = {
     [MEASURED] = {.name = "--measured",
@@ -24,6 +24,11 @@ static const struct command_option options[] = {
                              "benchmark of vLLM or SGLang, or a JSON line per request with "
                              "queued_ts, first_token_ts and last_token_ts in seconds, and "
                              "output_toks"},
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .summary = "with --measured: also draw both distributions, as 'plot requests' "
+                           "does; .svg, .png or .pdf"},
     [ERRORS] = {.name = "--errors",
                 .argument = "FILE",
                 .summary = "write the resulting error bands to this file, by class of system"},
@@ -305,8 +310,12 @@ static bool compare_run(const struct arguments *arguments, struct error *why)
     if (!question_jobs(arguments, &jobs, why)) {
         return false;
     }
+    const char *picture = arguments_text(arguments, OUTPUT);
+    if (picture != NULL && measured == NULL) {
+        return error_usage(why, NULL, 0, "'--output' draws what '--measured' names");
+    }
     if (measured != NULL) {
-        return count == 1 ? compare_measured(files[0], measured, why)
+        return count == 1 ? compare_measured(files[0], measured, picture, why)
                           : error_usage(why, NULL, 0, "'--measured' needs exactly one database");
     }
     return check_papers(files, count, why) && compare_files(files, count, arguments, jobs, why);

@@ -15,7 +15,9 @@ bool compare_print_summary(const struct comparison *comparison,
                            struct error *why);
 
 /* `compare DB --measured FILE`: print a table for each run of the database that served requests,
- * beside measurements of a real server. */
-bool compare_measured(const char *database, const char *measured, struct error *why);
+ * beside measurements of a real server, and draw their distributions into the file at `picture` (NULL:
+ * none). */
+bool compare_measured(const char *database, const char *measured, const char *picture,
+                      struct error *why);
 
 #endif

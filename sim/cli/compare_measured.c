@@ -4,6 +4,7 @@
 #include "answer/frame.h"
 #include "base/array.h"
 #include "cli/frame/database.h"
+#include "cli/report/plot_draw.h"
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
 #include "study/papers/measured.h"
@@ -160,7 +161,8 @@ static bool print_runs(struct store *store, const char *database, const struct m
     return ok;
 }
 
-bool compare_measured(const char *database, const char *path, struct error *why)
+bool compare_measured(const char *database, const char *path, const char *picture,
+                      struct error *why)
 {
     struct measured measured;
     if (!measured_read(path, &measured, why)) {
@@ -172,5 +174,7 @@ bool compare_measured(const char *database, const char *path, struct error *why)
     bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);
     measured_release(&measured);
-    return ok;
+    const struct plot_asked asked = {
+        .kind = "requests", .database = database, .measured = path, .path = picture};
+    return ok && (picture == NULL || plot_draw(&asked, note, why));
 }

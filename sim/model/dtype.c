@@ -14,7 +14,8 @@ static const struct {
 } dtypes[DTYPE_COUNT] = {
     [DTYPE_BF16] = {"bf16", 2, 1},     [DTYPE_FP8] = {"fp8", 1, 1},
     [DTYPE_INT8] = {"int8", 1, 1},     [DTYPE_INT4] = {"int4", 66, 128},
-    [DTYPE_MXFP4] = {"mxfp4", 17, 32}, [DTYPE_NVFP4] = {"nvfp4", 9, 16},
+    [DTYPE_MXFP4] = {"mxfp4", 17, 32}, [DTYPE_MXFP4_FP8] = {"mxfp4-fp8", 17, 32},
+    [DTYPE_NVFP4] = {"nvfp4", 9, 16},
 };
 
 static const char *dtype_row(size_t index)

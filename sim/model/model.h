@@ -30,8 +30,18 @@ struct node;
 
 /* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4
  * 4.25 (one for 32), int4 4.125 (an fp16 scale for 128), int8 and fp8 8. Scales of whole tensors,
- * channels or blocks of 128 by 128 are not counted. */
-enum dtype { DTYPE_BF16, DTYPE_FP8, DTYPE_INT8, DTYPE_INT4, DTYPE_MXFP4, DTYPE_NVFP4, DTYPE_COUNT };
+ * channels or blocks of 128 by 128 are not counted. Weights of mxfp4-fp8 are those of mxfp4, which
+ * meet activations of fp8. */
+enum dtype {
+    DTYPE_BF16,
+    DTYPE_FP8,
+    DTYPE_INT8,
+    DTYPE_INT4,
+    DTYPE_MXFP4,
+    DTYPE_MXFP4_FP8,
+    DTYPE_NVFP4,
+    DTYPE_COUNT
+};
 const char *dtype_name(enum dtype dtype);
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
 /* Bytes that `count` values take, rounded up. */

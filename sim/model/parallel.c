@@ -151,27 +151,36 @@ static void add_skew(const struct model *model, const struct model_layer *layer,
     out->unread = missed / out->held;
 }
 
-/* The expected largest of `groups` draws from a standard normal distribution; between powers of two
- * along their logarithm. */
-static double largest_draw(uint32_t groups)
+double model_largest_of(uint32_t draws)
 {
     static const double most[] = {0,      0.5642, 1.0294, 1.4236, 1.7660,
                                   2.0697, 2.3437, 2.5950, 2.8272};
     enum { LAST = sizeof most / sizeof *most - 1 };
-    double power = fmin(log2(groups), LAST);
+    double power = fmin(log2(draws), LAST);
     int below = power < LAST ? (int)power : LAST - 1;
     return most[below] + (power - below) * (most[below + 1] - most[below]);
 }
 
-/* Tokens that choose by chance do not visit every group alike: the mean becomes what the fullest
- * group has, of visits and of experts that some token visits. */
+/* The variance of how popular experts are, over the square of their mean: NVIDIA's workload for
+ * kernels of experts (ai-dynamo/aiconfigurator, power_law_1.01 of collector/helper.py), in which the
+ * logarithm of the tokens of an expert is as likely anywhere between 1 and 0.8 of all. */
+static double popularity_variance(double tokens)
+{
+    double most = fmax(2, 0.8 * tokens);
+    return fmax(0, log(most) * (most + 1) / (2 * (most - 1)) - 1);
+}
+
+/* Tokens that choose by chance do not visit every group alike, and some groups hold more of the
+ * popular experts: the mean becomes what the fullest group has, of visits and of experts that some
+ * token visits. Experts that are dealt out by a skew are popular alike in all groups. */
 static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
                        struct model_experts *out)
 {
-    double most = largest_draw(model->parallel.experts), all = (double)tokens;
+    double most = model_largest_of(model->parallel.experts), all = (double)tokens;
     double share = fmin(1, out->visits / layer->experts_per_token);
     double visits = out->visits * all, read = out->held * (1 - out->unread);
-    visits += most * sqrt(visits * (1 - share));
+    double uneven = model->parallel.skew > 0 ? 0 : popularity_variance(all) / out->held;
+    visits += most * sqrt(visits * (1 + visits * uneven) * (1 - share));
     read += most * sqrt(read * out->unread);
     out->visits = fmin(visits / all, fmin(out->held, layer->experts_per_token));
     out->unread = fmax(0, 1 - read / out->held);

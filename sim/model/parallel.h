@@ -22,7 +22,7 @@
  * layers.
  *
  * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
- * chance, alike unless there is a skew, and no GPU waits for another but in the exchanges: in those
+ * chance, of which some are popular (parallel.c), and no GPU waits for another but in the exchanges: in those
  * for the fullest group of experts.
  */
 #ifndef MODEL_PARALLEL_H
@@ -61,5 +61,10 @@ struct model_experts {
 /* `tokens` of all ranks choose experts independently of each other. */
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens);
+
+/* The expected largest of `draws` from a standard normal distribution, 1 or more; between powers of
+ * two along their logarithm, and from 256 on that of 256. What the fullest of so many GPUs has above
+ * the mean, in standard deviations. */
+double model_largest_of(uint32_t draws);
 
 #endif

@@ -4,12 +4,25 @@
 #include "model/parallel.h"
 #include "scenario/sources.h"
 
+#include <stdio.h>
+#include <string.h>
+
+/* Is the engine older than any that published figures are of? */
+static bool is_older(const struct workload *workload)
+{
+    struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
+    snprintf(engine.name, sizeof engine.name, "%s", workload->engine_name);
+    const char *which = server_engine_stand_in(&engine);
+    return which != NULL && strcmp(which, "earliest") == 0;
+}
+
 /* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
- * memory and limits, no other server behind the router. */
+ * memory and limits, of a version that is known (none is of TensorRT-LLM), no other server behind the router. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
+    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_TENSORRT_LLM_10 &&
+           point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
            mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1;
 }
 

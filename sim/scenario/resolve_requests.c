@@ -156,19 +156,21 @@ static bool check_batch_keys(const struct node *root, struct error *why)
     return true;
 }
 
-/* Does the scenario ask for a server by its load alone? */
-static bool loads_server(const struct node *root)
+/* The key by which a scenario asks for a server by its load alone; NULL if it does not. */
+static const struct node *find_load(const struct node *root)
 {
-    return node_said(root, "workload") == NULL &&
-           (node_said(root, "rate") != NULL || node_said(root, "clients") != NULL);
+    static const char *const keys[] = {"rate", "clients", "arrivals"};
+    const struct node *load = NULL;
+    for (int i = 0; i < 3 && load == NULL && node_said(root, "workload") == NULL; i++) {
+        load = node_said(root, keys[i]);
+    }
+    return load;
 }
 
 /* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
  * them. */
-static bool lay_synthetic(struct node *root, struct error *why)
+static bool lay_synthetic(struct node *root, const struct node *load, struct error *why)
 {
-    const struct node *load =
-        node_said(root, "rate") != NULL ? node_said(root, "rate") : node_said(root, "clients");
     uint64_t prompt = 0, output = 0, requests = 0;
     char text[128];
     if (!node_whole(root, "prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, &prompt, why) ||
@@ -212,7 +214,8 @@ bool requests_lay_context(struct node *root, struct sources *sources, struct err
 {
     uint64_t context, other = 0;
     char text[32], path[WORKLOAD_PATH];
-    if ((loads_server(root) && !lay_synthetic(root, why)) || !check_empty(root, why)) {
+    const struct node *load = find_load(root);
+    if ((load != NULL && !lay_synthetic(root, load, why)) || !check_empty(root, why)) {
         return false;
     }
     if (node_said(root, "workload") == NULL) {

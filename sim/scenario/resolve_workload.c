@@ -3,6 +3,7 @@
 
 #include "base/name.h"
 #include "scenario/resolve_requests.h"
+#include "serve/requests/arrivals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 /* Keys that need a workload. */
 static const char *const server_keys[] = {"rate",
                                           "burstiness",
+                                          "arrivals",
+                                          "warm_requests",
                                           "clients",
                                           "time_scale",
                                           "limit",
@@ -74,6 +77,28 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
     return true;
 }
 
+/* Equal gaps need a rate and no burstiness; all at once, neither rate nor clients. */
+static bool check_arrivals_kind(const struct node *root, const struct workload *workload,
+                                struct error *why)
+{
+    const struct node *node = node_said(root, "arrivals");
+    bool rate = workload->rate > 0, clients = workload->clients > 0;
+    if (workload->arrivals == ARRIVALS_AT_ONCE && (rate || clients)) {
+        node_error(node, why, "'arrivals: at-once' beside '%s'", rate ? "rate" : "clients");
+        return error_expect(why, "one of the two");
+    }
+    if (workload->arrivals != ARRIVALS_CONSTANT) {
+        return true;
+    }
+    if (!rate || node_said(root, "burstiness") != NULL) {
+        node_error(node, why,
+                   rate ? "'arrivals: constant' beside 'burstiness'"
+                        : "'arrivals: constant' needs 'rate'");
+        return error_expect(why, rate ? "one of the two" : "'rate' as well");
+    }
+    return true;
+}
+
 static bool check_arrivals(const struct node *root, const struct workload *workload,
                            struct error *why)
 {
@@ -85,7 +110,7 @@ static bool check_arrivals(const struct node *root, const struct workload *workl
         return node_error(node_get(root, "burstiness"), why,
                           "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
-    return true;
+    return check_arrivals_kind(root, workload, why);
 }
 
 static bool read_arrivals(const struct node *root, struct workload *out, struct error *why)
@@ -94,6 +119,8 @@ static bool read_arrivals(const struct node *root, struct workload *out, struct 
     out->burstiness = 1;
     return read_real(root, "rate", 1e-6, 1e6, &out->rate, why) &&
            read_real(root, "burstiness", 1e-3, 1e3, &out->burstiness, why) &&
+           node_word(root, "arrivals", arrivals_names, &out->arrivals, why) &&
+           read_positive(root, "warm_requests", UNIT_COUNT, UINT32_MAX, &out->warm, why) &&
            read_real(root, "time_scale", 1e-6, 1e6, &out->time_scale, why) &&
            read_positive(root, "clients", UNIT_COUNT, MOST, &out->clients, why) &&
            read_positive(root, "limit", UNIT_COUNT, UINT32_MAX, &out->limit, why) &&
@@ -246,6 +273,11 @@ void resolve_engine(const struct node *root, struct point *out)
     }
     if (node_said(root, "hbm_usable") == NULL) {
         out->setup.hbm_usable = server_engine_usable(id, &gpu, workload->batched_tokens);
+    }
+    struct model *model = &out->setup.model;
+    if (server_engines[id].mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
+        profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
+        model->experts = DTYPE_MXFP4_FP8;
     }
 }
 

@@ -10,6 +10,7 @@
 #include "scenario/scenario_layers.h"
 #include "scenario/scenario_meant.h"
 #include "scenario/scenario_names.h"
+#include "serve/requests/arrivals.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -101,13 +102,21 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
      .positive = true},
     {"workload", "requests.jsonl",
-     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM), or "
-     "synthetic:prompt=1000,output=200; replaces context and batch",
+     "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM, or what a "
+     "benchmark kept), or synthetic:prompt=1000,output=200; "
+     "replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
     {"burstiness", "1", "shape of the gamma distribution of arrival gaps; 1: a Poisson process",
      .shape = SCENARIO_NUMBER, .serving = true, .positive = true},
+    {"arrivals", "constant",
+     "random, by 'rate' and 'burstiness'; constant: by 'rate', with equal gaps; at-once: all at the "
+     "beginning",
+     .shape = SCENARIO_WORD, .words = arrivals_names, .serving = true},
+    {"warm_requests", "16",
+     "requests of the workload that come first, warm the prefix cache, and count in no figure",
+     .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
     {"clients", "16", "clients that send their next request when the last one ends",
      .shape = SCENARIO_WHOLE, .serving = true, .positive = true},
     {"time_scale", "2", "factor by which arrival gaps are stretched", .shape = SCENARIO_NUMBER,
@@ -568,9 +577,9 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map, struct
 
 bool scenario_serves(const struct scenario *scenario)
 {
-    static const char *const keys[] = {"workload", "rate", "clients"};
+    static const char *const keys[] = {"workload", "rate", "clients", "arrivals"};
     bool serves = false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         serves = serves || node_said(scenario->root, keys[i]) != NULL ||
                  node_get(scenario->sweep, keys[i]) != NULL;
     }

@@ -11,7 +11,7 @@ static const double first_share = 0.7, least_factor = 0.14;
 static double output_left(const struct server *server, const struct sequence *sequence)
 {
     uint32_t left = server->requests->all[sequence->index].output - sequence->generated;
-    return left < MOST_OUTPUT ? left : MOST_OUTPUT;
+    return left < MOST_OUTPUT || server->options.path.reserves_all ? left : MOST_OUTPUT;
 }
 
 double reserve_begin(struct server *server)
@@ -21,7 +21,7 @@ double reserve_begin(struct server *server)
         return 0;
     }
     if (server->running_count + server->loading_count == 0) {
-        server->reserved_share = first_share;
+        server->reserved_share = server->options.path.reserves_all ? 1 : first_share;
     }
     const struct sequence *lists[] = {server->running, server->loading};
     const uint32_t counts[] = {server->running_count, server->loading_count};

@@ -1,4 +1,6 @@
-/* Room that admission leaves for outputs to come, as SGLang does it (server_path.h, `reserves`).
+/* Room that admission leaves for outputs to come, as SGLang does it (server_path.h, `reserves`), or
+ * as TensorRT-LLM does (`reserves_all`), which leaves room for all of them: its policy
+ * GUARANTEED_NO_EVICT.
  *
  * SGLang admits a request only if its prompt and its whole output fit beside a share of what the
  * running requests may still generate; at most 4096 tokens of each output count. The share falls

@@ -230,14 +230,22 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     return true;
 }
 
+/* Does the step have room for the whole prompt, where it may not be divided? One that is longer than
+ * a step is divided nevertheless: else it would wait for ever. */
+static bool prompt_fits(const struct server *server, const struct sequence *front, uint32_t budget)
+{
+    return !server->options.path.whole_prompts || budget == server->options.batched_tokens ||
+           sequence_known_tokens(server, front) <= budget;
+}
+
 static void admit_waiting(struct server *server, uint32_t budget)
 {
     struct sequence front;
     double reserved = reserve_begin(server);
     while (budget > 0 &&
            server->running_count + server->loading_count < server->options.sequences &&
-           queue_front(server, &front) && reserve_fits(server, &front, &reserved) &&
-           schedule_admit(server, &front, &budget)) {
+           queue_front(server, &front) && prompt_fits(server, &front, budget) &&
+           reserve_fits(server, &front, &reserved) && schedule_admit(server, &front, &budget)) {
     }
 }
 

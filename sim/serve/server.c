@@ -40,8 +40,11 @@ static struct step_load read_load(const struct server *server)
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
+            uint64_t tokens = sequence->computed + 1;
             load.decodes++;
-            load.decode_tokens += sequence->computed + 1;
+            load.decode_tokens += tokens;
+            load.decode_squares += (double)tokens * (double)tokens;
+            load.longest = tokens > load.longest ? tokens : load.longest;
         } else if (sequence->chunk > 0) {
             server->chunks[load.chunk_count++] =
                 (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
@@ -71,6 +74,18 @@ static void charge_step(const struct server *server, const struct sequence *sequ
     }
 }
 
+/* A token has reached its client. */
+static void take_token(const struct server *server, uint32_t index, int64_t at_ns)
+{
+    struct served *served = &server->served[index];
+    if (served->first_token_ns < 0) {
+        served->first_token_ns = at_ns;
+    } else if (server->options.gaps != NULL && index >= server->options.warm) {
+        gaps_add(server->options.gaps, at_ns - served->last_token_ns);
+    }
+    served->last_token_ns = at_ns;
+}
+
 /* The sequence has computed its chunk. Returns true if it has ended. */
 static bool step_sequence(struct server *server, struct sequence *sequence)
 {
@@ -84,9 +99,7 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     sequence->was_put_back = false;
     series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
     int64_t replied_ns = api_reply(&server->api, &server->options.path, server->now_ns);
-    if (served->first_token_ns < 0) {
-        served->first_token_ns = replied_ns;
-    }
+    take_token(server, sequence->index, replied_ns);
     if (sequence->generated < server->requests->all[sequence->index].output) {
         return false;
     }
@@ -328,7 +341,8 @@ int64_t server_due(const struct server *server)
 static struct step_load plan_step(struct server *server)
 {
     bool early = server->options.path.overlaps && !server->idle;
-    schedule_arrive(server, early ? server->begun_ns : server->now_ns);
+    bool sees = !early || server->options.path.queued;
+    schedule_arrive(server, sees ? server->now_ns : server->begun_ns);
     schedule_step(server);
     struct step_load load = read_load(server);
     if (early && load.decodes + load.chunk_count == 0) {

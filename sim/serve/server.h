@@ -33,6 +33,7 @@
 #ifndef SERVE_SERVER_H
 #define SERVE_SERVER_H
 
+#include "serve/gaps.h"
 #include "serve/prefix/prefix_cache.h"
 #include "place/way_shares.h"
 #include "serve/requests/requests.h"
@@ -64,6 +65,8 @@ struct step_chunk {
 struct step_load {
     uint32_t decodes;       /* sequences that get their next token */
     uint64_t decode_tokens; /* tokens that they attend to, summed */
+    double decode_squares;  /* sum of their squares */
+    uint64_t longest;       /* that one of them attends to */
     const struct step_chunk *chunks;
     uint32_t chunk_count;
     bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */
@@ -102,12 +105,15 @@ struct server_options {
     struct server_path path; /* of requests, outside the GPU */
     uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
     struct series *series;   /* records the run; may be NULL */
+    struct gaps *gaps;       /* between the tokens of a request; may be NULL */
+    uint64_t warm;           /* the first requests of all, whose gaps do not count */
 };
 
 /* The result for a request; times since the first arrival, -1: never. It arrives, and its tokens
  * come, where its client is. */
 struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
+    int64_t last_token_ns; /* so far */
     struct waits waits;
     struct prefix_match match; /* of its prompt, when it first began */
     uint32_t server;           /* which one got it */

@@ -26,6 +26,7 @@ const char *const server_engine_names[SERVER_ENGINE_COUNT + 1] = {
     [SERVER_ENGINE_VLLM_027] = "vllm-0.27",
     [SERVER_ENGINE_VLLM_029] = "vllm-0.29",
     [SERVER_ENGINE_SGLANG_05] = "sglang-0.5",
+    [SERVER_ENGINE_TENSORRT_LLM_10] = "tensorrt-llm-1.0",
 };
 
 const char *const server_compile_names[] = {
@@ -69,7 +70,15 @@ const char *const server_compile_names[] = {
  * Assumed: 0.25 ms between two steps, as those who proposed it expected (vllm-project/vllm #10634:
  * 0.2 to 0.3). SGLang overlaps them since 0.4, and shows a profile without idle time (its release
  * notes). No other figure of SGLang's processes is published: they are assumed to be like those of
- * vLLM. */
+ * vLLM.
+ *
+ * TensorRT-LLM with its PyTorch backend, trtllm-serve: llmapi/llm_args.py of 1.0
+ * (KvCacheConfig.free_gpu_memory_fraction, of what a step leaves; CapacitySchedulerPolicy
+ * GUARANTEED_NO_EVICT; enable_chunked_prefill is off; CudaGraphConfig, of decodes alone, whose
+ * enable_padding is taken to be on, as its documentation advises; disable_overlap_scheduler is off)
+ * and builder.py (2048 sequences, 8192 tokens). On Blackwell it multiplies MXFP4 by MXFP8, and so
+ * does SGLang (server_args.py, flashinfer_mxfp4_moe_precision). Its processes are assumed to be like
+ * those of vLLM. */
 #define PATH_OF_VLLM                                                                               \
     {                                                                                              \
         .prompt_token_ns = 2320, .request_ns = 2600000, .output_token_ns = 60000,                  \
@@ -85,6 +94,13 @@ const char *const server_compile_names[] = {
         .prompt_token_ns = 2200, .request_ns = 2600000, .output_token_ns = 60000,                  \
         .sequence_ns = 13700, .overlaps = true, .prompts_alone = true, .prompts_launched = true,   \
         .reserves = true                                                                           \
+    }
+
+#define PATH_OF_TENSORRT_LLM                                                                       \
+    {                                                                                              \
+        .prompt_token_ns = 2200, .request_ns = 2600000, .output_token_ns = 60000,                  \
+        .sequence_ns = 13700, .overlaps = true, .prompts_launched = true, .reserves = true,        \
+        .reserves_all = true, .whole_prompts = true                                                \
     }
 
 const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
@@ -153,7 +169,14 @@ const struct server_engine server_engines[SERVER_ENGINE_COUNT] = {
                                 .path = PATH_OF_VLLM},
     [SERVER_ENGINE_SGLANG_05] = {.summary =
                                      "a share of HBM for weights and KV, by the chunk of prompts",
+                                 .mxfp4_fp8 = true,
                                  .path = PATH_OF_SGLANG},
+    [SERVER_ENGINE_TENSORRT_LLM_10] = {.summary =
+                                           "90 % of what weights and a step leave, no preemption",
+                                       .usable = 0.9,
+                                       .of_rest = true,
+                                       .mxfp4_fp8 = true,
+                                       .path = PATH_OF_TENSORRT_LLM},
 };
 
 struct server_engine server_engine_for(enum server_engine_id id, bool dense)
@@ -231,10 +254,13 @@ struct graph_sizes {
 };
 
 /* vLLM: config/vllm.py, _set_cudagraph_sizes. SGLang: server_args.py,
- * _generate_cuda_graph_batch_sizes; 12 is captured beside 8 and 16. */
+ * _generate_cuda_graph_batch_sizes; 12 is captured beside 8 and 16. TensorRT-LLM: llm_args.py,
+ * CudaGraphConfig, up to 128 sequences. */
 static const struct graph_sizes vllm_sizes[] = {{2, 1}, {4, 2}, {8, 4}, {256, 8}, {512, 16}, {0}};
 static const struct graph_sizes sglang_sizes[] = {{2, 1},    {4, 2},         {16, 4}, {256, 8},
                                                   {512, 16}, {1u << 20, 32}, {0}};
+
+static const struct graph_sizes tensorrt_llm_sizes[] = {{2, 1}, {4, 2}, {8, 4}, {128, 8}, {0}};
 
 static uint32_t next_size(const struct graph_sizes *sizes, uint32_t most, uint32_t sequences)
 {
@@ -254,6 +280,9 @@ uint32_t server_engine_graph_rows(enum server_engine_id id, const struct server_
 {
     if (id == SERVER_ENGINE_NONE) {
         return sequences;
+    }
+    if (id == SERVER_ENGINE_TENSORRT_LLM_10) {
+        return next_size(tensorrt_llm_sizes, 128, sequences);
     }
     if (id != SERVER_ENGINE_SGLANG_05) {
         return next_size(vllm_sizes, 512, sequences);
@@ -277,6 +306,9 @@ double server_engine_usable(enum server_engine_id id, const struct server_engine
 struct server_engine_limits server_engine_limits(enum server_engine_id id,
                                                  const struct server_engine_gpu *gpu)
 {
+    if (id == SERVER_ENGINE_TENSORRT_LLM_10) {
+        return (struct server_engine_limits){.sequences = 2048, .batched_tokens = 8192};
+    }
     return id == SERVER_ENGINE_SGLANG_05
                ? (struct server_engine_limits){.sequences = 2048,
                                                .batched_tokens = sglang_row(gpu)->chunk}

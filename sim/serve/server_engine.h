@@ -25,6 +25,7 @@ enum server_engine_id {
     SERVER_ENGINE_VLLM_027,
     SERVER_ENGINE_VLLM_029,
     SERVER_ENGINE_SGLANG_05,
+    SERVER_ENGINE_TENSORRT_LLM_10,
     SERVER_ENGINE_COUNT
 };
 extern const char *const server_engine_names[SERVER_ENGINE_COUNT + 1]; /* ends with NULL */
@@ -81,10 +82,18 @@ struct server_engine {
     enum server_engine_sampler sampler;
     enum server_engine_runner runner; /* of dense models; mixtures of experts have the first */
     bool kept_buffers;                /* of server_engine_for(): those for penalties count */
+    bool of_rest;                     /* `usable` is a share of what weights and a step leave */
+    bool mxfp4_fp8;                   /* experts of MXFP4 meet fp8, on tensor cores that can */
     double kernel_bytes;              /* of code and tables that CUDA loads during that run */
     struct server_path path;          /* of a request, outside the GPU */
 };
 extern const struct server_engine server_engines[SERVER_ENGINE_COUNT];
+
+/* Does the engine divide its pool of KV among groups of layers, as vLLM does? */
+static inline bool server_engine_groups(enum server_engine_id id)
+{
+    return id >= SERVER_ENGINE_VLLM_008 && id <= SERVER_ENGINE_VLLM_029;
+}
 
 /* The row as it is for a dense model, or for a mixture of experts. */
 struct server_engine server_engine_for(enum server_engine_id id, bool dense);

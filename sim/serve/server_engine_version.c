@@ -12,6 +12,7 @@ static const struct {
 } makers[] = {
     {"vllm", SERVER_ENGINE_VLLM_008, SERVER_ENGINE_VLLM_029},
     {"sglang", SERVER_ENGINE_SGLANG_05, SERVER_ENGINE_SGLANG_05},
+    {"tensorrt-llm", SERVER_ENGINE_TENSORRT_LLM_10, SERVER_ENGINE_TENSORRT_LLM_10},
 };
 enum { MAKERS = sizeof makers / sizeof *makers };
 
@@ -43,7 +44,7 @@ static bool engine_version_read(const char *text, int *major, int *minor)
 /* The two numbers of a row's name. */
 static void version_of(enum server_engine_id id, int *major, int *minor)
 {
-    sscanf(strchr(server_engine_names[id], '-') + 1, "%d.%d", major, minor);
+    sscanf(strrchr(server_engine_names[id], '-') + 1, "%d.%d", major, minor);
 }
 
 /* Rows of a maker stand oldest first. */
@@ -103,7 +104,7 @@ bool server_engine_find(const char *text, const char *file, int line,
 
 const char *server_engine_stand_in(const struct server_engine_version *version)
 {
-    const char *rest, *row = server_engine_names[version->id];
+    const char *rest = "", *row = server_engine_names[version->id];
     int major, minor, row_major, row_minor, maker = find_maker(version->name, &rest);
     if (strcmp(version->name, row) == 0 || maker < 0 ||
         !engine_version_read(rest, &major, &minor)) {

@@ -18,6 +18,8 @@ struct workload {
     double time_scale;        /* arrivals are this many times as far apart as in the file */
     double rate, burstiness;  /* drawn arrivals: requests a second, and 1 / the squared coefficient
                                 of variation of the gaps; rate 0: the file's arrivals */
+    int arrivals;             /* enum arrivals_kind */
+    uint64_t warm;            /* requests that come first and count in no figure */
     uint64_t clients;         /* each sends a request when its last one has ended; 0: none */
     uint64_t replicas;        /* independent servers */
     int routing;              /* enum routing */

@@ -222,6 +222,44 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     }
 }
 
+/* TensorRT-LLM runs a step and takes a share of what is free then (pyexecutor/_util.py,
+ * KvCacheCreator). */
+static void split_rest(const struct point *point, double all, struct engine_memory *out)
+{
+    double taken = 0;
+    engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    add_loaded(point, out);
+    engine_memory_add(out, "peak of a step", step_bytes(point), BASIS_ASSUMED,
+                      "tensors of a layer for all batched tokens");
+    for (uint32_t i = 0; i < out->count; i++) {
+        taken += out->lines[i].bytes;
+    }
+    engine_memory_add(out, "left alone",
+                      fmax(0, all - taken) * (1 - point->setup.hbm_usable) +
+                          (double)point->setup.hbm_reserve,
+                      BASIS_PUBLISHED, "a share of the rest");
+}
+
+static void split_all(const struct point *point, const struct server_engine *engine, double all,
+                      double sms, struct engine_memory *out)
+{
+    double base = all - (engine->measures ? 0 : context_bytes);
+    if (!engine->measures) {
+        engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    }
+    engine_memory_add(out, "left alone",
+                      base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
+                      BASIS_PUBLISHED,
+                      !engine->measures      ? "for activations and CUDA graphs"
+                      : engine->takes_graphs ? "holds the CUDA context and NCCL"
+                                             : "holds the CUDA context, NCCL and CUDA graphs");
+    if (engine->measures) {
+        split_vllm(point, sms, out);
+    } else {
+        add_loaded(point, out);
+    }
+}
+
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why)
 {
     static const enum curve_id sms_id = CURVE_GPU_SMS;
@@ -234,21 +272,12 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     }
     double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
     double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
-    double base = all - (engine.measures ? 0 : context_bytes), left = all;
+    double left = all;
     *out = (struct engine_memory){.count = 0};
-    if (!engine.measures) {
-        engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
-    }
-    engine_memory_add(out, "left alone",
-                      base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
-                      BASIS_PUBLISHED,
-                      !engine.measures      ? "for activations and CUDA graphs"
-                      : engine.takes_graphs ? "holds the CUDA context and NCCL"
-                                            : "holds the CUDA context, NCCL and CUDA graphs");
-    if (engine.measures) {
-        split_vllm(point, sms, out);
+    if (engine.of_rest) {
+        split_rest(point, all, out);
     } else {
-        add_loaded(point, out);
+        split_all(point, &engine, all, sms, out);
     }
     for (uint32_t i = 0; i < out->count; i++) {
         left -= out->lines[i].bytes;

@@ -16,6 +16,8 @@
 #include "serving/serving_tiers.h"
 #include "serving/step_cost.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +46,26 @@ static bool check_times(const struct point *point, struct error *why)
         return error_expect(why, "'timed: yes', or a workload without 'turns'");
     }
     if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
-        !workload->timed) {
+        workload->arrivals == ARRIVALS_AT_ONCE || !workload->timed) {
         return true;
     }
     error_usage(why, NULL, 0, "the requests of workload '%.100s' have no arrival times",
                 workload->path);
     return error_expect(why, "'rate' or 'clients', or 'timed: no'");
+}
+
+/* Give the requests the arrivals that the workload states. */
+static bool set_arrivals(struct serving *serving, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    if (workload->arrivals == ARRIVALS_AT_ONCE) {
+        arrivals_at_once(&serving->requests);
+        return true;
+    }
+    double shape =
+        workload->arrivals == ARRIVALS_CONSTANT ? (double)INFINITY : workload->burstiness;
+    return workload->rate == 0 || arrivals_draw(&serving->requests, workload->rate, shape,
+                                                serving->point->setup.seed, why);
 }
 
 /* Copy the point's requests, with the times at which they arrive in this run. */
@@ -64,15 +80,19 @@ static bool take_requests(struct serving *serving, struct error *why)
     }
     memcpy(serving->requests.all, point->requests->all,
            point->requests->count * sizeof(struct request));
-    if ((workload->rate > 0 && !arrivals_draw(&serving->requests, workload->rate,
-                                              workload->burstiness, point->setup.seed, why)) ||
+    if (!set_arrivals(serving, why) ||
         !requests_stretch(&serving->requests, workload->time_scale, why)) {
         return false;
     }
     serving->refused = workload->request_tokens > 0
                            ? requests_refuse(&serving->requests, workload->request_tokens)
                            : 0;
-    return true;
+    if (workload->warm < serving->requests.count) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'warm_requests' of %" PRIu64 " leave no request to count",
+                workload->warm);
+    return error_expect(why, "fewer than the %zu of the workload", serving->requests.count);
 }
 
 static bool serving_route(struct serving *serving, struct error *why)
@@ -99,13 +119,26 @@ struct serving_group {
     struct prefix_pool *pool;  /* that their caches share; NULL: none */
 };
 
-/* The engine's. Ranks that share experts have an API process each. */
+/* Do requests arrive when the file says that the engine had them? */
+static bool arrive_queued(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    return point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
+           workload->arrivals == ARRIVALS_RANDOM;
+}
+
+/* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
+ * engine's queue have been through it. */
 static struct server_path server_path(const struct point *point)
 {
     struct server_path path = server_engines[point->workload.engine].path;
     uint32_t ranks = point_joined_ranks(point);
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;
+    if (arrive_queued(point)) {
+        path.prompt_token_ns = path.request_ns = 0;
+        path.queued = true;
+    }
     return path;
 }
 
@@ -132,6 +165,8 @@ static struct server_options server_options(const struct serving *serving, uint3
         .path = server_path(serving->point),
         .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
+        .gaps = &all->gaps,
+        .warm = workload->warm,
     };
 }
 
@@ -350,7 +385,7 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     }
     serving_write_requests(point, &serving->requests, &bound, result);
     serving_write_refused(point, serving->refused, result);
-    serving_note_pool(point, &serving->memory.prefix, result);
+    serving_note_pool(point, &serving->memory.prefix, &serving->requests, result);
     if (!serving->point->workload.timed) {
         return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
                               serving->context, &found, why) &&

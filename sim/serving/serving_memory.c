@@ -35,7 +35,7 @@ static double grouped_token_bytes(const struct point *point)
     enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
     struct kv_groups groups;
     struct error unseen;
-    bool grouped = engine != SERVER_ENGINE_NONE && engine != SERVER_ENGINE_SGLANG_05 &&
+    bool grouped = server_engine_groups(engine) &&
                    kv_groups_plan(model, &limits, &groups, &unseen) && groups.groups > 1;
     return grouped
                ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
@@ -146,7 +146,8 @@ static uint64_t engine_pool_tokens(const struct point *point, const struct plan 
         return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
                                   : tokens);
     }
-    if (!kv_groups_plan(model, &limits, &groups, &why) || groups.groups < 2) {
+    if (!server_engine_groups(engine) || !kv_groups_plan(model, &limits, &groups, &why) ||
+        groups.groups < 2) {
         return (uint64_t)tokens;
     }
     double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);

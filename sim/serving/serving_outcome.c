@@ -84,6 +84,15 @@ static void note_unknown(uint64_t unknown, uint64_t requests, struct result *res
     }
 }
 
+/* Clients whose requests are equally long end together, and so send the next ones together. */
+static void note_even(const struct workload *workload, struct result *result)
+{
+    if (workload->clients > 1 && workload->timed && synthetic_is(workload->path) &&
+        synthetic_is_even(workload->path)) {
+        result_note(result, note_lock_step(workload->clients));
+    }
+}
+
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result)
 {
@@ -109,6 +118,7 @@ void serving_write_requests(const struct point *point, const struct requests *re
     note_states(&point->setup, result);
     note_longest(&point->setup.model, requests, result);
     note_engine(&point->workload, result);
+    note_even(&point->workload, result);
     note_unheard(point, result);
 }
 
@@ -121,14 +131,27 @@ void serving_write_refused(const struct point *point, size_t refused, struct res
     }
 }
 
+static uint64_t mean_kept_tokens(const struct requests *requests)
+{
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        tokens += request_kept_tokens(&requests->all[i]);
+    }
+    return tokens / requests->count;
+}
+
 /* The pool of a system that offloads is on the host. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
-                       struct result *result)
+                       const struct requests *requests, struct result *result)
 {
     uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point);
     if (!mechanisms_offload(&point->setup.mechanisms) &&
         tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
         result_note(result, note_pool_too_large(tokens));
+    }
+    if (!mechanisms_offload(&point->setup.mechanisms) && requests->count > 1 &&
+        tokens < 2 * mean_kept_tokens(requests)) {
+        result_note(result, note_pool_of_one(tokens));
     }
 }
 
@@ -268,19 +291,25 @@ static bool meets(const struct workload *workload, const struct request *request
 
 struct tokens {
     uint64_t found[PREFIX_MOST_TIERS], computed, output, preemptions, too_long, good;
+    uint64_t counted; /* requests: neither left out nor for warming */
+    int64_t since_ns; /* arrival of the first of them */
 };
 
 static void read_served(const struct point *point, const struct requests *requests,
                         const struct served *all, struct outcome_samples *samples,
                         struct tokens *tokens)
 {
+    tokens->since_ns = point->workload.warm > 0 ? INT64_MAX : 0;
     for (size_t i = 0; i < requests->count; i++) {
         const struct request *request = &requests->all[i];
         const struct served *served = &all[i];
         tokens->too_long += served->too_long;
-        if (served->too_long) {
+        if (served->too_long || i < point->workload.warm) {
             continue;
         }
+        tokens->counted++;
+        tokens->since_ns =
+            served->arrived_ns < tokens->since_ns ? served->arrived_ns : tokens->since_ns;
         sample_add(&samples->ttft, served->first_token_ns - served->arrived_ns);
         sample_add(&samples->queue, served->scheduled_ns - served->arrived_ns);
         sample_add(&samples->e2e, served->end_ns - served->arrived_ns);
@@ -314,11 +343,22 @@ static void write_sample(struct sample *sample, enum column mean, enum column p5
     }
 }
 
+static void write_gaps(const struct gaps *gaps, struct result *result)
+{
+    if (gaps->count == 0) {
+        return;
+    }
+    result_integer(result, COLUMN_ITL, llround(gaps->sum_ns / (double)gaps->count));
+    result_integer(result, COLUMN_ITL_P50, llround(gaps_quantile_ns(gaps, 0.5)));
+    result_integer(result, COLUMN_ITL_P90, llround(gaps_quantile_ns(gaps, 0.9)));
+    result_integer(result, COLUMN_ITL_P99, llround(gaps_quantile_ns(gaps, 0.99)));
+}
+
 static void serving_outcome_write_rates(const struct point *point, const struct tokens *tokens,
                                         const struct serving_totals *totals, struct result *result)
 {
     const struct workload *workload = &point->workload;
-    double seconds = (double)totals->end_ns / 1e9;
+    double seconds = (double)(totals->end_ns - tokens->since_ns) / 1e9;
     double gpus = (double)(workload->replicas * model_gpus(&point->setup.model));
     if (seconds <= 0) {
         return;
@@ -418,12 +458,12 @@ static bool write_arrivals(const struct point *point, const struct requests *req
                            const struct tokens *tokens, struct result *result, struct error *why)
 {
     struct arrivals arrivals = serving_outcome_read_arrivals(requests, all);
-    uint64_t answered = requests->count - tokens->too_long;
+    int64_t taken_ns = totals->end_ns - tokens->since_ns;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
     }
-    if (totals->end_ns > 0) {
-        result_real(result, COLUMN_RATE_OUT, (double)answered * 1e9 / (double)totals->end_ns);
+    if (taken_ns > 0) {
+        result_real(result, COLUMN_RATE_OUT, (double)tokens->counted * 1e9 / (double)taken_ns);
     }
     if (arrivals.last_ns == 0 && requests->count > 0) {
         result_integer(result, COLUMN_QUEUE_GROWS, 0); /* all at once: the queue only shrinks */
@@ -467,6 +507,7 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     write_sample(&samples.tpot, COLUMN_TPOT, COLUMN_TPOT_P50, COLUMN_TPOT_P90, COLUMN_TPOT_P99,
                  result);
     samples_release(&samples);
+    write_gaps(&totals->gaps, result);
     write_tokens(point, tokens.found, tokens.computed, result);
     write_moved(point, memory, totals->moved, result);
     write_wear(point, totals->end_ns, result);

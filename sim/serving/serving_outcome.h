@@ -15,6 +15,7 @@ struct serving_totals {
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
     struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
     struct series series;                         /* owned */
+    struct gaps gaps;                             /* between tokens */
     struct trust trust;
     double basis[BASIS_COUNT]; /* shares of busy_ns */
     double resident_share;     /* of the KV, over the time of decode steps */
@@ -30,9 +31,9 @@ void serving_write_requests(const struct point *point, const struct requests *re
  * add those that it has no memory for. */
 void serving_write_refused(const struct point *point, size_t refused, struct result *result);
 
-/* Add a note if HBM holds less than kv_pool_tokens asks for. */
+/* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
-                       struct result *result);
+                       const struct requests *requests, struct result *result);
 
 /* Prefixes found without a clock; and that the run is done. */
 bool serving_write_found(const struct point *point, const struct serving_memory *memory,

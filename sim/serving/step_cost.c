@@ -22,6 +22,7 @@ struct step_cost {
     bool pads;                       /* decodes fill the rows of a CUDA graph */
     uint32_t most_rows;              /* of a surface */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
+    uint32_t ranks;                  /* that step together */
     struct trust trust, load_trust;  /* of the CPU's time so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
@@ -76,6 +77,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->gpu.bytes = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unused);
     cost->gpu.gpus = model_gpus(&setup->model);
     cost->passes = point_passes(point);
+    cost->ranks = point_joined_ranks(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->launches[false] = point_launches(point, false);
     cost->launches[true] = point_launches(point, true);
@@ -289,15 +291,32 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     return true;
 }
 
-/* The decoding sequences of the fullest pass, which attend to as many tokens each as all do. */
+/* A kernel of decode attention has finished when its longest sequence has: it takes as long as if
+ * all were longer than their mean by this share of the way to the longest. LLMServingSim's tables of
+ * uneven batches (profiler/perf, skew.csv) on an RTX 4090 and an RTX PRO 6000 Server, vLLM 0.19.0;
+ * hwprofiles/import/uneven.py. */
+static const double uneven = 0.03;
+
+/* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one
+ * that has the longest sequences by chance: each has `decodes` of them, drawn from all. */
+static double uneven_tokens(const struct step_cost *cost, const struct step_load *load, double mean,
+                            double decodes)
+{
+    double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
+    double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
+    double beyond = cost->pads ? uneven * ((double)load->longest - mean) * decodes : 0;
+    return fmax(0, beyond) + model_largest_of(cost->ranks) * sqrt(drawn);
+}
+
+/* The decoding sequences of the fullest pass. */
 static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
 {
     struct step_load pass = *load;
     pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
     if (load->decodes > 0) {
-        double each = (double)load->decode_tokens / load->decodes;
-        pass.decode_tokens =
-            cost->passes == 1 ? load->decode_tokens : (uint64_t)llround(each * pass.decodes);
+        double mean = (double)load->decode_tokens / load->decodes;
+        double all = mean * pass.decodes + uneven_tokens(cost, load, mean, pass.decodes);
+        pass.decode_tokens = (uint64_t)llround(all);
     }
     return pass;
 }

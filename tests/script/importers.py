@@ -201,6 +201,19 @@ def invalid_rows_are_one_message():
         write(path, good)
 
 
+def uneven_batches_say_their_share():
+    """Ten batches of 108 us, 4 % of the way from 100 to 300."""
+    head = "regime,t_mean_us,t_max_us,t_skew_us\n"
+    for gpu in "RTX4090", "RTXPRO6000":
+        write("profiler/perf/%s/owner/model/bf16/tp1/skew.csv" % gpu,
+              head + "pure,100,300,108\n" * 10 + "mixed,100,300,300\n")
+    done = subprocess.run([sys.executable, "-B", os.path.join(IMPORT, "uneven.py"), CHECKOUT], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert "| RTX 4090 | 10 | 0 % | 7.4 | 7.4 | 7.4 |\n| RTX 4090 | 10 | 4 % | 0.0 | 0.0 | 0.0 |" in done.stdout
+    fails(1, "/nowhere/profiler/perf/RTX4090: no skew.csv", "uneven.py", "/nowhere")
+
+
 def times_without_a_bandwidth_are_one_message():
     good = read(VIDUR)
     head, *rows = good.splitlines()
@@ -225,7 +238,7 @@ def invalid_parquet_is_one_message():
 def main():
     cases = [figures_are_found_again, the_same_rows_write_the_same_bytes, impossible_rows_are_dropped_and_counted,
              an_invalid_command_line_is_2, a_missing_folder_is_one_message, invalid_rows_are_one_message,
-             times_without_a_bandwidth_are_one_message]
+             uneven_batches_say_their_share, times_without_a_bandwidth_are_one_message]
     cases += [invalid_parquet_is_one_message] if pyarrow else []
     print("1..%d" % len(cases))
     shutil.copytree("hwprofiles", os.path.join(SCRATCH, "hwprofiles"))

@@ -92,7 +92,7 @@ positive = [key for key, value in schema["properties"].items()
             if {"not": {"$ref": "#/definitions/zero"}} in (value.get("allOf", []) + [
                 part for one in value.get("anyOf", []) for part in one.get("allOf", [])])]
 check(len(positive) >= 14, f"{len(positive)} keys may not be 0")
-serving = ["rate", "burstiness", "clients", "time_scale", "limit", "replicas", "max_sequences",
+serving = ["rate", "burstiness", "warm_requests", "clients", "time_scale", "limit", "replicas", "max_sequences",
            "batched_tokens", "hash_tokens", "balance_abs_threshold", "balance_rel_threshold"]
 for key, value in parsed.items():
     if isinstance(value, (int, float)) and not isinstance(value, bool):

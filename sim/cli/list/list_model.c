@@ -216,9 +216,9 @@ static bool print_page(const struct model_page *page, FILE *out, struct error *w
     return page_print_table(model_page_layers(page, why), out, why) &&
            page_print_table(model_page_weights(page, why), out, why) &&
            page_print_table(model_page_kept(page, why), out, why) &&
-           (page->engine == SERVER_ENGINE_NONE        ? true
-            : page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
-                                                      : print_vllm(page, out, why));
+           (page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
+            : server_engine_groups(page->engine)    ? print_vllm(page, out, why)
+                                                    : true);
 }
 
 /* ---- for programs ---- */
@@ -302,8 +302,7 @@ static bool put_page(const struct model_page *page, struct frame *frame, struct 
         frame_number(frame, WINDOWS, kv_pools_window(model, pools.windowed));
         frame_number(frame, STATES, kv_pools_states(model, pools.slots));
     }
-    return page->engine == SERVER_ENGINE_NONE || page->engine == SERVER_ENGINE_SGLANG_05 ||
-           put_vllm(page, frame, why);
+    return !server_engine_groups(page->engine) || put_vllm(page, frame, why);
 }
 
 static bool print_json(const struct model_page *page, FILE *out, struct error *why)

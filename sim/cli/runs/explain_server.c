@@ -53,6 +53,9 @@ static bool print_division(const struct point *point, double pool, FILE *out, st
         }
         return true;
     }
+    if (!server_engine_groups((enum server_engine_id)point->workload.engine)) {
+        return true;
+    }
     if (!kv_groups_plan(model, &limits, &groups, &other)) {
         snprintf(text, sizeof text, "%s: a sequence takes the bytes that it keeps.", other.found);
         table_line("", text, out);

@@ -66,7 +66,7 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
  * bytes and its FLOPs. Products with fp8 weights run at the fp8 rate, with NVFP4 at that of fp4
  * where the profile states one, and all others at that of bf16: weights of fewer bits are unpacked
  * before the product. MXFP4 and unpacked NVFP4 have the figures of int4, and their times are
- * assumed. */
+ * assumed, but for experts of MXFP4 where the profile states figures of them. */
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 

@@ -8,6 +8,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+const char *const arrivals_names[] = {
+    [ARRIVALS_RANDOM] = "random",
+    [ARRIVALS_CONSTANT] = "constant",
+    [ARRIVALS_AT_ONCE] = "at-once",
+    NULL,
+};
+
+void arrivals_at_once(struct requests *requests)
+{
+    for (size_t i = 0; i < requests->count; i++) {
+        requests->all[i].arrival_ns = 0;
+    }
+}
+
 /* Draw arrivals in units of the mean gap. */
 static bool arrivals_draw_gaps(double *arrivals, size_t count, double shape, uint64_t seed,
                                struct error *why)
@@ -17,7 +31,8 @@ static bool arrivals_draw_gaps(double *arrivals, size_t count, double shape, uin
         return false;
     }
     for (size_t i = 1; i < count; i++) {
-        arrivals[i] = arrivals[i - 1] + gsl_ran_gamma(random, shape, 1 / shape);
+        double gap = isinf(shape) ? 1 : gsl_ran_gamma(random, shape, 1 / shape);
+        arrivals[i] = arrivals[i - 1] + gap;
     }
     gsl_rng_free(random);
     return true;

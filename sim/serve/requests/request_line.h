@@ -24,6 +24,7 @@ typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *li
 struct request_format {
     request_parse parse;
     uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
+    bool queued;          /* arrivals are stamps of the engine's queue */
 };
 
 /* The format of a file whose first line `reader` has just read; NULL if the file is neither JSON

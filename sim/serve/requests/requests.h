@@ -13,7 +13,9 @@
  *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
  *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type
  *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
- *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids
+ *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids; without
+ *                arrival_time, queued_ts (s), when the engine's scheduler got the request
+ *   a benchmark's  one JSON object with lists (requests_benchmark.h)
  * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
  */
 #ifndef SERVE_REQUESTS_H
@@ -61,6 +63,7 @@ struct requests {
     uint32_t chunk_tokens;      /* of a whole chunk; 0: no prompt's content is known */
     bool sessions;              /* some requests are later turns */
     bool arrive;                /* the file has arrival times; else all are 0 */
+    bool queued;                /* they are stamps of the engine's queue, behind its API process */
     struct dense_ids ids;       /* the number of each hash */
     struct request_chunk *kind; /* [ids.count] by number */
     size_t kind_capacity;

@@ -22,7 +22,7 @@ struct json_format {
     bool chained;          /* a hash covers all tokens before its chunk */
 };
 
-enum format_number { BAILIAN, RECORDED, SIMULATED, MOONCAKE, FORMATS };
+enum format_number { BAILIAN, RECORDED, QUEUED, SIMULATED, MOONCAKE, FORMATS };
 
 static const struct json_format formats[FORMATS] = {
     [BAILIAN] = {.mark = "chat_id",
@@ -37,6 +37,12 @@ static const struct json_format formats[FORMATS] = {
                   .output = "output_toks",
                   .token_ids = "input_tok_ids",
                   .seconds = 1},
+    [QUEUED] = {.mark = "queued_ts",
+                .arrival = "queued_ts",
+                .prompt = "input_toks",
+                .output = "output_toks",
+                .token_ids = "input_tok_ids",
+                .seconds = 1},
     [SIMULATED] = {.mark = "input_toks",
                    .arrival = "arrival_time_ns",
                    .prompt = "input_toks",
@@ -226,6 +232,11 @@ static bool parse_recorded(struct csv_reader *reader, struct request_line *line,
     return requests_json_parse(reader, &formats[RECORDED], line, why);
 }
 
+static bool parse_queued(struct csv_reader *reader, struct request_line *line, struct error *why)
+{
+    return requests_json_parse(reader, &formats[QUEUED], line, why);
+}
+
 static bool parse_simulated(struct csv_reader *reader, struct request_line *line, struct error *why)
 {
     return requests_json_parse(reader, &formats[SIMULATED], line, why);
@@ -238,10 +249,11 @@ static bool parse_mooncake(struct csv_reader *reader, struct request_line *line,
 
 /* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. */
 static const struct request_format readers[FORMATS] = {
-    [BAILIAN] = {parse_bailian, 16},
-    [RECORDED] = {parse_recorded, 16},
-    [SIMULATED] = {parse_simulated, 16},
-    [MOONCAKE] = {parse_mooncake, 512},
+    [BAILIAN] = {.parse = parse_bailian, .hash_tokens = 16},
+    [RECORDED] = {.parse = parse_recorded, .hash_tokens = 16},
+    [QUEUED] = {.parse = parse_queued, .hash_tokens = 16, .queued = true},
+    [SIMULATED] = {.parse = parse_simulated, .hash_tokens = 16},
+    [MOONCAKE] = {.parse = parse_mooncake, .hash_tokens = 512},
 };
 
 const struct request_format *request_json_format(const struct csv_reader *reader)

@@ -1,5 +1,6 @@
 /* Reading a file of requests, line by line. */
 #include "serve/requests/request_line.h"
+#include "serve/requests/requests_benchmark.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,7 +42,7 @@ static bool refuse_format(const struct csv_reader *in, struct error *why)
 }
 
 static bool find_format(struct requests_reading *reading, const struct request_format **format,
-                        bool *line_is_request, struct error *why)
+                        bool *line_is_request, struct requests *requests, struct error *why)
 {
     bool more;
     if (!csv_reader_next(&reading->in, &more, why)) {
@@ -56,6 +57,7 @@ static bool find_format(struct requests_reading *reading, const struct request_f
     if (*format == NULL) {
         return refuse_format(&reading->in, why);
     }
+    requests->queued = (*format)->queued;
     uint32_t asked = reading->options.hash_tokens;
     reading->line.hash_tokens =
         (*format)->hash_tokens > 0 && asked > 0 ? asked : (*format)->hash_tokens;
@@ -81,7 +83,7 @@ static bool requests_read_lines(struct requests_reading *reading, struct request
 {
     const struct request_format *format;
     bool more, is_request;
-    if (!find_format(reading, &format, &is_request, why)) {
+    if (!find_format(reading, &format, &is_request, requests, why)) {
         return false;
     }
     if (is_request) {
@@ -124,8 +126,10 @@ bool requests_read(const char *path, const struct requests_options *options, str
         .origin_s = NAN, .options = *options, .complaints = complaints};
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
+        bool taken = false;
         ok = requests_read_hash_file(reading.in.file, path, &out->content, why) &&
-             requests_read_lines(&reading, out, why);
+             requests_benchmark_read(&reading.in, options->limit, out, &taken, why) &&
+             (taken || requests_read_lines(&reading, out, why));
         csv_reader_close(&reading.in);
     }
     free(reading.line.hash);

@@ -40,7 +40,8 @@ static const char *const keys[] = {"prompt",   "output", "prompt_spread", "outpu
 
 struct synthetic {
     double spread[KEYS];   /* of PROMPT_SPREAD and OUTPUT_SPREAD */
-    uint64_t number[KEYS]; /* of the others */
+    uint64_t number[KEYS]; /* of the others; of a range, its first */
+    uint64_t most[KEYS];   /* of PROMPT and OUTPUT: the last of the range, or the number */
 };
 
 bool synthetic_is(const char *name)
@@ -62,6 +63,29 @@ bool synthetic_says(const char *name, const char *key)
 
 /* ---- the text ------------------------------------------------------------------------- */
 
+/* "512-1536", or one number. */
+static bool read_length_range(struct synthetic *out, enum synthetic_key key, const char *text,
+                              struct error *why)
+{
+    char first[64];
+    size_t length = strcspn(text, "-");
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    bool range = length > 0 && text[length] == '-';
+    const char *ends[] = {range ? first : text, range ? text + length + 1 : text};
+    uint64_t *numbers[] = {&out->number[key], &out->most[key]};
+    for (int i = 0; i < 2; i++) {
+        if (!units_parse_whole(ends[i], UNIT_TOKENS, REQUEST_MOST_TOKENS, NULL, 0, keys[key],
+                               numbers[i], why)) {
+            return false;
+        }
+    }
+    if (out->number[key] <= out->most[key]) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key], text);
+    return error_expect(why, "the smaller number first");
+}
+
 static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, const char *text,
                                  struct error *why)
 {
@@ -78,6 +102,9 @@ static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, 
     if (key == THINK) {
         return units_parse_whole(text, UNIT_NS, MOST_THINK_NS, NULL, 0, keys[key],
                                  &out->number[key], why);
+    }
+    if (key == PROMPT || key == OUTPUT) {
+        return read_length_range(out, key, text, why);
     }
     bool counts = key == PREFIXES || key == TURNS || key == COUNT;
     uint64_t most = key == COUNT ? MOST_REQUESTS : key == TURNS ? MOST_TURNS : REQUEST_MOST_TOKENS;
@@ -105,6 +132,21 @@ static bool synthetic_read_item(struct synthetic *out, const char *item, size_t 
     return name_expect(text, keys, why);
 }
 
+static bool check_spreads(const struct synthetic *synthetic, struct error *why)
+{
+    const enum synthetic_key lengths[] = {PROMPT, OUTPUT},
+                             spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
+    for (int i = 0; i < 2; i++) {
+        if (synthetic->most[lengths[i]] > synthetic->number[lengths[i]] &&
+            synthetic->spread[spreads[i]] > 0) {
+            error_usage(why, NULL, 0, "'%s' is a range, and '%s' says otherwise", keys[lengths[i]],
+                        keys[spreads[i]]);
+            return error_expect(why, "a range without a spread, or a mean with one");
+        }
+    }
+    return true;
+}
+
 static bool synthetic_read_text(const char *name, struct synthetic *out, struct error *why)
 {
     const char *rest = name + sizeof start - 1, *item;
@@ -123,6 +165,9 @@ static bool synthetic_read_text(const char *name, struct synthetic *out, struct 
                         keys[needed[i]]);
             return error_expect(why, "such as synthetic:prompt=1000,output=200");
         }
+    }
+    if (!check_spreads(out, why)) {
+        return false;
     }
     if (out->number[THINK] > 0 && out->number[TURNS] == 1) {
         error_usage(why, NULL, 0, "'think' is the time between turns, and a session has one");
@@ -145,6 +190,18 @@ static uint64_t draw_tokens(gsl_rng *random, uint64_t mean, double spread, uint6
     double tokens = (double)mean * exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2);
     tokens = fmin(round(tokens), REQUEST_MOST_TOKENS);
     return tokens > (double)least ? (uint64_t)tokens : least;
+}
+
+/* The tokens of a prompt or an output, without the `taken` tokens of a prefix. */
+static uint64_t draw_length(const struct synthetic *synthetic, gsl_rng *random,
+                            enum synthetic_key key, uint64_t taken, uint64_t least)
+{
+    uint64_t first = synthetic->number[key], span = synthetic->most[key] - first + 1;
+    if (span > 1) {
+        return first - taken + gsl_rng_uniform_int(random, (unsigned long)span);
+    }
+    double spread = synthetic->spread[key == PROMPT ? PROMPT_SPREAD : OUTPUT_SPREAD];
+    return draw_tokens(random, first - taken, spread, least);
 }
 
 /* The text that a prompt ends with, of which other prompts have none, or all, or a beginning. */
@@ -189,10 +246,10 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
 {
     const uint64_t *number = synthetic->number;
     uint64_t before = line->turn > 0 ? line->prompt + line->output : 0;
-    uint64_t mean = number[PROMPT] - (line->turn > 0 ? number[PREFIX] : 0);
+    uint64_t taken = line->turn > 0 ? number[PREFIX] : 0;
     uint64_t least = (line->turn > 0 ? 0 : number[PREFIX]) + 1;
-    line->prompt = before + draw_tokens(random, mean, synthetic->spread[PROMPT_SPREAD], least);
-    line->output = draw_tokens(random, number[OUTPUT], synthetic->spread[OUTPUT_SPREAD], 1);
+    line->prompt = before + draw_length(synthetic, random, PROMPT, taken, least);
+    line->output = draw_length(synthetic, random, OUTPUT, 0, 1);
     line->think_ns = line->turn > 0 && number[THINK] > 0
                          ? llround(gsl_ran_exponential(random, (double)number[THINK]))
                          : 0;
@@ -222,6 +279,16 @@ static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *
         }
     }
     return true;
+}
+
+bool synthetic_is_even(const char *name)
+{
+    struct synthetic synthetic;
+    struct error unseen;
+    return synthetic_read_text(name, &synthetic, &unseen) && synthetic.number[TURNS] == 1 &&
+           synthetic.spread[PROMPT_SPREAD] == 0 && synthetic.spread[OUTPUT_SPREAD] == 0 &&
+           synthetic.most[PROMPT] == synthetic.number[PROMPT] &&
+           synthetic.most[OUTPUT] == synthetic.number[OUTPUT];
 }
 
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,

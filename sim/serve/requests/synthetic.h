@@ -2,9 +2,10 @@
  *
  *   synthetic:prompt=1000,output=200,prompt_spread=50%,output_spread=80%,prefix=512,prefixes=4
  *
- *   prompt, output            tokens in the mean; needed
+ *   prompt, output            tokens in the mean; needed. Of a range, such as 512-1536, each number is
+ *                             as likely
  *   prompt_spread,            their standard deviation as a share of the mean, of a log-normal
- *   output_spread             distribution; 0: all are equal
+ *   output_spread             distribution; 0: all are equal. Not of a range
  *   prefix                    tokens that prompts begin with, of one of `prefixes` (1) kinds, each
  *                             as likely; part of `prompt`. Only whole chunks of them are shared
  *   turns                     requests of a session (1): a later prompt is the conversation so far
@@ -32,6 +33,9 @@ bool synthetic_is(const char *name);
 
 /* Does the name of made-up requests state this key, such as "turns"? */
 bool synthetic_says(const char *name, const char *key);
+
+/* Are all requests equally long? `name` is a text that synthetic_make() takes. */
+bool synthetic_is_even(const char *name);
 
 /* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
  * no place. The caller calls requests_release() after success; on failure `out` is empty. */

@@ -13,7 +13,8 @@
      BIT(KERNEL_HEAD_DIM))
 #define PRODUCT_SIZES (BIT(KERNEL_M) | BIT(KERNEL_N) | BIT(KERNEL_K))
 #define PRODUCT_TYPES                                                                              \
-    (BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4) | BIT(DTYPE_MXFP4) | BIT(DTYPE_NVFP4))
+    (BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4) | BIT(DTYPE_MXFP4) |                       \
+     BIT(DTYPE_MXFP4_FP8) | BIT(DTYPE_NVFP4))
 
 enum { LATENT = 512, ROPE = 64 }; /* DeepSeek-V2, arXiv:2405.04434, table of its configuration */
 

@@ -3,12 +3,11 @@
 
 #include "base/array.h"
 #include "base/text.h"
+#include "study/papers/measured_detail.h"
 #include "study/papers/measured_number.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,14 +26,16 @@ const struct measured_figure measured_figures[MEASURED_FIGURES] = {
     {COLUMN_TPOT_P50, "TPOT p50, ms", "median_tpot_ms", "median_tpot_ms"},
     {COLUMN_TPOT_P90, "TPOT p90, ms", "p90_tpot_ms", "p90_tpot_ms"},
     {COLUMN_TPOT_P99, "TPOT p99, ms", "p99_tpot_ms", "p99_tpot_ms"},
+    {COLUMN_ITL, "ITL mean, ms", "mean_itl_ms", "mean_itl_ms"},
+    {COLUMN_ITL_P50, "ITL p50, ms", "median_itl_ms", "median_itl_ms"},
+    {COLUMN_ITL_P90, "ITL p90, ms", "p90_itl_ms", "p90_itl_ms"},
+    {COLUMN_ITL_P99, "ITL p99, ms", "p99_itl_ms", "p99_itl_ms"},
     {COLUMN_E2E, "end to end mean, ms", "mean_e2el_ms", "mean_e2e_latency_ms"},
     {COLUMN_E2E_P50, "end to end p50, ms", "median_e2el_ms", "median_e2e_latency_ms"},
     {COLUMN_E2E_P90, "end to end p90, ms", "p90_e2el_ms", "p90_e2e_latency_ms"},
     {COLUMN_E2E_P99, "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms"},
     {COLUMN_DECODE_RATE, "output, tokens/s", "output_throughput", "output_throughput"},
 };
-
-enum { TTFT_AT = 0, TPOT_AT = 4, E2E_AT = 8, RATE_AT = 12 };
 
 double measured_predicted(const struct result *result, const struct measured_figure *figure)
 {
@@ -110,80 +111,71 @@ static int first_line(const struct objects *in)
 
 /* ---- requests ------------------------------------------------------------------------- */
 
-struct request_times {
-    double *ttft, *tpot, *e2e; /* ms */
-    size_t count, tpot_count, capacity;
-    double first_s, last_s, tokens;
+/* The stamps of a request in seconds; `arrival` NAN: absent. */
+struct stamps {
+    double arrival, queued, first, last, tokens;
 };
 
-static void times_release(struct request_times *times)
-{
-    free(times->ttft);
-    free(times->tpot);
-    free(times->e2e);
-}
+struct stamped {
+    struct stamps *all;
+    size_t count, capacity;
+};
 
-static bool reserve_times(struct request_times *times, struct error *why)
-{
-    size_t ttft = times->capacity, tpot = times->capacity;
-    return array_reserve(&times->ttft, &ttft, times->count + 1, sizeof *times->ttft, why) &&
-           array_reserve(&times->tpot, &tpot, times->count + 1, sizeof *times->tpot, why) &&
-           array_reserve(&times->e2e, &times->capacity, times->count + 1, sizeof *times->e2e, why);
-}
-
-static bool add_request(const json_t *object, const struct objects *in, struct request_times *times,
+static bool add_request(const json_t *object, const struct objects *in, struct stamped *stamped,
                         struct error *why)
 {
-    double queued, first, last, tokens;
-    if (!measured_number(object, "queued_ts", in->path, 0, &queued, why) ||
-        !measured_number(object, "first_token_ts", in->path, 0, &first, why) ||
-        !measured_number(object, "last_token_ts", in->path, 0, &last, why) ||
-        !measured_number(object, "output_toks", in->path, 0, &tokens, why)) {
+    struct stamps at;
+    if (!measured_number(object, "arrival_time", in->path, 0, &at.arrival, why) ||
+        !measured_number(object, "queued_ts", in->path, 0, &at.queued, why) ||
+        !measured_number(object, "first_token_ts", in->path, 0, &at.first, why) ||
+        !measured_number(object, "last_token_ts", in->path, 0, &at.last, why) ||
+        !measured_number(object, "output_toks", in->path, 0, &at.tokens, why)) {
         why->line = first_line(in);
         return false;
     }
-    if (!(first >= queued && last >= first && tokens >= 1)) {
+    if (!(at.first >= at.queued && at.last >= at.first && at.tokens >= 1)) {
         error_set(why, in->path, first_line(in), "no served request");
         return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
                                  "output_toks");
     }
-    if (!reserve_times(times, why)) {
+    if (!array_reserve(&stamped->all, &stamped->capacity, stamped->count + 1, sizeof at, why)) {
         return false;
     }
-    times->first_s = times->count == 0 ? queued : fmin(times->first_s, queued);
-    times->last_s = times->count == 0 ? last : fmax(times->last_s, last);
-    times->tokens += tokens;
-    times->ttft[times->count] = 1e3 * (first - queued);
-    times->e2e[times->count++] = 1e3 * (last - queued);
-    if (tokens > 1) {
-        times->tpot[times->tpot_count++] = 1e3 * (last - first) / (tokens - 1);
-    }
+    stamped->all[stamped->count++] = at;
     return true;
 }
 
-static void measured_sum_up(double *ms, size_t count, double value[4])
+/* How much later the queue's clock is than the arrivals'; NAN if not all requests have both. */
+static double clocks_apart(const struct stamped *stamped)
 {
-    const double shares[] = {0.5, 0.9, 0.99};
-    gsl_sort(ms, 1, count);
-    for (int i = 0; count > 0 && i < 3; i++) {
-        value[1 + i] = gsl_stats_quantile_from_sorted_data(ms, 1, count, shares[i]);
+    double least = INFINITY;
+    for (size_t i = 0; i < stamped->count; i++) {
+        double apart = stamped->all[i].queued - stamped->all[i].arrival;
+        least = isnan(apart) || isnan(least) ? (double)NAN : fmin(least, apart);
     }
-    value[0] = count > 0 ? gsl_stats_mean(ms, 1, count) : NAN;
+    return least;
 }
 
-/* Compute the file's figures. The times move to `out`. */
-static void sum_up_all(struct request_times *times, struct measured *out)
+/* Compute the file's figures. */
+static bool sum_up_stamps(const struct stamped *stamped, struct request_times *times,
+                          struct measured *out, struct error *why)
 {
+    double apart = clocks_apart(stamped), start = INFINITY, end = 0, tokens = 0;
+    for (size_t i = 0; i < stamped->count; i++) {
+        const struct stamps *at = &stamped->all[i];
+        double sent = isnan(apart) ? at->queued : at->arrival + apart;
+        if (!request_times_add(times, 1e3 * (at->first - sent), 1e3 * (at->last - sent), at->tokens,
+                               why)) {
+            return false;
+        }
+        start = fmin(start, sent);
+        end = fmax(end, at->last);
+        tokens += at->tokens;
+    }
     out->tool = "requests";
-    out->requests = (double)times->count;
-    measured_sum_up(times->ttft, times->count, &out->value[TTFT_AT]);
-    measured_sum_up(times->tpot, times->tpot_count, &out->value[TPOT_AT]);
-    measured_sum_up(times->e2e, times->count, &out->value[E2E_AT]);
-    double seconds = times->last_s - times->first_s;
-    out->value[RATE_AT] = seconds > 0 ? times->tokens / seconds : NAN;
-    out->ttft = (struct measured_times){times->ttft, times->count};
-    out->tpot = (struct measured_times){times->tpot, times->tpot_count};
-    times->ttft = times->tpot = NULL;
+    out->requests = (double)stamped->count;
+    out->value[MEASURED_RATE] = end > start ? tokens / (end - start) : NAN;
+    return true;
 }
 
 /* ---- the file ------------------------------------------------------------------------- */
@@ -221,46 +213,55 @@ static void skip_mark(FILE *file)
     }
 }
 
+/* What a file is read into. */
+struct measured_reading {
+    struct objects in;
+    struct stamped stamped;     /* owned */
+    struct request_times times; /* owned */
+};
+
 /* A file is one summary, or requests only. */
-static bool take_object(const struct objects *in, const json_t *object, struct request_times *times,
+static bool take_object(struct measured_reading *reading, const json_t *object,
                         struct measured *out, struct error *why)
 {
+    const struct objects *in = &reading->in;
     bool request = json_object_get(object, "first_token_ts") != NULL;
-    if (request && times->count + 1 == (size_t)in->read) {
-        return add_request(object, in, times, why);
+    if (request && reading->stamped.count + 1 == (size_t)in->read) {
+        return add_request(object, in, &reading->stamped, why);
     }
     if (in->read == 1) {
-        return read_summary(object, in->path, out, why);
+        return measured_detail_read(object, in->path, &reading->times, why) &&
+               read_summary(object, in->path, out, why);
     }
     error_set(why, in->path, first_line(in), "a second run");
     return error_expect(why, "one run: remove the line of the other");
 }
 
-static bool read_objects(struct objects *in, struct request_times *times, struct measured *out,
-                         struct error *why)
+static bool read_objects(struct measured_reading *reading, struct measured *out, struct error *why)
 {
     bool ended = false, ok = true;
     while (ok) {
-        json_t *object = next_object(in, &ended, why);
+        json_t *object = next_object(&reading->in, &ended, why);
         if (object == NULL) {
             ok = ended;
             break;
         }
-        ok = take_object(in, object, times, out, why);
+        ok = take_object(reading, object, out, why);
         json_decref(object);
     }
-    if (ok && in->read == 0) {
-        return error_set(why, in->path, 0, "is empty");
+    if (ok && reading->in.read == 0) {
+        return error_set(why, reading->in.path, 0, "is empty");
     }
-    if (ok && times->count > 0) {
-        sum_up_all(times, out);
+    ok = ok && (reading->stamped.count == 0 ||
+                sum_up_stamps(&reading->stamped, &reading->times, out, why));
+    if (ok) {
+        request_times_sum_up(&reading->times, out);
     }
     return ok;
 }
 
 bool measured_read(const char *path, struct measured *out, struct error *why)
 {
-    struct request_times times = {.count = 0};
     struct stat status;
     FILE *file = fopen(path, "r");
     if (file == NULL) {
@@ -274,10 +275,11 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         out->value[i] = NAN;
     }
-    struct objects in = {.file = file, .path = path};
+    struct measured_reading reading = {.in = {.file = file, .path = path}};
     skip_mark(file);
-    bool ok = read_objects(&in, &times, out, why);
-    times_release(&times);
+    bool ok = read_objects(&reading, out, why);
+    request_times_release(&reading.times);
+    free(reading.stamped.all);
     fclose(file);
     return ok;
 }

@@ -1,9 +1,14 @@
 /* Figures measured on a real server, as a benchmark wrote them down.
  *
- *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...
- *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
+ *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...; with
+ *                      `--save-detailed` also ttfts, itls and output_lens of each request
+ *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...; with
+ *                      `--output-details` the same lists
  *   requests           JSON lines, one per request: input_toks, output_toks, and queued_ts,
- *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench)
+ *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench). With
+ *                      arrival_time, also in seconds, times count from then. The two stamps may be
+ *                      of different clocks, so of all requests the one that waited shortest between
+ *                      them counts as one that did not wait
  */
 #ifndef STUDY_PAPERS_MEASURED_H
 #define STUDY_PAPERS_MEASURED_H
@@ -11,7 +16,15 @@
 #include "base/error.h"
 #include "result/result.h"
 
-enum { MEASURED_FIGURES = 13 };
+/* Where the figures of a time begin: mean, median, 90th and 99th percentile. */
+enum {
+    MEASURED_TTFT = 0,
+    MEASURED_TPOT = 4,
+    MEASURED_ITL = 8,
+    MEASURED_E2E = 12,
+    MEASURED_RATE = 16,
+    MEASURED_FIGURES
+};
 
 /* A figure that may have been measured, and the column that predicts it. */
 struct measured_figure {

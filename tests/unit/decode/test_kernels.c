@@ -251,6 +251,26 @@ static void latents_have_figures_of_their_own(void **state)
     profile_release(&profile);
 }
 
+/* Experts of MXFP4 at 20 TFLOP/s of bf16, or of fp8 beside activations of fp8. */
+static const char mxfp4[] = PLAIN
+    ", experts_fixed_mxfp4: " FIGURE("3us") ", experts_share_mxfp4: " FIGURE("50%") ", experts_flops_share_mxfp4: " FIGURE("20%") ", experts_fixed_mxfp4_fp8: " FIGURE(
+        "2us") ", experts_share_mxfp4_fp8: " FIGURE("100%") ", experts_flops_share_mxfp4_fp8: " FIGURE("25%") "}";
+
+static void experts_of_mxfp4_go_by_their_activations(void **state)
+{
+    (void)state;
+    struct profile profile = load_well(mxfp4);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, 0, DTYPE_MXFP4), 3 + 20, BOUND_HBM,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 0, DTYPE_MXFP4), 3 + 50, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e6, 4, 1e7, 0, DTYPE_MXFP4_FP8), 2 + 10, BOUND_HBM,
+          BASIS_PUBLISHED);
+    check(kernel_experts(&profile, 1e9, 4, 1e7, 0, DTYPE_MXFP4_FP8), 2 + 20, BOUND_FLOPS,
+          BASIS_PUBLISHED);
+    profile_release(&profile);
+}
+
 /* 10 TFLOP/s with 4 rows of each expert, whose activations come on top; fp8 experts have no figures
  * here. */
 static void experts_have_figures_of_their_own(void **state)
@@ -436,6 +456,7 @@ int main(void)
         cmocka_unit_test(figures_of_fp8_do_without_those_of_bf16),
         cmocka_unit_test(latents_have_figures_of_their_own),
         cmocka_unit_test(experts_have_figures_of_their_own),
+        cmocka_unit_test(experts_of_mxfp4_go_by_their_activations),
         cmocka_unit_test(fused_selection_goes_by_row_length_then_by_rows),
         cmocka_unit_test(an_allreduce_takes_the_next_larger_number_of_gpus),
         cmocka_unit_test(exchanges_take_as_long_as_all_reduces_of_as_many_sent_bytes),

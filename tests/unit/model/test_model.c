@@ -313,8 +313,9 @@ static void storage_types_have_names(void **state)
     assert_false(dtype_find("mxpf4", "a.yaml", 3, &found, &why));
     char text[1024];
     error_format(&why, text, sizeof text);
-    assert_string_equal(text, "a.yaml:3: unknown storage type 'mxpf4'\n"
-                              "  nearest: 'mxfp4'   expected: bf16, fp8, int8, int4, mxfp4, nvfp4");
+    assert_string_equal(
+        text, "a.yaml:3: unknown storage type 'mxpf4'\n"
+              "  nearest: 'mxfp4'   expected: bf16, fp8, int8, int4, mxfp4, mxfp4-fp8, nvfp4");
 }
 
 /* gpt-oss: experts in mxfp4 with bf16 biases, the rest in bf16; an override leaves the exempt

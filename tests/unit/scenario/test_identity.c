@@ -483,6 +483,8 @@ static bool is_said_at_need(const char *key)
                                        "workload",
                                        "rate",
                                        "burstiness",
+                                       "arrivals",
+                                       "warm_requests",
                                        "clients",
                                        "time_scale",
                                        "limit",

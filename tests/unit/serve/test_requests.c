@@ -8,6 +8,7 @@
 
 #include "serve/requests/arrivals.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,76 @@ static void drawn_arrivals_have_the_rate_that_was_asked(void **state)
             assert_in_range(requests.all[i].arrival_ns, slow[i] / 2, slow[i] / 2 + 1);
         }
     }
+    requests_release(&requests);
+}
+
+/* 3 gaps at 2 a second. */
+static void arrivals_may_be_constant_or_at_once(void **state)
+{
+    (void)state;
+    const char *line = "{\"input_toks\": 7, \"output_toks\": 5}\n";
+    char text[256];
+    snprintf(text, sizeof text, "%s%s%s%s", line, line, line, line);
+    assert_true(read_text(text, 0));
+    assert_true(arrivals_draw(&requests, 2, INFINITY, 1, &why));
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(requests.all[i].arrival_ns, i * 500000000LL);
+    }
+    arrivals_at_once(&requests);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(requests.all[i].arrival_ns, 0);
+    }
+    requests_release(&requests);
+}
+
+/* The third has failed, and the second was sent before the first. */
+static void a_benchmark_that_kept_requests_is_a_workload(void **state)
+{
+    (void)state;
+    assert_true(read_text("{\"model_id\": \"m\", \"input_lens\": [1000, 500, 700, 64],\n"
+                          "\"output_lens\": [3, 1, 0, 4], \"start_times\": [10.5, 10, 11, 12.5],\n"
+                          "\"errors\": [\"\", \"\", \"timeout\", \"\"]}\n",
+                          0));
+    assert_int_equal(requests.count, 3);
+    assert_int_equal(requests.skipped, 1);
+    check_request(0, 0, 500, 1);
+    check_request(1, 500000000, 1000, 3);
+    check_request(2, 2500000000, 64, 4);
+    assert_true(requests.arrive && !requests.queued);
+    requests_release(&requests);
+    assert_true(read_text("{\"input_lens\": [5, 6], \"output_lens\": [3, 1]}", 1));
+    assert_int_equal(requests.count, 1);
+    assert_false(requests.arrive);
+    requests_release(&requests);
+    const char *const wrong[] = {
+        "{\"input_lens\": [5, 6], \"output_lens\": [3]}",
+        "{\"input_lens\": [5, 6]}",
+        "{\"input_lens\": []}",
+        "{\"input_lens\": [5, \"x\"], \"output_lens\": [3, 1]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [3, -1]}",
+        "{\"input_lens\": [5, 1e300], \"output_lens\": [3, 1]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [0, 0]}",
+        "{\"input_lens\": [5, 6], \"output_lens\": [3, 1], \"start_times\": [-1, 0]}",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(read_text(wrong[i], 0));
+    }
+}
+
+/* A log whose only stamps are those of the engine's queue. */
+static void stamps_of_the_queue_are_told_from_arrivals(void **state)
+{
+    (void)state;
+    assert_true(read_text("{\"queued_ts\": 3, \"input_toks\": 7, \"output_toks\": 5}\n"
+                          "{\"queued_ts\": 4.5, \"input_toks\": 9, \"output_toks\": 2}\n",
+                          0));
+    check_request(1, 1500000000, 9, 2);
+    assert_true(requests.queued);
+    requests_release(&requests);
+    assert_true(read_text("{\"arrival_time\": 1, \"queued_ts\": 3, \"input_toks\": 7, "
+                          "\"output_toks\": 5}\n",
+                          0));
+    assert_false(requests.queued);
     requests_release(&requests);
 }
 
@@ -324,6 +395,9 @@ int main(void)
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
         cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
+        cmocka_unit_test(arrivals_may_be_constant_or_at_once),
+        cmocka_unit_test(a_benchmark_that_kept_requests_is_a_workload),
+        cmocka_unit_test(stamps_of_the_queue_are_told_from_arrivals),
         cmocka_unit_test(equal_hashes_are_one_chunk),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(lines_may_have_no_times),

@@ -36,6 +36,7 @@ static const struct {
     {"sglang, 4 of RTX 4090", SERVER_ENGINE_SGLANG_05, 24080, false, 4, 2048, 2048, 0.823},
     {"sglang, H100", SERVER_ENGINE_SGLANG_05, 81079, false, 1, 2048, 8192, 0.834},
     {"sglang, 8 of B200", SERVER_ENGINE_SGLANG_05, 182642, false, 8, 2048, 16384, 0.851},
+    {"tensorrt-llm, A100 of 80 GB", SERVER_ENGINE_TENSORRT_LLM_10, 81079, true, 1, 2048, 8192, 0.9},
 };
 
 static void limits_follow_from_the_gpu(void **state)
@@ -82,12 +83,20 @@ static void a_step_fills_the_next_graph(void **state)
         enum server_engine_id id;
         uint32_t sequences, rows;
     } cases[] = {
-        {SERVER_ENGINE_NONE, 9, 9},         {SERVER_ENGINE_VLLM_019, 1, 1},
-        {SERVER_ENGINE_VLLM_019, 3, 4},     {SERVER_ENGINE_VLLM_019, 5, 8},
-        {SERVER_ENGINE_VLLM_019, 9, 16},    {SERVER_ENGINE_VLLM_019, 256, 256},
-        {SERVER_ENGINE_VLLM_019, 257, 272}, {SERVER_ENGINE_VLLM_019, 513, 513},
-        {SERVER_ENGINE_SGLANG_05, 9, 12},   {SERVER_ENGINE_SGLANG_05, 13, 16},
-        {SERVER_ENGINE_SGLANG_05, 22, 24},  {SERVER_ENGINE_SGLANG_05, 25, 25},
+        {SERVER_ENGINE_NONE, 9, 9},
+        {SERVER_ENGINE_VLLM_019, 1, 1},
+        {SERVER_ENGINE_VLLM_019, 3, 4},
+        {SERVER_ENGINE_VLLM_019, 5, 8},
+        {SERVER_ENGINE_VLLM_019, 9, 16},
+        {SERVER_ENGINE_VLLM_019, 256, 256},
+        {SERVER_ENGINE_VLLM_019, 257, 272},
+        {SERVER_ENGINE_VLLM_019, 513, 513},
+        {SERVER_ENGINE_SGLANG_05, 9, 12},
+        {SERVER_ENGINE_SGLANG_05, 13, 16},
+        {SERVER_ENGINE_SGLANG_05, 22, 24},
+        {SERVER_ENGINE_SGLANG_05, 25, 25},
+        {SERVER_ENGINE_TENSORRT_LLM_10, 9, 16},
+        {SERVER_ENGINE_TENSORRT_LLM_10, 129, 129},
     };
     struct server_engine_gpu gpu = {24080 * MiB, false, 1}; /* SGLang: graphs of up to 24 */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -65,14 +65,17 @@ static void clients_wait_for_the_api(void **state)
 
 /* A (4 out) runs from 0 to 40. B comes at 1, during the first step, when the second is scheduled
  * already: it is in the third, 20 to 30; C, which comes at 10, too. In a synchronous server both
- * are in the second. D comes at 35, in A's last step. Nothing was scheduled behind that, so D
- * starts at 40 in both. */
+ * are in the second, and where arrivals are stamps of the queue, behind which the next step was
+ * scheduled. D comes at 35, in A's last step. Nothing was scheduled behind that, so D starts at 40
+ * in all. */
 static void a_step_is_scheduled_when_the_last_one_begins(void **state)
 {
     (void)state;
-    for (int overlaps = 0; overlaps < 2; overlaps++) {
+    for (int way = 0; way < 3; way++) {
+        bool later = way == 1;
         struct course course = ten_ms_steps(4);
-        course.options.path.overlaps = overlaps;
+        course.options.path.overlaps = way > 0;
+        course.options.path.queued = way == 2;
         add_request(&course, 0, 1, 4);
         add_request(&course, 1 * MS, 1, 1);
         add_request(&course, 10 * MS, 1, 1);
@@ -80,8 +83,7 @@ static void a_step_is_scheduled_when_the_last_one_begins(void **state)
         run_course(&course);
         check_served(&course.served[0], 0, 10, 40);
         for (int i = 1; i < 3; i++) {
-            check_served(&course.served[i], overlaps ? 20 : 10, overlaps ? 30 : 20,
-                         overlaps ? 30 : 20);
+            check_served(&course.served[i], later ? 20 : 10, later ? 30 : 20, later ? 30 : 20);
         }
         check_served(&course.served[3], 40, 50, 50);
         end_course(&course);
@@ -147,6 +149,42 @@ static void admission_leaves_room_for_outputs(void **state)
     }
 }
 
+/* At most 4 tokens a step. A (2 tokens, 3 out) comes at 0, B (4 tokens) at 5. B's prompt does not fit
+ * beside A's token, so it waits until A has ended at 30, where 3 of its tokens could have been
+ * computed at 10. */
+static void whole_prompts_wait_for_a_step_with_room(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct course course = ten_ms_steps(2);
+        course.options.batched_tokens = 4;
+        course.options.path.whole_prompts = whole;
+        add_request(&course, 0, 2, 3);
+        add_request(&course, 5 * MS, 4, 1);
+        run_course(&course);
+        check_served(&course.served[0], 0, 10, 30);
+        check_served(&course.served[1], whole ? 30 : 10, whole ? 40 : 30, whole ? 40 : 30);
+        end_course(&course);
+    }
+}
+
+/* 8 free blocks of 128 tokens beside a first sequence of 128 + 640: where all of each output counts,
+ * the second one of 128 + 460 waits for its end, at 640. */
+static void room_for_all_outputs_means_no_preemption(void **state)
+{
+    (void)state;
+    struct course course = begin_course(2);
+    course.clock = (struct plain_clock){.fixed_ns = MS, .load_rate = 1e9};
+    course.prefix.gpu_blocks = 9;
+    course.options.path.reserves = course.options.path.reserves_all = true;
+    add_request(&course, 0, 128, 640);
+    add_request(&course, MS / 2, 128, 460);
+    run_course(&course);
+    assert_int_equal(course.served[1].scheduled_ns, 640 * MS);
+    assert_int_equal(course.served[0].preemptions + course.served[1].preemptions, 0);
+    end_course(&course);
+}
+
 /* The same two at once: the output of the first, admitted where nothing runs, counts already for the
  * second. 588 tokens are not less than the 1024 of 8 free blocks less 640. */
 static void a_first_request_reserves_too(void **state)
@@ -172,7 +210,9 @@ static void random_path(struct course *course, gsl_rng *random)
     path->output_token_ns = (int64_t)gsl_rng_uniform_int(random, 100000);
     path->overlaps = gsl_rng_uniform_int(random, 2) > 0;
     path->prompts_alone = gsl_rng_uniform_int(random, 2) > 0;
-    path->reserves = path->prompts_alone && gsl_rng_uniform_int(random, 2) > 0;
+    path->reserves = gsl_rng_uniform_int(random, 2) > 0;
+    path->reserves_all = path->reserves && !path->prompts_alone;
+    path->whole_prompts = gsl_rng_uniform_int(random, 2) > 0;
 }
 
 static void check_course(const struct course *course)
@@ -231,7 +271,7 @@ static void nothing_is_lost_on_the_way(void **state)
     assert_true(preemptions > 0);
 }
 
-/* vLLM and SGLang both overlap steps; only SGLang keeps prompts apart. A server whose engine is not
+/* All overlap steps; only SGLang keeps prompts apart, and only TensorRT-LLM keeps them whole. A server whose engine is not
  * stated has no way to go. */
 static void engines_differ_in_the_order_of_prompts(void **state)
 {
@@ -241,6 +281,7 @@ static void engines_differ_in_the_order_of_prompts(void **state)
         assert_int_equal(path->overlaps, id != SERVER_ENGINE_NONE && id != SERVER_ENGINE_VLLM_008);
         assert_int_equal(path->prompt_token_ns > 0, id != SERVER_ENGINE_NONE);
         assert_int_equal(path->prompts_alone, id == SERVER_ENGINE_SGLANG_05);
+        assert_int_equal(path->whole_prompts, id == SERVER_ENGINE_TENSORRT_LLM_10);
     }
 }
 
@@ -254,6 +295,8 @@ int main(void)
         cmocka_unit_test(decodes_are_not_cut),
         cmocka_unit_test(admission_leaves_room_for_outputs),
         cmocka_unit_test(a_first_request_reserves_too),
+        cmocka_unit_test(whole_prompts_wait_for_a_step_with_room),
+        cmocka_unit_test(room_for_all_outputs_means_no_preemption),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(engines_differ_in_the_order_of_prompts),
     };

@@ -58,6 +58,41 @@ static void a_spread_is_the_deviation_of_a_lognormal(void **state)
     requests_release(&requests);
 }
 
+/* 20 000 numbers from 500 to 1500, each as likely: the mean of 1000 is off by some 2, the deviation
+ * is 1001 / sqrt(12) = 289, and both ends come. */
+static void a_range_is_uniform(void **state)
+{
+    (void)state;
+    double sum = 0, squares = 0;
+    uint32_t least = UINT32_MAX, most = 0, ones = 0;
+    assert_true(make("synthetic:prompt=500-1500,output=1-2,requests=20000", 0, 3));
+    for (size_t i = 0; i < requests.count; i++) {
+        uint32_t tokens = requests.all[i].prompt;
+        sum += tokens;
+        squares += (double)tokens * tokens;
+        least = tokens < least ? tokens : least;
+        most = tokens > most ? tokens : most;
+        ones += requests.all[i].output == 1;
+    }
+    double mean = sum / 20000;
+    assert_true(fabs(mean - 1000) < 8);
+    assert_true(fabs(sqrt(squares / 20000 - mean * mean) - 289) < 6);
+    assert_int_equal(least, 500);
+    assert_int_equal(most, 1500);
+    assert_true(fabs(ones / 20000.0 - 0.5) < 0.015);
+    requests_release(&requests);
+}
+
+static void equal_lengths_are_told_from_others(void **state)
+{
+    (void)state;
+    assert_true(synthetic_is_even("synthetic:prompt=100,output=7,prefix=50"));
+    assert_true(synthetic_is_even("synthetic:prompt=100-100,output=7"));
+    assert_false(synthetic_is_even("synthetic:prompt=100-101,output=7"));
+    assert_false(synthetic_is_even("synthetic:prompt=100,output=7,output_spread=1%"));
+    assert_false(synthetic_is_even("synthetic:prompt=100,output=7,turns=2"));
+}
+
 /* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared, and 5
  * are a request's own. */
 static void prompts_share_the_whole_chunks_of_their_prefix(void **state)
@@ -163,6 +198,11 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt=5,output=1,think=9s",
          "'think' is the time between turns, and a session has one"},
         {"synthetic:prompt=5,output=1,output_spread=2000%", "'output_spread' is '2000%'"},
+        {"synthetic:prompt=5,output=9-2", "'output' is '9-2'"},
+        {"synthetic:prompt=5,output=0-2", "'output' of a synthetic workload is missing or 0"},
+        {"synthetic:prompt=5-9,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
+        {"synthetic:prompt=5-9,output=1,prompt_spread=5%",
+         "'prompt' is a range, and 'prompt_spread' says otherwise"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_false(make(cases[i].name, 0, 1));
@@ -176,6 +216,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_spread_all_are_equal),
         cmocka_unit_test(a_spread_is_the_deviation_of_a_lognormal),
+        cmocka_unit_test(a_range_is_uniform),
+        cmocka_unit_test(equal_lengths_are_told_from_others),
         cmocka_unit_test(prompts_share_the_whole_chunks_of_their_prefix),
         cmocka_unit_test(a_turn_repeats_the_conversation),
         cmocka_unit_test(a_seed_makes_other_requests),

@@ -126,6 +126,17 @@ static void sglang_shares_what_its_context_leaves(void **state)
           left * 0.844 - 8030261248. * 2 - 131072. * 128 * 2);
 }
 
+/* 90 % of what the context, weights, tables and a step leave. A step of 8192 tokens has in its FFN
+ * 4096 + 3 * 14 336 values each. */
+static void tensorrt_llm_takes_a_share_of_the_rest(void **state)
+{
+    (void)state;
+    double rest = 25250627584. - 536870912 - 8030261248. * 2 - 131072. * 128 * 2 -
+                  8192. * 2 * (4096 + 3 * 14336);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "left alone", rest * 0.1);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "KV", rest * 0.9);
+}
+
 static void a_model_that_fills_the_gpu_leaves_nothing(void **state)
 {
     (void)state;
@@ -193,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_second_runner_skips_the_sampler),
         cmocka_unit_test(mixtures_of_experts_keep_the_first_runner),
         cmocka_unit_test(sglang_shares_what_its_context_leaves),
+        cmocka_unit_test(tensorrt_llm_takes_a_share_of_the_rest),
         cmocka_unit_test(a_model_that_fills_the_gpu_leaves_nothing),
         cmocka_unit_test(pools_lie_near_those_of_logs),
         cmocka_unit_test(engines_need_all_kv_in_hbm),

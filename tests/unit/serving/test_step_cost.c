@@ -81,6 +81,48 @@ static void steps_are_within_a_percent_of_the_pipeline(void **state)
     }
 }
 
+/* 15 sequences of 1000 tokens and one of 17 000 attend to 2000 in the mean, and take as long as
+ * sequences of 2000 + 3 % of 15 000. */
+static void uneven_contexts_take_longer_than_even_ones(void **state)
+{
+    (void)state;
+    struct point point = POINT("system=vllm", "hardware=rtx-4090", "steps=1");
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
+    struct step_load uneven = {.decodes = 16, .decode_tokens = 32000, .longest = 17000};
+    struct step_load even = {.decodes = 16, .decode_tokens = 16 * 2450, .longest = 2450};
+    uneven.decode_squares = 15 * 1e6 + 17000.0 * 17000;
+    even.decode_squares = 16 * 2450.0 * 2450;
+    assert_near(step_ns(cost, &uneven), step_ns(cost, &even), 1);
+    step_cost_destroy(cost);
+    run_context_release(&runs);
+    point_release(&point);
+}
+
+/* 16 sequences on each of two ranks that share experts, half of 1000 tokens and half of 3000: a
+ * rank's sum has the deviation sqrt(16 * 1000^2 * 1/2) = 2828, and the larger of two is 0.5642 of
+ * that above 32 000. */
+static void ranks_wait_for_the_one_with_the_longest_sequences(void **state)
+{
+    (void)state;
+    struct point point =
+        POINT("system=vllm", "model=qwen3-30b-a3b", "hardware=h100-sxm", "hardware.gpus=2",
+              "data_parallel=2", "expert_parallel=2", "steps=1");
+    struct run_context runs;
+    make_runs(&runs, 1);
+    struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
+    assert_true(cost != NULL);
+    struct step_load uneven = {.decodes = 32, .decode_tokens = 64000};
+    uneven.decode_squares = 16 * 1e6 + 16 * 9e6;
+    struct step_load even = {.decodes = 32, .decode_tokens = 2 * (32000 + 1596)};
+    assert_near(step_ns(cost, &uneven), step_ns(cost, &even), 1);
+    step_cost_destroy(cost);
+    run_context_release(&runs);
+    point_release(&point);
+}
+
 /* One prompt of 1000 tokens in a step of its own, and the products and attention of that. */
 static void a_prompt_adds_its_products_and_attention(void **state)
 {
@@ -489,6 +531,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_within_a_percent_of_the_pipeline),
+        cmocka_unit_test(uneven_contexts_take_longer_than_even_ones),
+        cmocka_unit_test(ranks_wait_for_the_one_with_the_longest_sequences),
         cmocka_unit_test(a_prompt_adds_its_products_and_attention),
         cmocka_unit_test(prompts_have_all_reduces),
         cmocka_unit_test(one_call_slows_decodes_down),

@@ -34,10 +34,10 @@ static double most_fall(enum server_engine_id engine, uint32_t sequences)
     return engine != SERVER_ENGINE_NONE ? 1 : tile ? 0.15 : 0.1;
 }
 
-static void check_rise(const char *model, const char *hardware, enum server_engine_id engine)
+static void check_rise_of(struct point point, const char *model, const char *hardware,
+                          enum server_engine_id engine)
 {
     static const struct decode_range range = {SEQUENCES, CONTEXT, CONTEXT};
-    struct point point = POINT("system=vllm", model, hardware, "steps=1");
     struct run_context runs;
     make_runs(&runs, 1);
     point.workload.engine = engine;
@@ -55,6 +55,28 @@ static void check_rise(const char *model, const char *hardware, enum server_engi
     step_cost_destroy(cost);
     run_context_release(&runs);
     point_release(&point);
+}
+
+static void check_rise(const char *model, const char *hardware, enum server_engine_id engine)
+{
+    check_rise_of(POINT("system=vllm", model, hardware, "steps=1"), model, hardware, engine);
+}
+
+/* Two GPUs that share a model in either way; among ranks, only their sum of sequences rises by one. */
+static void nor_is_it_where_gpus_share_the_model(void **state)
+{
+    (void)state;
+    static const enum server_engine_id engines[] = {SERVER_ENGINE_VLLM_019, SERVER_ENGINE_SGLANG_05,
+                                                    SERVER_ENGINE_TENSORRT_LLM_10};
+    for (int i = 0; i < 3; i++) {
+        const char *model = "model=qwen3-30b-a3b", *machine = "hardware=h100-sxm";
+        check_rise_of(
+            POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2", "tensor_parallel=2"),
+            model, "2 GPUs", engines[i]);
+        check_rise_of(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
+                            "data_parallel=2", "expert_parallel=2"),
+                      model, "2 ranks", engines[i]);
+    }
 }
 
 static void one_sequence_more_is_no_faster(void **state)
@@ -79,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sequence_more_is_no_faster),
+        cmocka_unit_test(nor_is_it_where_gpus_share_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
