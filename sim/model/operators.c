@@ -29,7 +29,7 @@ void operator_multiply(struct model_operator *op, enum dtype dtype, uint64_t bat
     add_widths(op, in, out);
     op->matrix = true;
     op->weights = bytes >= op->weight_bytes ? dtype : op->weights; /* of the most */
-    op->matrices++;
+    op->matrices += bytes > 0; /* a layer may lack one: a value, a gate */
     op->rows = (double)batch;
     op->flops += 2.0 * (double)batch * (double)in * (double)out;
     op->weight_bytes = whole_sum(op->weight_bytes, bytes);

@@ -29,9 +29,11 @@ uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
     const struct setup *setup = &point->setup;
     struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t said = tier == TIER_DISK ? setup->disk_space : setup->pool_space;
-    double machine = profile_value(&setup->profile, tier_kinds[tier].capacity, 0, &unseen);
-    uint64_t all = said > 0 ? said : (uint64_t)machine;
-    return tier == TIER_POOL ? all : all * point->workload.replicas / point_servers(point);
+    uint64_t ranks = point_servers(point) / point->workload.replicas;
+    uint64_t all =
+        said > 0 ? said
+                 : (uint64_t)profile_value(&setup->profile, tier_kinds[tier].capacity, 0, &unseen);
+    return tier == TIER_POOL ? all : all / ranks;
 }
 
 bool serving_tiers_shared(const struct point *point)

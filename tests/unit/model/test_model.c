@@ -406,6 +406,17 @@ static void tensor_parallel_must_divide_the_query_heads(void **state)
     }
 }
 
+/* Without a gate a latent layer goes down by two matrices. */
+static void matrices_that_a_model_lacks_are_not_counted(void **state)
+{
+    (void)state;
+    struct model latent = load_plain("deepseek-v3"), llama = load_plain("llama-3-8b");
+    assert_int_equal(operator_of(&latent, 0, 1, 1, "qkv_down").matrices, 2);
+    assert_int_equal(operator_of(&llama, 0, 1, 1, "qkv").matrices, 3);
+    model_release(&latent);
+    model_release(&llama);
+}
+
 /* Every model, in its own types and in others, on one GPU and on as many as it can use. */
 static void each_model(void (*check)(const struct model *model))
 {
@@ -635,6 +646,7 @@ int main(void)
         cmocka_unit_test(tensor_parallel_splits_heads_and_columns),
         cmocka_unit_test(tensor_parallel_splits_words_but_not_positions),
         cmocka_unit_test(tensor_parallel_must_divide_the_query_heads),
+        cmocka_unit_test(matrices_that_a_model_lacks_are_not_counted),
         cmocka_unit_test(a_large_batch_reads_all_weights_of_a_layer),
         cmocka_unit_test(operators_come_in_program_order),
         cmocka_unit_test(costs_grow_with_the_batch),

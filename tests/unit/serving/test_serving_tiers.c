@@ -121,6 +121,21 @@ static void room_is_said_or_the_machines(void **state)
     point_release(&point);
 }
 
+/* A machine need not say how large a drive or a pool is if the scenario does. */
+static void a_said_room_needs_no_capacity(void **state)
+{
+    (void)state;
+    struct point point = make_point((const char *[]){
+        "hardware={extends: a40, link: pcie4-x16, disk: {read: 6GB/s, write: 3GB/s,"
+        " latency: 80us}, pool: {read: 30GB/s, write: 12GB/s, latency: 20us}}",
+        "system=vllm-offload", "mechanisms.prefix_disk=arrive", "mechanisms.prefix_pool=arrive",
+        "disk_space=1TB", "pool_space=2TB", "context=", "rate=1",
+        "workload=synthetic:prompt=100,output=10", NULL});
+    assert_int_equal(serving_tiers_room(&point, TIER_DISK), 1000000000000);
+    assert_int_equal(serving_tiers_room(&point, TIER_POOL), 2000000000000);
+    point_release(&point);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +143,7 @@ int main(void)
         cmocka_unit_test(ways_are_shared),
         cmocka_unit_test(a_pool_takes_what_a_disk_evicts),
         cmocka_unit_test(room_is_said_or_the_machines),
+        cmocka_unit_test(a_said_room_needs_no_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
