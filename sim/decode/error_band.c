@@ -15,6 +15,7 @@ const char *const error_band_names[ERROR_BAND_COUNT + 1] = {
     [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
     [CLASS_GPU_MANAGED] = "gpu-managed",
     [CLASS_CPU_MANAGED] = "cpu-managed",
+    [CLASS_DISK] = "disk",
     [CLASS_DRAFTS] = "drafts",
     [SYSTEM_CLASS_COUNT + BAND_RATE] = "dense server tok/s",
     [SYSTEM_CLASS_COUNT + BAND_TTFT] = "dense server TTFT",

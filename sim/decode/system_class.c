@@ -8,6 +8,9 @@ enum system_class system_class_of(const struct setup *setup)
     if (setup->drafts.count > 0) {
         return CLASS_DRAFTS;
     }
+    if (mechanisms_use_disk(m)) {
+        return CLASS_DISK;
+    }
     if (!mechanisms_offload(m)) {
         return CLASS_BANDWIDTH_BOUND;
     }

@@ -5,6 +5,7 @@
  *                    dominate, and no datasheet states them
  *   gpu-managed      there is a cache or a selection, and nothing waits for a thread of the CPU
  *   bandwidth-bound  all KV is read, from HBM or over the link
+ *   disk             KV or weights are read from a drive, by whatever system
  *   drafts           a step drafts and verifies several tokens, whatever keeps its KV
  */
 #ifndef DECODE_SYSTEM_CLASS_H
@@ -16,6 +17,7 @@ enum system_class {
     CLASS_BANDWIDTH_BOUND,
     CLASS_GPU_MANAGED,
     CLASS_CPU_MANAGED,
+    CLASS_DISK,
     CLASS_DRAFTS,
     SYSTEM_CLASS_COUNT
 };

@@ -30,6 +30,7 @@ static const double tolerances[SYSTEM_CLASS_COUNT] = {
     [CLASS_BANDWIDTH_BOUND] = 0.10,
     [CLASS_GPU_MANAGED] = 0.10,
     [CLASS_CPU_MANAGED] = 0.30,
+    [CLASS_DISK] = 0.30,
     [CLASS_DRAFTS] = 0.10,
 };
 

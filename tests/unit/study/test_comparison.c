@@ -475,10 +475,12 @@ static void class_follows_from_mechanisms(void **state)
         {"system=retroinfer", "mechanisms.sync=gpu", CLASS_CPU_MANAGED},
         {"system=infinigen", NULL, CLASS_CPU_MANAGED},
         {"system=flexgen", NULL, CLASS_CPU_MANAGED},
+        {"system=flexgen", "mechanisms.disk_kv=50%", CLASS_DISK},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct setup setup = SETUP(cases[i].system, cases[i].override);
+        struct setup setup = SETUP("hardware={extends: a40, disk: gcp-local-ssd-4}",
+                                   cases[i].system, cases[i].override);
         if (system_class_of(&setup) != cases[i].class) {
             fail_msg("%s is not %s", cases[i].system, error_band_names[cases[i].class]);
         }
