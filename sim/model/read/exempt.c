@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATTERN_SIZE = 256, MOST_PAIRS = 1 << 20 };
+enum { PATTERN_SIZE = 256 };
 
 const struct module_name module_names[] = {
     {"self_attn.q_proj", MODULE_QUERY},
@@ -229,7 +229,7 @@ bool exempt_listed(const struct fields *fields, const char *key, const json_t *n
 {
     size_t count = json_array_size(names);
     bool ok = true;
-    if (count > MOST_PAIRS / model->layer_count) {
+    if (count > EXEMPT_MOST_PAIRS / model->layer_count) {
         return field_error(fields, key, why, "lists %zu modules, more than any model has", count);
     }
     for (size_t i = 0; ok && i < count; i++) {

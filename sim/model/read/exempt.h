@@ -5,6 +5,9 @@
 #include "model/read/fields.h"
 #include "model/model.h"
 
+/* Entries times layers of a config: each entry is held against the names of each layer. */
+enum { EXEMPT_MOST_PAIRS = 1 << 20 };
+
 /* The pattern of an entry, the value or a name of `key` in `fields`. */
 struct exempt_pattern {
     char text[260];

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { MOST_ENTRIES = 1 << 14 };
-
 static const char *const formats[] = {"FP8", "NVFP4", "W4A16_NVFP4", NULL};
 
 /* Is the format of an entry the one with 4 bits? */
@@ -64,10 +62,10 @@ bool mixed_read(const struct fields *config, struct model *model, struct error *
     if (!field_object(config, "quantized_layers", &layers.object, why)) {
         return false;
     }
-    size_t count = json_object_size(layers.object);
-    if (count == 0 || count > MOST_ENTRIES) {
+    size_t count = json_object_size(layers.object), most = EXEMPT_MOST_PAIRS / model->layer_count;
+    if (count == 0 || count > most) {
         field_error(config, "quantized_layers", why, "has %zu modules", count);
-        return error_expect(why, "the format of each quantised module, from 1 to %d", MOST_ENTRIES);
+        return error_expect(why, "the format of each quantised module, from 1 to %zu", most);
     }
     model->weights = DTYPE_FP8;
     model->narrow = DTYPE_NVFP4;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "model/module.h"
+#include "model/read/mixed.h"
 #include "unit/fixture/config_text.h"
 #include "unit/fixture/fault.h"
 
@@ -425,6 +426,25 @@ static void mixed_formats_are_those_of_each_module(void **state)
     model_release(&model);
 }
 
+/* Each entry is held against each layer, so more layers allow fewer. */
+static void mixed_formats_are_no_more_than_can_be_matched(void **state)
+{
+    (void)state;
+    json_t *all = json_object(), *config = json_pack("{s:o}", "quantized_layers", all);
+    const struct fields fields = {config, "c.json", "quantization_config"};
+    struct model model = {.layer_count = 1024};
+    struct error why;
+    for (int i = 0; i < 1025; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "model.layers.%d.mlp.up_proj", i);
+        json_object_set_new(all, name, json_pack("{s:s}", "quant_algo", "FP8"));
+    }
+    assert_false(mixed_read(&fields, &model, &why));
+    assert_non_null(strstr(why.found, "has 1025 modules"));
+    assert_non_null(strstr(why.expected, "from 1 to 1024"));
+    json_decref(config);
+}
+
 static void patterns_of_many_stars_end_soon(void **state)
 {
     (void)state;
@@ -595,6 +615,7 @@ int main(void)
         cmocka_unit_test(quantisation_methods_say_type_and_head),
         cmocka_unit_test(exemptions_match_whole_components),
         cmocka_unit_test(mixed_formats_are_those_of_each_module),
+        cmocka_unit_test(mixed_formats_are_no_more_than_can_be_matched),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
         cmocka_unit_test(a_quantisation_that_is_not_read_is_refused),
