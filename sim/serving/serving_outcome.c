@@ -5,6 +5,7 @@
 #include "base/name.h"
 #include "model/parallel.h"
 #include "run/price.h"
+#include "serve/requests/arrivals.h"
 #include "serve/requests/synthetic.h"
 #include "serving/backlog.h"
 #include "serving/host_worth.h"
@@ -58,6 +59,8 @@ static void note_unheard(const struct point *point, struct result *result)
     } of_clock[] = {
         {workload->rate > 0, "rate"},
         {workload->clients > 0, "clients"},
+        {workload->arrivals != ARRIVALS_RANDOM, "arrivals"},
+        {workload->warm > 0, "warm_requests"},
         {workload->time_scale != 1, "time_scale"},
         {workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0, "slo"},
     };
@@ -96,9 +99,9 @@ static void note_even(const struct workload *workload, struct result *result)
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             const struct prefix_bound *bound, struct result *result)
 {
-    uint64_t prompt = 0, known = 0;
+    uint64_t prompt = 0, known = 0, warm = point->workload.timed ? point->workload.warm : 0;
     for (size_t i = 0; i < requests->count; i++) {
-        prompt += requests->all[i].prompt;
+        prompt += i >= warm ? requests->all[i].prompt : 0;
         known += requests->all[i].chunks > 0;
     }
     result_integer(result, COLUMN_REQUESTS, (int64_t)requests->count);

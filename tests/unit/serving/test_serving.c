@@ -96,12 +96,29 @@ static void gpus_that_share_weights_have_more_room(void **state)
     result_release(&one);
 }
 
+/* Requests that warm the cache count in no figure: the tokens of all others add up. */
+static void tokens_of_prompts_add_up_without_those_that_warm(void **state)
+{
+    struct result all, some;
+    (void)state;
+    serve("model=llama-3-8b", "tensor_parallel=1", "replicas=1", &all);
+    serve("model=llama-3-8b", "warm_requests=10", "replicas=1", &some);
+    const struct cell *cells = some.cells;
+    assert_true(cells[COLUMN_PROMPT_TOKENS].integer < all.cells[COLUMN_PROMPT_TOKENS].integer);
+    assert_int_equal(cells[COLUMN_PROMPT_TOKENS].integer,
+                     cells[COLUMN_HIT_TOKENS_GPU].integer + cells[COLUMN_HIT_TOKENS_HOST].integer +
+                         cells[COLUMN_RECOMPUTE_TOKENS].integer);
+    result_release(&all);
+    result_release(&some);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_share_requests_and_draw_their_own_arrivals),
         cmocka_unit_test(ranks_of_a_dense_model_serve_as_replicas),
         cmocka_unit_test(gpus_that_share_weights_have_more_room),
+        cmocka_unit_test(tokens_of_prompts_add_up_without_those_that_warm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
