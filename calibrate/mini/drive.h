@@ -1,11 +1,11 @@
-/* KV of a miniature on a drive: a scratch file (disk/scratch.h) that holds all layers' rows, a block
- * of DRIVE_BLOCK tokens of a head after the other, its keys and then its values, each block from a
- * page on.
+/* KV of a miniature on a drive: a scratch file (disk/scratch.h) that holds all layers' rows, one
+ * block of MINIATURE_DISK_BLOCK tokens of a head after the other. A block has its keys and then its
+ * values, and begins a page.
  *
  *     layer 0: head 0: | keys 0-7 | values 0-7 | keys 8-15 | ...
  *
- * A layer is read whole in pieces of DISK_PIECE. A fetch reads each block of which a row is missed, once, past the page cache, DRIVE_DEPTH at a
- * time, as decode/cost/disk_reads.h predicts.
+ * A layer is read whole in pieces of DISK_PIECE. A fetch reads each block of which a row is missed
+ * once, past the page cache, READS_DEPTH at a time, as decode/cost/disk_reads.h predicts.
  */
 #ifndef CALIBRATE_MINI_DRIVE_H
 #define CALIBRATE_MINI_DRIVE_H

@@ -1,8 +1,8 @@
 /* Runs miniatures, and writes their times.
  *
- * SPEC is one JSON object: `trace` (a file), `disk` (a folder, or ""), `gpu` (false: the host), the fields of struct
- * miniature, and `seconds`, the time for samples; 0: only say whether it can run. The output is one
- * JSON object a line, each with median, p10, p90 and samples:
+ * SPEC is one JSON object: `trace` (a file), `disk` (a folder, or ""), `gpu` (false: the host), the
+ * fields of struct miniature, and `seconds`, the time for samples; 0: only say whether it can run.
+ * The output is one JSON object a line, each with median, p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   the host's speed at that time, measured as by calibrate
  *   {"stand_in": "copies_rows"}           bytes/s of threads that stand for a part of the machine

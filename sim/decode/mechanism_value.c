@@ -147,16 +147,10 @@ static void mechanism_value_write(const struct mechanism_key *key, const struct 
 char *mechanism_text(const struct mechanism_key *key, const struct mechanisms *of,
                      struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out != NULL) {
-        mechanism_value_write(key, of, out);
+    struct text_file file;
+    bool good = text_open(&file, why);
+    if (good) {
+        mechanism_value_write(key, of, file.out);
     }
-    if (out == NULL || fclose(out) != 0) {
-        error_set(why, NULL, 0, "out of memory: no room for a mechanism");
-        free(text);
-        return NULL;
-    }
-    return text;
+    return text_close(&file, good, why);
 }

@@ -22,8 +22,8 @@
  * layers.
  *
  * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
- * chance, of which some are popular (parallel.c), and no GPU waits for another but in the exchanges: in those
- * for the fullest group of experts.
+ * chance, some experts are popular (parallel.c), and no GPU waits for another but in the exchanges:
+ * there for the fullest group of experts.
  */
 #ifndef MODEL_PARALLEL_H
 #define MODEL_PARALLEL_H

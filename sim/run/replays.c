@@ -9,8 +9,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of a course: groups. Of one group: plans; cache sizes of all policies, because most need one cache for each; and
- * rows (sizes × steps) of a head, which are kept until its layer is done. */
+/* Limits of a course: groups. Limits of a group: plans; cache sizes of all policies, because most
+ * need one cache for each; and rows (sizes × steps) of a head, which are kept until its layer is
+ * done. */
 enum { MOST_GROUPS = 8, MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
 struct family {

@@ -17,7 +17,8 @@ static bool is_older(const struct workload *workload)
 }
 
 /* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
- * memory and limits, of a version that is known (none is of TensorRT-LLM), no other server behind the router. */
+ * memory and limits, of a version that is known, and no other server behind the router. No figure
+ * is of TensorRT-LLM. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+static_assert((int)REPLAY_MOST_SETS <= (int)AHEAD_MOST, "a reader for each set");
+
 void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
                    uint32_t *source_head, uint32_t *shift)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 struct kept_demand {
-    struct demand demand; /* its arrays, while more are kept, are these: */
-    size_t first,
-        query; /* units[first, first + length), and its queries, one head after the other */
+    struct demand demand; /* without its arrays, which may still move */
+    size_t first;         /* they are units[first, first + length) and mass[...], */
     uint32_t length;
+    size_t query; /* and queries[query ...], one head after the other */
 };
 
 bool replay_union_init(struct replay_union *all, const struct replay_job *job, struct error *why)

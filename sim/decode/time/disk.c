@@ -27,12 +27,19 @@ bool disk_put_read(struct pipe *pipe, double bytes, double block, engine_task_id
     return work_put(pipe, &work, out, why);
 }
 
-bool disk_put_write(struct pipe *pipe, double bytes, engine_task_id after, struct error *why)
+static bool put_write(struct pipe *pipe, double bytes, engine_task_id after, struct error *why)
 {
     struct work work = disk_work(pipe, WAY_DISK_OUT, bytes);
     work.rate = disk_write_rate(pipe->setup, fmin(bytes, DISK_PIECE), &work.rate_trust) / 1e9;
     work_wait_for(&work, after);
     return work_put(pipe, &work, NULL, why);
+}
+
+bool disk_put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why)
+{
+    double disk = bytes * pipe->mechanisms->disk_kv;
+    return work_put_copy_out(pipe, bytes, left, why) &&
+           (disk == 0 || put_write(pipe, disk, *left, why));
 }
 
 /* Bytes read for the misses of a layer, over the cohorts. */

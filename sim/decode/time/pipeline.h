@@ -18,8 +18,8 @@
  *   main     |pre|retr|         |est|                     |hits|attend|       |admit|post|
  *   side                                                  |misses|
  *
- * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways, a drive each way. The same setup, plan and
- * ledger give the same nanoseconds on any machine.
+ * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways, a drive each way. The
+ * same setup, plan and ledger give the same nanoseconds on any machine.
  */
 #ifndef DECODE_TIME_PIPELINE_H
 #define DECODE_TIME_PIPELINE_H

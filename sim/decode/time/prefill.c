@@ -158,14 +158,6 @@ static bool prefill_put_exchanges(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COLLECTIVE, sum, kernels, ENGINE_NONE, NULL, why);
 }
 
-/* Copy KV to the host, and write the disk's share of it. */
-static bool put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why)
-{
-    double disk = bytes * pipe->mechanisms->disk_kv;
-    return work_put_copy_out(pipe, bytes, left, why) &&
-           (disk == 0 || disk_put_write(pipe, disk, *left, why));
-}
-
 /* K and V exist, and start to leave, after the operators before attention. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
@@ -179,7 +171,7 @@ static bool put_pass(struct pipe *pipe, struct error *why)
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
-           (bytes == 0 || put_leaving(pipe, bytes, &left, why)) &&
+           (bytes == 0 || disk_put_leaving(pipe, bytes, &left, why)) &&
            put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
            prefill_put_attention(pipe, why) && put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
            prefill_put_exchanges(pipe, why);

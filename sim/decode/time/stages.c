@@ -216,10 +216,8 @@ static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
         bytes +=
             stages_leaving_bytes(pipe, i, layer) * heads * cohorts[i] * setup_queries(pipe->setup);
     }
-    double disk = bytes * pipe->mechanisms->disk_kv;
     engine_task_id left;
-    return bytes == 0 || (work_put_copy_out(pipe, bytes, &left, why) &&
-                          (disk == 0 || disk_put_write(pipe, disk, left, why)));
+    return bytes == 0 || disk_put_leaving(pipe, bytes, &left, why);
 }
 
 /* The launch thread waits for all kernels, copies, reads and writes that it started. */

@@ -15,8 +15,9 @@ struct generator_frame {
     struct trace_frame *frame;
 };
 
-/* Make `count` frames (at most GENERATOR_MOST_FRAMES) of one place, of traces of one stream (generator_stream()), or only their
- * queries. Fails if `stop` is raised before they are done (NULL: never). */
+/* Make `count` frames (at most GENERATOR_MOST_FRAMES) of one place, or only their queries. Their
+ * traces are of one stream (generator_stream()). Fails if `stop` is raised before they are done
+ * (NULL: never). */
 bool generator_read(const struct trace_generator *generator, const struct generator_frame *frames,
                     uint32_t count, bool with_rows, const struct stop_flag *stop,
                     struct error *why);

@@ -303,22 +303,22 @@ static uint64_t generate_hash_header(const struct trace_header *header, uint64_t
 static bool hash_rows(struct trace_generator *generator, const struct trace_profile *profile,
                       const struct trace_header *header, struct error *why)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL) {
-        return error_set(why, NULL, 0, "out of memory");
-    }
-    trace_profile_write_exact(profile, memory);
-    bool ok = fclose(memory) == 0;
+    struct text_file file;
     struct trace_header kept_by_none = *header;
-    kept_by_none.keep = 0;
-    if (ok) {
-        generator->hash = XXH64(text, size, generate_hash_header(header, generator->seed));
-        generator->stream = XXH64(text, size, generate_hash_header(&kept_by_none, generator->seed));
+    bool good = text_open(&file, why);
+    if (good) {
+        trace_profile_write_exact(profile, file.out);
     }
+    char *text = text_close(&file, good, why);
+    kept_by_none.keep = 0;
+    if (text == NULL) {
+        return false;
+    }
+    generator->hash = XXH64(text, file.size, generate_hash_header(header, generator->seed));
+    generator->stream =
+        XXH64(text, file.size, generate_hash_header(&kept_by_none, generator->seed));
     free(text);
-    return ok || error_set(why, NULL, 0, "out of memory");
+    return true;
 }
 
 static struct trace_generator *generator_create(const struct trace_profile *profile,
