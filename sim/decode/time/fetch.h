@@ -46,13 +46,14 @@ struct fetch_part {
     bool from_disk;
 };
 
-/* Put what attention in place loads of the current layer's misses: bytes over the link that it need
- * not wait for, but does not end before. `first` is its launch. ENGINE_NONE: it loads nothing. */
-bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *out,
-                     struct error *why);
-
 /* Put it; `out` may not be NULL. */
 bool fetch_put_transfer(struct pipe *pipe, const struct fetch_part *part, engine_task_id *out,
                         struct error *why);
+
+/* Put the bytes that attention in place loads of the current layer's misses. It need not wait for
+ * them, but does not end before them. `first` is its launch. `*out` is ENGINE_NONE if it loads
+ * nothing. */
+bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *out,
+                     struct error *why);
 
 #endif
