@@ -43,13 +43,14 @@ bool serving_tiers_shared(const struct point *point)
 
 /* ---- ways -------------------------------------------------------------------------------- */
 
-/* Bytes of a file or object, which each GPU has for itself. */
+/* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
 static double unit_bytes(const struct point *point)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     const struct model *model = &point->setup.model;
     uint64_t tokens = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    return (double)(tokens * serving_token_bytes(&point->setup)) / model_gpus(model);
+    uint32_t gpus = model->tensor_parallel * model->parallel.pipeline;
+    return (double)(tokens * serving_token_bytes(&point->setup)) / gpus;
 }
 
 /* The way between host memory and a tier below it, as one GPU of several has it. Servers use a pool

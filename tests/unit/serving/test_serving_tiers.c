@@ -89,6 +89,30 @@ static void ways_are_shared(void **state)
     point_release(&point);
 }
 
+/* A unit of 256 tokens of Llama-3-8B is a file of 32 MiB for a rank of one GPU, whatever the other
+ * rank has. At 16 MiB the drive reads 2 GB/s, at 32 MiB 4, of which each GPU gets half. */
+static void a_rank_has_files_of_its_own(void **state)
+{
+    (void)state;
+    const char *const overrides[] = {
+        "hardware={extends: a40, link: {extends: pcie4-x16, gpus_per_uplink: 1}, gpus: 2,"
+        " disk: {capacity: 4TB, write: 3GB/s, latency: 80us, read: {basis: published, source: none,"
+        " points: [[16MiB, 2GB/s], [32MiB, 4GB/s]]}}}",
+        "system=vllm-offload",
+        "model=llama-3-8b",
+        "data_parallel=2",
+        "mechanisms.prefix_disk=arrive",
+        "mechanisms.prefix_unit=256tok",
+        NULL};
+    struct point point = make_point(overrides);
+    struct serving_ways ways;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    assert_true(serving_ways_init(&ways, &point, 1, &trust, &why));
+    check_rate(&ways, flow_loaded(2), 2);
+    serving_ways_release(&ways);
+    point_release(&point);
+}
+
 /* What a disk evicts is read there and crosses to the pool: at the slower of 6 and 12 GB/s. */
 static void a_pool_takes_what_a_disk_evicts(void **state)
 {
@@ -141,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiers_follow_from_the_system),
         cmocka_unit_test(ways_are_shared),
+        cmocka_unit_test(a_rank_has_files_of_its_own),
         cmocka_unit_test(a_pool_takes_what_a_disk_evicts),
         cmocka_unit_test(room_is_said_or_the_machines),
         cmocka_unit_test(a_said_room_needs_no_capacity),
