@@ -51,17 +51,18 @@ static bool take_lists(const json_t *object, const struct csv_reader *in, struct
            take_list(object, "errors", false, in, out->count, &out->errors, why);
 }
 
-/* The entry of a list that is a number, 0 or more. */
-static bool take_number(const json_t *list, size_t place, const char *key,
+/* The entry of a list that is a number, 0 or more; of tokens, a whole one. */
+static bool take_number(const json_t *list, size_t place, const char *key, bool tokens,
                         const struct csv_reader *in, double *number, struct error *why)
 {
     const json_t *entry = json_array_get(list, place);
     *number = json_number_value(entry);
-    if (json_is_number(entry) && *number >= 0) {
+    if (json_is_number(entry) && *number >= 0 && (!tokens || *number == floor(*number))) {
         return true;
     }
-    error_set(why, in->path, 0, "'%s': entry %zu is no number, or negative", key, place + 1);
-    return error_expect(why, "0 or more");
+    error_set(why, in->path, 0, "'%s': entry %zu is no number%s, or negative", key, place + 1,
+              tokens ? " of tokens" : "");
+    return error_expect(why, tokens ? "a whole number, 0 or more" : "0 or more");
 }
 
 static int compare_sent(const void *a, const void *b)
@@ -78,7 +79,7 @@ static bool sort_requests(const struct benchmark *from, const struct csv_reader 
     for (size_t i = 0; i < from->count; i++) {
         sent[i] = (struct sent){NAN, i};
         if (from->starts != NULL &&
-            !take_number(from->starts, i, "start_times", in, &sent[i].at_s, why)) {
+            !take_number(from->starts, i, "start_times", false, in, &sent[i].at_s, why)) {
             return false;
         }
     }
@@ -100,8 +101,8 @@ static bool add_requests(const struct benchmark *from, const struct sent *sent,
     for (size_t i = 0; i < from->count && (limit == 0 || out->count < limit); i++) {
         double prompt, output;
         size_t place = sent[i].place;
-        if (!take_number(from->prompts, place, "input_lens", in, &prompt, why) ||
-            !take_number(from->outputs, place, "output_lens", in, &output, why)) {
+        if (!take_number(from->prompts, place, "input_lens", true, in, &prompt, why) ||
+            !take_number(from->outputs, place, "output_lens", true, in, &output, why)) {
             return false;
         }
         struct request_line line = {.arrival_s = sent[i].at_s};

@@ -200,6 +200,7 @@ static void a_benchmark_that_kept_requests_is_a_workload(void **state)
         "{\"input_lens\": [5, 6]}",
         "{\"input_lens\": []}",
         "{\"input_lens\": [5, \"x\"], \"output_lens\": [3, 1]}",
+        "{\"input_lens\": [5, 6.5], \"output_lens\": [3, 1]}",
         "{\"input_lens\": [5, 6], \"output_lens\": [3, -1]}",
         "{\"input_lens\": [5, 1e300], \"output_lens\": [3, 1]}",
         "{\"input_lens\": [5, 6], \"output_lens\": [0, 0]}",
