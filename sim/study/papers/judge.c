@@ -27,10 +27,8 @@ const char comparison_rank_class[] = "ranking";
 #define DENSE_TOLERANCE 0.10
 #define EXPERTS_TOLERANCE 0.15
 static const double tolerances[SYSTEM_CLASS_COUNT] = {
-    [CLASS_BANDWIDTH_BOUND] = 0.10,
-    [CLASS_GPU_MANAGED] = 0.10,
-    [CLASS_CPU_MANAGED] = 0.30,
-    [CLASS_DISK] = 0.30,
+    [CLASS_BANDWIDTH_BOUND] = 0.10, [CLASS_GPU_MANAGED] = 0.10,
+    [CLASS_CPU_MANAGED] = 0.30,     [CLASS_DISK] = 0.30,
     [CLASS_DRAFTS] = 0.10,
 };
 
