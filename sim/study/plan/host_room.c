@@ -28,7 +28,8 @@ uint64_t host_part(const struct point *point)
 {
     const struct setup *setup = &point->setup;
     uint64_t servers = point_servers(point);
-    uint64_t of_machine = host_sharers(setup, setup->model.tensor_parallel);
+    uint32_t gpus = setup->model.tensor_parallel * point_passes(point); /* of a server */
+    uint64_t of_machine = host_sharers(setup, gpus);
     return setup->host_memory > 0
                ? setup->host_memory
                : host_usable(setup) / (servers < of_machine ? servers : of_machine);
