@@ -66,7 +66,7 @@ enum server_engine_runner {
 };
 
 /* What torch.compile does when a server starts. Engines that measure their memory do so during its
- * work. Without CUDA graphs, the CPU launches each kernel of a step (serving/step_launch.h). */
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (serving/steps/step_launch.h). */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */

@@ -30,11 +30,11 @@ struct server_path {
     bool overlaps;           /* steps are scheduled while the one before runs */
     bool queued;             /* arrivals are when the scheduler had it: the next step has it, too */
     bool prompts_alone;      /* a step computes prompts or decodes, and prompts come first */
-    bool prompts_launched;   /* kernel by kernel: without CUDA graphs (serving/step_launch.h) */
-    bool one_call;           /* of attention, for prompts and decodes of a step */
-    bool reserves;           /* admission leaves room for outputs to come (serve/reserve.h) */
-    bool reserves_all;       /* for all of each, so that nothing is preempted */
-    bool whole_prompts;      /* a step computes all of a prompt, or nothing of it */
+    bool prompts_launched; /* kernel by kernel: without CUDA graphs (serving/steps/step_launch.h) */
+    bool one_call;         /* of attention, for prompts and decodes of a step */
+    bool reserves;         /* admission leaves room for outputs to come (serve/reserve.h) */
+    bool reserves_all;     /* for all of each, so that nothing is preempted */
+    bool whole_prompts;    /* a step computes all of a prompt, or nothing of it */
 };
 
 #endif

@@ -6,9 +6,9 @@
 #include "model/parallel.h"
 #include "serve/server_engine.h"
 #include "serving/serving_tiers.h"
-#include "serving/step_launch.h"
-#include "serving/step_products.h"
-#include "serving/step_prompts.h"
+#include "serving/steps/step_launch.h"
+#include "serving/steps/step_products.h"
+#include "serving/steps/step_prompts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@
 #define SERVING_STEP_COST_H
 
 #include "serve/server.h"
-#include "serving/decode_surface.h"
+#include "serving/steps/decode_surface.h"
 
 struct step_cost;
 

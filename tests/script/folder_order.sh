@@ -35,6 +35,7 @@ sim/store - engine model hardware trace policy decode serve
 sim/run - serve store
 sim/scenario - result store run
 sim/serving/pools - store run scenario
+sim/serving/steps - store
 sim/serving - store
 sim/study/sweep
 sim/study/whatif

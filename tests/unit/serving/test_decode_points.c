@@ -9,7 +9,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "serving/decode_points.h"
+#include "serving/steps/decode_points.h"
 
 #include <string.h>
 

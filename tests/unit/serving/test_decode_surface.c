@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "run/run.h"
-#include "serving/decode_surface.h"
+#include "serving/steps/decode_surface.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* A list suffices: a surface has tens of points, rarely hundreds. */
-#include "serving/decode_points.h"
+#include "serving/steps/decode_points.h"
 
 #include "base/array.h"
 #include "base/parallel.h"

@@ -14,8 +14,8 @@
  *     few; or clusters, which are rounded up), the sequences attend to all their tokens. Hits are
  *     then what the cache holds, and the trace is not needed.
  */
-#ifndef SERVING_DECODE_SURFACE_H
-#define SERVING_DECODE_SURFACE_H
+#ifndef SERVING_STEPS_DECODE_SURFACE_H
+#define SERVING_STEPS_DECODE_SURFACE_H
 
 #include "decode/time/pipeline.h"
 #include "run/context.h"

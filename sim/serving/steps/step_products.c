@@ -1,5 +1,5 @@
 /* Surfaces of a value by the rows of a pass; their second axis has one point. */
-#include "serving/step_products.h"
+#include "serving/steps/step_products.h"
 
 #include "base/array.h"
 #include "decode/cost/cost.h"

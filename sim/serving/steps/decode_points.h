@@ -5,8 +5,8 @@
  * A point is a pure function of the table's key and of its place, so it does not matter which
  * thread computes it. Points are computed one at a time: another thread may want the same one.
  */
-#ifndef SERVING_DECODE_POINTS_H
-#define SERVING_DECODE_POINTS_H
+#ifndef SERVING_STEPS_DECODE_POINTS_H
+#define SERVING_STEPS_DECODE_POINTS_H
 
 #include "hardware/profile.h"
 #include "run/shared.h"

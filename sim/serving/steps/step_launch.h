@@ -5,8 +5,8 @@
  * graphs up to 512 tokens, with attention between them; longer ones keep the GPU busy for longer
  * than their launches take.
  */
-#ifndef SERVING_STEP_LAUNCH_H
-#define SERVING_STEP_LAUNCH_H
+#ifndef SERVING_STEPS_STEP_LAUNCH_H
+#define SERVING_STEPS_STEP_LAUNCH_H
 
 #include "decode/setup.h"
 

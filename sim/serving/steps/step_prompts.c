@@ -1,4 +1,4 @@
-#include "serving/step_prompts.h"
+#include "serving/steps/step_prompts.h"
 
 #include "base/array.h"
 #include "decode/cost/cost.h"

@@ -1,5 +1,5 @@
 /* Points are (sequences, mean context). Between its bends, a step is linear along both. */
-#include "serving/decode_surface.h"
+#include "serving/steps/decode_surface.h"
 
 #include "base/array.h"
 #include "decode/replay/replay.h"
@@ -8,7 +8,7 @@
 #include "run/run.h"
 #include "scenario/identity.h"
 #include "serve/surface.h"
-#include "serving/decode_points.h"
+#include "serving/steps/decode_points.h"
 
 #include <assert.h>
 #include <math.h>

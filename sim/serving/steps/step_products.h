@@ -5,8 +5,8 @@
  * rows determine, and what the rows of all ranks add. The time is the sum of these, because no
  * operator depends on both.
  */
-#ifndef SERVING_STEP_PRODUCTS_H
-#define SERVING_STEP_PRODUCTS_H
+#ifndef SERVING_STEPS_STEP_PRODUCTS_H
+#define SERVING_STEPS_STEP_PRODUCTS_H
 
 #include "hardware/profile.h"
 #include "model/model.h"

@@ -1,4 +1,4 @@
-#include "serving/step_launch.h"
+#include "serving/steps/step_launch.h"
 
 #include "decode/cost/cost.h"
 #include "model/operator.h"

@@ -4,13 +4,13 @@
  * that attends to prompts and decodes in one call (server_path.h) takes, on a GPU with such a
  * kernel, longer for its decodes as well: what that call takes beyond decodes alone is added.
  */
-#ifndef SERVING_STEP_PROMPTS_H
-#define SERVING_STEP_PROMPTS_H
+#ifndef SERVING_STEPS_STEP_PROMPTS_H
+#define SERVING_STEPS_STEP_PROMPTS_H
 
 #include "decode/setup.h"
 #include "serve/server.h"
 #include "serve/server_path.h"
-#include "serving/step_products.h"
+#include "serving/steps/step_products.h"
 
 struct step_prompts;
 
