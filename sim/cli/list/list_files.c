@@ -41,7 +41,7 @@ static bool add_names(struct frame *frame, const char *folder, const char *suffi
 
 static const struct frame_column system_columns[] = {
     {.title = "system"},
-    {.title = "available"},
+    {.title = "runs in"},
     {.title = "lossless"},
     {.title = "good for"},
     {.title = "what it is", .wrap = true},
