@@ -67,6 +67,8 @@ foot_lines(text) = strlen(text) <= FOOT ? 1 : 1 + foot_lines(text[cut(text) + 1:
 foot_height(text) = 24 * (foot_lines(text) - 1)
 foot_place(text, height) = (14.0 + foot_height(text)) / height
 
+# A vertical range, `using x:low:(0):(high - low)`. gnuplot's yerrorbars have a hole in the middle, where nothing is marked.
+WHISKER = "with vectors heads nofilled size screen 0.005,90 lw 1"
 set border 3 lc rgb GREY
 set tics nomirror tc rgb "black"
 set grid lc rgb 0xdddddd lw 0.7 lt 1

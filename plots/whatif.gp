@@ -69,8 +69,8 @@ eval panel(height - 45, hits ? middle + 30 : below_panels)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
 span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
-plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):(span(i, "rate", $4 / 2 + $5 / 2)):(span(i, "rate", $4)):(span(i, "rate", $5)) \
-        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):4:(0):($5 - $4) \
+        @WHISKER lc rgb color(i) notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
@@ -100,8 +100,8 @@ if (hits) {
         }
     }
     eval panel(middle, below_panels)
-    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(span(i, "hit", $4 / 2 + $5 / 2)):(span(i, "hit", $4)):(span(i, "hit", $5)) \
-        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):4:(0):($5 - $4) \
+        @WHISKER lc rgb color(i) notitle, \
         for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
         with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) notitle
 }
