@@ -48,6 +48,8 @@ slight(i) = lines > 4 ? 1.6 : 1.6 + 0.5 * below(i)
 legend_columns(longest) = longest > 80 ? 1 : floor(780.0 / (55 + 8.8 * longest))
 legend_rows(lines) = ceil(real(lines) / legend_columns(longest))
 legend_height(lines) = 22 * legend_rows(lines) + 14
+# Names that would take more than a third of the width stand below the plot, others beside it.
+LONG = 26
 legend_x(i) = 0.02 + (int(i) - 1) / int(legend_rows(lines)) / real(legend_columns(longest)) * 0.975
 legend_y(i, bottom) = (bottom + 22 * (legend_rows(lines) - (int(i) - 1) % int(legend_rows(lines))) - 11) / real(height)
 legend_entry(i, bottom) = sprintf("set arrow %d from screen %f, screen %f to screen %f, screen %f nohead lc rgb color(%d) " \
