@@ -17,7 +17,8 @@ base(step) AS (
 )
 SELECT 'ablation' AS kind, 0 AS y, 0 AS a, 0 AS b, 0 AS c, ablation AS text, '' AS name FROM drawn
 UNION ALL SELECT 'title', 0, 0, 0, 0,
-       drawn.system || ' against ' || base || COALESCE(': ' || model || ' on ' || CASE WHEN gpus > 1 THEN gpus || ' x ' ELSE '' END || hardware || ', ' || context || ' tokens, batch ' || batch, ''), ''
+       drawn.system || ' against ' || base || COALESCE(': ' || model || ' on ' || CASE WHEN gpus > 1 THEN gpus || ' x ' ELSE '' END || hardware || ', ' || context || ' tokens, batch ' || batch, '')
+         || COALESCE((SELECT ', ' || group_concat(text, ', ') FROM unlike WHERE id = ablation AND key NOT IN ('model', 'hardware', 'context', 'batch')), ''), ''
        FROM drawn
 UNION ALL SELECT 'source', 0, 0, 0, 0,
        'a step of ' || base || ': ' || COALESCE(base.step, 'no time') || COALESCE('; hit ratios: ' || trace_source, ''), '' FROM drawn, base

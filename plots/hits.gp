@@ -56,8 +56,8 @@ if (bars) {
     set yrange [10 * floor(least / 10):100]
     set xlabel axis eq "budget" ? "HBM for the cache (GiB)" : "context (K tokens)" offset 0, 0.4
     if (axis eq "budget") { set xrange [0:*] } else { set logscale x 2 }
-    plot for [i = 1:lines * ranges] rows using (is("range") && $2 == i ? $3 : NaN):($4 / 2 + $5 / 2):4:5 \
-        with yerrorbars lc rgb color(i) lw 1 pt 0, \
+    plot for [i = 1:lines * ranges] rows using (is("range") && $2 == i ? $3 : NaN):4:(0):($5 - $4) \
+        @WHISKER lc rgb color(i), \
         for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
         with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i)
 }

@@ -14,17 +14,21 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
-height = 440 + foot_height(source)
+under = (lines > 1 && longest > LONG ? legend_height(lines) : 0) + foot_height(source)
+height = 440 + under
 eval start(WIDTH, height)
 set output picture
 
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 broken(source) at screen 0.015, screen foot_place(source, height) left tc rgb GREY
 set tmargin at screen 1 - 45.0 / height
-set bmargin at screen (90.0 + foot_height(source)) / height
+set bmargin at screen (90.0 + under) / height
 set lmargin 9
-set rmargin lines == 1 ? 3 : longest + 6
-if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
+set rmargin lines == 1 || longest > LONG ? 3 : longest + 6
+set key outside right center Left reverse samplen 2 spacing 1.15
+if (lines == 1 || longest > LONG) { unset key }
+# The lines here have no marks.
+if (lines > 1 && longest > LONG) { do for [i = 1:lines] { eval legend_entry(i, 36 + foot_height(source)); unset label 100 + i } }
 set xlabel "steps since the prompt" offset 0, 0.4
 set ylabel "attention mass attended to (%)" offset 0.5, 0
 set xrange [first - 1:last + 1]

@@ -82,8 +82,8 @@ set ylabel "tokens a second, all sequences" offset 0.5, 0
 eval panel(height - 68, masses ? under + 75 : 90)
 plot for [i = 1:lines * ranges] rows using (span(i, "step", $3 / 2 + $4 / 2)):(span(i, "step", $5)):(span(i, "step", $3)):(span(i, "step", $4)) \
         with xerrorbars lc rgb paints[i] lw 1 pt 0 notitle, \
-    for [i = 1:lines * ranges] rows using (span(i, "rate", $5)):(span(i, "rate", $3 / 2 + $4 / 2)):(span(i, "rate", $3)):(span(i, "rate", $4)) \
-        with yerrorbars lc rgb paints[i] lw 1 pt 0 notitle, \
+    for [i = 1:lines * ranges] rows using (span(i, "rate", $5)):3:(0):($4 - $3) \
+        @WHISKER lc rgb paints[i] notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) ne "front" ? $3 : NaN):4 \
         with points lc rgb (0xa0000000 + paints[i]) pt filled(i) - 1 ps 0.7 notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "front" ? $3 : NaN):4:(0.5 + 1.5 * $5 / hbm) \
@@ -102,8 +102,8 @@ if (masses) {
     set xlabel where offset 0, 0.4
     if (across) { eval "set xtics (".log_ticks(0.9 * short, 1.1 * long).")" }
     eval panel(under + 60, 90)
-    plot for [i = 1:lines * ranges] rows using (span(i, "mass", $5)):(span(i, "mass", $3 / 2 + $4 / 2)):(span(i, "mass", $3)):(span(i, "mass", $4)) \
-            with yerrorbars lc rgb paints[i] lw 1 pt 0 notitle, \
+    plot for [i = 1:lines * ranges] rows using (span(i, "mass", $5)):3:(0):($4 - $3) \
+            @WHISKER lc rgb paints[i] notitle, \
         for [i = 1:lines] rows using (is("mass") && $2 == i && strcol(7) ne "front" ? $3 : NaN):4 \
             with points lc rgb (0xa0000000 + paints[i]) pt filled(i) - 1 ps 0.7 notitle, \
         for [i = 1:lines] rows using (is("mass") && $2 == i && strcol(7) eq "front" ? $3 : NaN):4:(0.5 + 1.5 * $5 / hbm) \

@@ -8,6 +8,7 @@
 ),
 kept(id) AS (
   SELECT id FROM keyed JOIN only USING (key, value)
+  WHERE value = list OR (key, list) NOT IN (SELECT key, value FROM keyed)
   GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 drawn AS (SELECT * FROM curves WHERE NOT EXISTS (SELECT 1 FROM only) OR curve IN kept),

@@ -1,11 +1,14 @@
 -- The cost of reuse: the share of wanted KV that need not be fetched again, against the attention mass that is attended
 -- to. A line is a system; along it the threshold eta varies.
 , eta(id, value) AS (
-  SELECT id, CAST(value AS REAL) FROM leaf WHERE path = '$.mechanisms.policy.eta'
+  SELECT id, CAST(json_extract(scenario, '$.mechanisms.policy.eta') AS REAL) FROM ok
+  WHERE json_valid(scenario) AND json_extract(scenario, '$.mechanisms.policy.eta') IS NOT NULL
 ),
+-- The name of a policy without its eta.
 variant(id, text) AS (
   SELECT id, group_concat(text, ', ')
-  FROM (SELECT * FROM word WHERE path <> '$.mechanisms.policy.eta' ORDER BY id, path) GROUP BY id
+  FROM (SELECT id, replace(text, printf(', eta %.15g', eta.value), '') AS text
+        FROM word LEFT JOIN eta USING (id) WHERE path <> '$.mechanisms.policy.eta' ORDER BY id, path) GROUP BY id
 ),
 point AS (
   SELECT ok.id, 100 * hit_ratio AS hit, 100 * mass_recall AS mass, eta.value AS eta,

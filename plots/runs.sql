@@ -13,16 +13,30 @@
          CAST(tree.atom AS TEXT)
   FROM candidate, json_tree(CASE WHEN json_valid(candidate.scenario) THEN candidate.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL
+  UNION SELECT candidate.id, 'mechanisms.policy', policy_words(json_extract(scenario, '$.mechanisms.policy'))
+  FROM candidate WHERE json_valid(scenario) AND policy_words(json_extract(scenario, '$.mechanisms.policy')) IS NOT NULL
 ),
 kept(id) AS (
   SELECT id FROM keyed JOIN only USING (key, value)
+  WHERE value = list OR (key, list) NOT IN (SELECT key, value FROM keyed)
   GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 ok AS (SELECT * FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
+-- A policy is one key, whose value is the name that tables give it, if runs of a system differ in the policy's name or in
+-- which parameters they set. If they differ only in the value of a parameter, as along eta, that is the key.
+policed(id, system, policy, shape) AS (
+  SELECT id, system, policy, COALESCE(
+    (SELECT group_concat(CASE key WHEN 'name' THEN atom ELSE key END) FROM json_each(CASE policy GLOB '{*' WHEN 1 THEN policy END)), policy)
+  FROM (SELECT id, system, json_extract(scenario, '$.mechanisms.policy') AS policy FROM ok WHERE json_valid(scenario))
+),
+one_policy(yes) AS (SELECT EXISTS (SELECT 1 FROM policed GROUP BY system HAVING COUNT(DISTINCT shape) > 1)),
 leaf(id, system, path, key, value) AS (
   SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
-  FROM ok, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
-  WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system'
+  FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+  WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
+  UNION ALL
+  SELECT id, system, '$.mechanisms.policy', 'policy', COALESCE(policy_words(policy), policy)
+  FROM policed, one_policy WHERE yes AND policy IS NOT NULL
 ),
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (
@@ -87,7 +101,6 @@ word(id, path, text) AS (
       WHEN key IN ('model', 'hardware', 'extends', 'trace', 'gpu', 'link', 'host') THEN value
       WHEN path = '$.context' AND value % 1024 = 0 THEN (value / 1024) || 'K tokens'
       WHEN path = '$.context' THEN value || ' tokens'
-      WHEN path = '$.mechanisms.policy.name' THEN 'policy ' || spelled.text
       ELSE key || ' ' || spelled.text
     END
   FROM leaf JOIN spelled USING (path, value)

@@ -48,6 +48,8 @@ slight(i) = lines > 4 ? 1.6 : 1.6 + 0.5 * below(i)
 legend_columns(longest) = longest > 80 ? 1 : floor(780.0 / (55 + 8.8 * longest))
 legend_rows(lines) = ceil(real(lines) / legend_columns(longest))
 legend_height(lines) = 22 * legend_rows(lines) + 14
+# Names that would take more than a third of the width stand below the plot, others beside it.
+LONG = 26
 legend_x(i) = 0.02 + (int(i) - 1) / int(legend_rows(lines)) / real(legend_columns(longest)) * 0.975
 legend_y(i, bottom) = (bottom + 22 * (legend_rows(lines) - (int(i) - 1) % int(legend_rows(lines))) - 11) / real(height)
 legend_entry(i, bottom) = sprintf("set arrow %d from screen %f, screen %f to screen %f, screen %f nohead lc rgb color(%d) " \
@@ -67,6 +69,8 @@ foot_lines(text) = strlen(text) <= FOOT ? 1 : 1 + foot_lines(text[cut(text) + 1:
 foot_height(text) = 24 * (foot_lines(text) - 1)
 foot_place(text, height) = (14.0 + foot_height(text)) / height
 
+# A vertical range, `using x:low:(0):(high - low)`. gnuplot's yerrorbars have a hole in the middle, where nothing is marked.
+WHISKER = "with vectors heads nofilled size screen 0.005,90 lw 1"
 set border 3 lc rgb GREY
 set tics nomirror tc rgb "black"
 set grid lc rgb 0xdddddd lw 0.7 lt 1

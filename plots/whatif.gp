@@ -31,20 +31,21 @@ stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 foot = source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
     (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "").(ranges ? "; bars: range over families" : "")
-height = (hits ? 620 : 420) + foot_height(foot)
+under = (lines > 1 && longest > LONG ? legend_height(lines) : 0) + foot_height(foot)
+height = (hits ? 620 : 420) + under
 eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
 set lmargin 9
-set rmargin lines == 1 ? 3 : longest + 6
+set rmargin lines == 1 || longest > LONG ? 3 : longest + 6
 set multiplot
 
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
 panel(top, bottom) = sprintf("set tmargin at screen %f; set bmargin at screen %f", \
     1.0 * top / height, 1.0 * bottom / height)
-below_panels = 90 + foot_height(foot)
-middle = (height + foot_height(foot)) / 2
+below_panels = 90 + under
+middle = (height + under) / 2
 where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "requests a second that arrive" : axis.(numbers && unit ne "" ? " (".unit.")" : "")
 
 # An axis of equal ratios has a logarithmic scale; a budget has a linear one, because each byte costs the same.
@@ -61,7 +62,9 @@ if (!numbers) {
     eval "set xtics (".(hits ? bare : ticks).")"
 }
 
-if (lines == 1) { unset key } else { set key outside right center Left reverse samplen 2 spacing 1.15 }
+set key outside right center Left reverse samplen 2 spacing 1.15
+if (lines == 1 || longest > LONG) { unset key }
+if (lines > 1 && longest > LONG) { do for [i = 1:lines] { eval legend_entry(i, 36 + foot_height(foot)) } }
 set ylabel figure offset 0.5, 0
 if (served && axis eq "rate") { set yrange [0:1.2 * peak] } else { set yrange [0:*] }
 if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set yrange [*:*] }
@@ -69,17 +72,17 @@ eval panel(height - 45, hits ? middle + 30 : below_panels)
 if (hits && numbers) { set format x "" } else { if (numbers) { set format x plain } }
 if (!hits) { set xlabel where offset 0, 0.4 }
 span(i, name, x) = is("range") && column(2) == i && strcol(7) eq name ? x : NaN
-plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):(span(i, "rate", $4 / 2 + $5 / 2)):(span(i, "rate", $4)):(span(i, "rate", $5)) \
-        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):4:(0):($5 - $4) \
+        @WHISKER lc rgb color(i) notitle, \
     for [i = 1:lines] rows using (is("point") && $2 == i ? $3 : NaN):4 \
-        with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
+        with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
         with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle, \
     (served && axis eq "rate" ? x : NaN) with lines lc rgb GREY lw 1 dt 2 notitle
 
 if (hits) {
-    unset label 1
-    unset label 2
+    unset label
+    unset arrow
     unset key
     set xlabel where offset 0, 0.4
     if (ratios) { eval "set xtics (".(few ? places : log_ticks(0.9 * least, 1.1 * most)).")" }
@@ -100,9 +103,9 @@ if (hits) {
         }
     }
     eval panel(middle, below_panels)
-    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(span(i, "hit", $4 / 2 + $5 / 2)):(span(i, "hit", $4)):(span(i, "hit", $5)) \
-        with yerrorbars lc rgb color(i) lw 1 pt 0 notitle, \
+    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):4:(0):($5 - $4) \
+        @WHISKER lc rgb color(i) notitle, \
         for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
-        with linespoints lc rgb color(i) lw slight(i) pt point(i) ps 0.5 * slight(i) notitle
+        with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i) notitle
 }
 unset multiplot

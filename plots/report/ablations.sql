@@ -1,6 +1,6 @@
 -- What each mechanism saves, alone and added last, and all of them together. If it is switched with many others, only
 -- their number is shown: the next table has their names.
-SELECT system || ' against ' || base AS "ablation",
+SELECT system || ' against ' || base || COALESCE((SELECT ', ' || group_concat(text, ', ') FROM unlike WHERE id = ablation), '') AS "ablation",
        CASE kind WHEN 'base' THEN 'nothing of it' WHEN 'whole' THEN 'all of it' WHEN 'alone' THEN 'alone' ELSE 'left out' END AS "what",
        mechanism AS "mechanism",
        CASE WHEN others LIKE '%,%,%,%' THEN (1 + length(others) - length(replace(others, ',', ''))) || ' others' ELSE others END AS "with",

@@ -9,6 +9,6 @@ counted AS (
   SELECT *, row_number() OVER (PARTITION BY path ORDER BY first_at, text) AS place FROM value
 )
 SELECT key AS "key", COUNT(*) AS "values",
-       group_concat(text, ', ') FILTER (WHERE place <= 12)
+       group_concat(text, CASE path WHEN '$.mechanisms.policy' THEN '; ' ELSE ', ' END) FILTER (WHERE place <= 12)
          || CASE WHEN COUNT(*) > 12 THEN ' and ' || (COUNT(*) - 12) || ' more' ELSE '' END AS "which"
 FROM (SELECT * FROM counted ORDER BY path, place) GROUP BY path ORDER BY path;

@@ -1,11 +1,13 @@
 #include "store/functions.h"
 
+#include "base/array.h"
 #include "base/units.h"
 #include "result/range.h"
 #include "result/tie.h"
 #include "store/database.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- quantity, magnitude ---- */
@@ -102,6 +104,37 @@ static void tied_answer(sqlite3_context *context, int count, sqlite3_value **val
     if (tie != TIE_NONE) {
         sqlite3_result_text(context, tie_reason(tie), -1, SQLITE_STATIC);
     }
+}
+
+/* ---- those of a caller ---- */
+
+struct text_function {
+    store_text answer;
+};
+
+static void text_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct text_function *function = sqlite3_user_data(context);
+    const char *value = (const char *)sqlite3_value_text(values[0]);
+    char text[256] = "";
+    (void)count;
+    if (value != NULL && function->answer(value, text, sizeof text)) {
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    }
+}
+
+bool store_add_function(struct store *store, const char *name, store_text answer, struct error *why)
+{
+    struct text_function *function = array_zeroed(1, sizeof *function, why);
+    if (function == NULL) {
+        return false;
+    }
+    function->answer = answer;
+    /* SQLite frees the function, even if it refuses it. */
+    int code =
+        sqlite3_create_function_v2(store->database, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                   function, text_answer, NULL, NULL, free);
+    return code == SQLITE_OK || database_error(store, why);
 }
 
 /* ---- all ---- */

@@ -129,4 +129,6 @@ for file in "$examples"/*; do
     [[ " ${drawn[*]} " == *" $name "* ]] || echo "$file: no command draws it"
 done >"$scratch/difference"
 report 'plots/examples' 'each picture has a command'
+grep -l "<use [^>]*color='#FFFFFF'" "$examples"/*.svg >"$scratch/difference" || true
+report 'plots/examples' 'no error bar has a white hole'
 exit $failed

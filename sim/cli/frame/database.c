@@ -1,11 +1,14 @@
 #include "cli/frame/database.h"
 
+#include "base/node.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/frame/question.h"
+#include "policy/plugin.h"
 #include "store/store_program.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 bool database_open(const struct arguments *arguments, struct store **out, struct error *why)
 {
@@ -15,6 +18,25 @@ bool database_open(const struct arguments *arguments, struct store **out, struct
         store_watch(*out, question_stop());
     }
     return path == NULL || *out != NULL;
+}
+
+/* Write the policy of a stored scenario as tables name it. A database loads no plug-in: it may come
+ * from anyone. */
+static bool database_policy_words(const char *value, char *text, size_t size)
+{
+    struct error unseen;
+    struct node *node = node_parse(value, strlen(value), "", &unseen);
+    const struct node *named =
+        node != NULL && node->kind == NODE_MAP ? node_get(node, "name") : node;
+    bool known = named != NULL && named->kind == NODE_SCALAR && !plugin_is_named(named->text) &&
+                 policy_words(node, text, size);
+    node_destroy(node);
+    return known;
+}
+
+bool database_name_policies(struct store *store, struct error *why)
+{
+    return store_add_function(store, "policy_words", database_policy_words, why);
 }
 
 static void note_program(const struct store_program *program, char note[DATABASE_NOTE])
@@ -37,7 +59,8 @@ struct store *database_show(const char *path, char note[DATABASE_NOTE], struct e
 {
     struct store_program program;
     struct store *store = store_open(path, false, why);
-    if (store != NULL && !store_show_program(store, &program, why)) {
+    if (store != NULL &&
+        (!store_show_program(store, &program, why) || !database_name_policies(store, why))) {
         store_close(store);
         return NULL;
     }

@@ -39,12 +39,16 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
+/* The key, and behind its '=' the list that the value is an item of. */
 static void append_pair(const char *key, size_t length, const char *value, FILE *out)
 {
+    const char *list = key + length + 1;
     fputs(" UNION SELECT ", out);
     append_quoted(key, length, out);
     fputs(", ", out);
     append_quoted(value, strlen(value), out);
+    fputs(", ", out);
+    append_quoted(list, strlen(list), out);
 }
 
 /* A number matches in any spelling: in the database's own, and also if only one of the two has a
@@ -63,9 +67,9 @@ static void append_spellings(const char *key, size_t length, const char *value, 
     }
 }
 
-static void append_values(const char *key, size_t length, const char *list, bool split, FILE *out)
+static void append_values(const char *key, size_t length, bool split, FILE *out)
 {
-    const char *rest = list, *item;
+    const char *list = key + length + 1, *rest = list, *item;
     size_t size;
     append_spellings(key, length, list, out);
     while (split && strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
@@ -78,14 +82,15 @@ static void append_values(const char *key, size_t length, const char *list, bool
 }
 
 /* Rows for each KEY=VALUE,..., after a SELECT without rows: the statement needs at least one SELECT.
- * The whole value counts as one of them, because a value may have commas, as a workload's does. */
+ * The whole value counts as one of them, because a value may have commas, as a workload's does; if
+ * something has it, the items do not count. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
-    fputs("only(key, value) AS (SELECT '', '' WHERE 0", out);
+    fputs("only(key, value, list) AS (SELECT '', '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
         size_t length = strcspn(text, "=");
-        append_values(text, length, text + length + 1, !statement->only_whole, out);
+        append_values(text, length, !statement->only_whole, out);
     }
     fputs(")\n", out);
 }

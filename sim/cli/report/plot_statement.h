@@ -1,9 +1,10 @@
 /* The SQL of a picture or of a report's table: the selection by --only, beginnings that several
  * statements share, and an end of its own.
  *
- * The beginning joins two tables. `only` (key, value) is made here from texts "KEY=VALUE"; `keyed`
- * (id, key, value) lists all that can be drawn. A run or curve is drawn if, for every key that is
- * named, it has one of the named values.
+ * The beginning joins two tables. `only` (key, value, list) is made here from texts "KEY=LIST", with
+ * a row for each item of a list, and one for the whole of it; `keyed` (id, key, value) lists all that
+ * can be drawn. A run or curve is drawn if, for every key that is named, it has one of the named
+ * values. If something has the whole list as a value, as "qsac, eta 0.8", its items do not count.
  *
  * The files are written as one WITH. What is run makes each of its tables a temporary table of the
  * connection first, and replaces those of an earlier statement: store_query() runs all of it.

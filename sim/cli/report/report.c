@@ -24,6 +24,7 @@ static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
 static const char *const of_cells[] = {"every", "runs", PLOT_CELLS, "report/choices", NULL};
 static const char *const of_walks[] = {"studied", "runs", "walked", NULL};
 static const char *const of_curves[] = {"points", NULL};
+static const char *const of_ablations[] = {"ablations", NULL};
 static const char *const of_all[] = {NULL};
 
 struct report_kind {
@@ -59,7 +60,7 @@ static const struct report_kind figures[] = {
     {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)", false},
     {"stalls", of_runs, true, 100,
      "Time in which the GPU's main stream waits, by cause (% of the step)", false},
-    {"ablations", of_all, false, 100, "What each mechanism saves", false},
+    {"ablations", of_ablations, false, 100, "What each mechanism saves", false},
     {"ablation_others", of_all, false, 40, "Other mechanisms that a row switches as well", false},
     {"curves", of_curves, false, 100, "Policies: the knee of the miss curve, and the largest size",
      false},
@@ -84,8 +85,11 @@ static const struct {
     const char *const *begin;
     const char *name;
 } headings[] = {
-    {of_studied, "heading"},       {of_all, "heading_plans"},       {of_all, "heading_ablations"},
-    {of_curves, "heading_curves"}, {of_all, "heading_validations"},
+    {of_studied, "heading"},
+    {of_all, "heading_plans"},
+    {of_ablations, "heading_ablations"},
+    {of_curves, "heading_curves"},
+    {of_all, "heading_validations"},
 };
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 

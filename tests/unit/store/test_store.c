@@ -632,6 +632,28 @@ static void queries_give_rows_and_stop_when_told(void **state)
     store_close(store);
 }
 
+static bool bracket(const char *value, char *text, size_t size)
+{
+    snprintf(text, size, "<%s>", value);
+    return strcmp(value, "none") != 0;
+}
+
+static void queries_have_the_functions_of_a_caller(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    char text[256] = "";
+    struct store *store = open_store(true);
+    assert_false(store_query(store, "SELECT bracket('a')", append, text, &why));
+    assert_true(store_add_function(store, "bracket", bracket, &why));
+    assert_true(store_query(store,
+                            "SELECT bracket('a') AS a, bracket(12) AS b, bracket('none') AS c, "
+                            "bracket(NULL) AS d",
+                            append, text, &why));
+    assert_string_equal(text, "a=<a> b=<12> c=null d=null ");
+    store_close(store);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
@@ -654,6 +676,7 @@ int main(void)
         IN_FOLDER(a_read_only_file_can_be_read_but_not_written),
         IN_FOLDER(a_damaged_run_is_an_error),
         IN_FOLDER(queries_give_rows_and_stop_when_told),
+        IN_FOLDER(queries_have_the_functions_of_a_caller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
