@@ -114,8 +114,11 @@ def read_csv(checkout, path):
     whole = os.path.join(checkout, path)
     if not os.path.isfile(whole):
         raise Failure("%s: no such file" % whole)
-    with open(whole, encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file))
+    try:
+        with open(whole, encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file))
+    except (UnicodeDecodeError, csv.Error):
+        raise Failure("%s: not a table\n  expected: lines of text in UTF-8, not compressed" % whole)
     for number, line in enumerate(lines, 1):
         if len(line) != len(lines[0]):
             raise Failure("%s:%d: %d columns where the first line has %d" % (

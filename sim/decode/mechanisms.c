@@ -426,6 +426,7 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {m->disk_block == 0, "disk_block", "a read brings at least one token"},
         {m->disk_depth == 0, "disk_depth", "at least one read is in flight"},
         {m->disk_kv > 0 && !offload, "disk_kv", "all KV stays in HBM"},
+        {m->transfer == TRANSFER_IN_PLACE && !offload, "transfer", "all KV stays in HBM"},
         {m->disk_kv > 0 && offload && mechanisms_drop(m), "disk_kv",
          "what leaves the cache is deleted, so nothing lies outside HBM"},
         {m->disk_kv > 0 && hybrid, "disk_kv", "the CPU attends to what host memory holds"},

@@ -263,7 +263,8 @@ static bool system_lay_overrides(struct node *file, const struct node *overrides
         before->kind == NODE_SCALAR && strcmp(name->text, before->text) != 0) {
         node_remove(file, "policy");
     }
-    return overrides == NULL || node_merge(file, overrides, why);
+    return overrides == NULL ||
+           (policy_open(file, "policy", overrides, why) && node_merge(file, overrides, why));
 }
 
 bool system_load(struct files *files, const char *name, const struct node *at,

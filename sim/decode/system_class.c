@@ -2,6 +2,20 @@
 
 #include "policy/kinds.h"
 
+const char *system_cpu_part(const struct mechanisms *m)
+{
+    return m->manager == MANAGER_CPU             ? "manager: cpu"
+           : m->manager == MANAGER_SPLIT         ? "manager: split"
+           : m->sync == SYNC_CPU                 ? "sync: cpu"
+           : m->barrier == BARRIER_LAYER         ? "barrier: layer"
+           : m->barrier == BARRIER_PASS          ? "barrier: pass"
+           : m->transfer == TRANSFER_GATHER_COPY ? "transfer: gather+copy"
+           : m->transfer == TRANSFER_PAGEABLE    ? "transfer: pageable"
+           : m->attention == ATTEND_HYBRID       ? "attention: hybrid"
+           : m->attention == ATTEND_CPU          ? "attention: cpu"
+                                                 : NULL;
+}
+
 enum system_class system_class_of(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -14,9 +28,7 @@ enum system_class system_class_of(const struct setup *setup)
     if (!mechanisms_offload(m)) {
         return CLASS_BANDWIDTH_BOUND;
     }
-    if (m->manager != MANAGER_GPU || m->sync == SYNC_CPU || m->barrier != BARRIER_NONE ||
-        m->transfer == TRANSFER_GATHER_COPY || m->transfer == TRANSFER_PAGEABLE ||
-        m->attention != ATTEND_GPU) {
+    if (system_cpu_part(m) != NULL) {
         return CLASS_CPU_MANAGED;
     }
     bool caches = m->policy != &policy_none;

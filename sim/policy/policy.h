@@ -131,6 +131,10 @@ static inline const char *policy_title(const struct policy_kind *kind)
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why);
 
+/* If `over` gives parameters of the policy at `path` without a name, and the policy there in `root`
+ * is a word, make it {name: word}: merging `over` then keeps the name. */
+bool policy_open(struct node *root, const char *path, const struct node *over, struct error *why);
+
 /* Read a policy from a file or an option: NAME, or {name: NAME, PARAMETER: NUMBER}. `values` has
  * room for POLICY_MOST_PARAMS; a parameter that is absent gets its default. */
 bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,

@@ -52,6 +52,19 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
     return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
 }
 
+bool policy_open(struct node *root, const char *path, const struct node *over, struct error *why)
+{
+    const struct node *word = node_find(root, path), *beside = node_find(over, path);
+    if (word == NULL || word->kind != NODE_SCALAR || beside == NULL || beside->kind != NODE_MAP ||
+        node_get(beside, "name") != NULL) {
+        return true;
+    }
+    struct node *map = node_parse("{}", 2, word->file, why);
+    bool good = map != NULL && node_put(map, "name", word, why) && node_put(root, path, map, why);
+    node_destroy(map);
+    return good;
+}
+
 bool policy_words(const struct node *node, char *text, size_t size)
 {
     const struct policy_kind *kind;

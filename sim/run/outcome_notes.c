@@ -68,7 +68,7 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     note_pcie(setup, gpus, result);
 }
 
-/* A system that the CPU manages is as fast as its host, and datasheets do not say enough of a host.
+/* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host.
  * If some host curves were measured, name those that were not. */
 static void note_host(const struct setup *setup, struct result *result)
 {
@@ -87,7 +87,9 @@ static void note_host(const struct setup *setup, struct result *result)
         }
     }
     if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
-        result_note(result, some ? note_host_unmeasured(missing) : note_host_uncalibrated());
+        const char *part = system_cpu_part(&setup->mechanisms);
+        result_note(result,
+                    some ? note_host_unmeasured(part, missing) : note_host_uncalibrated(part));
     }
 }
 

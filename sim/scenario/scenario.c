@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/named.h"
 #include "base/version.h"
+#include "policy/policy.h"
 #include "scenario/resolve.h"
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_requests.h"
@@ -21,6 +22,7 @@
 #include <xxhash.h>
 
 #define MOST_POINTS 1000000u
+#define POLICY "mechanisms.policy"
 
 static const char *const prompt_words[] = {"context", "none", NULL};
 static const char *const output_words[] = {"none", NULL};
@@ -243,11 +245,17 @@ static bool open_hardware(struct node *root, struct error *why)
     return good;
 }
 
+/* Lay `map`, whose names are open, over `root`. */
+static bool lay_opened(struct node *root, const struct node *map, struct error *why)
+{
+    return policy_open(root, POLICY, map, why) && node_merge(root, map, why);
+}
+
 /* Lay `map` over `root`; its names are opened first. */
 static bool scenario_lay_map(struct node *root, struct node *map, struct error *why)
 {
     return scenario_check_keys(map, why) && open_hardware(map, why) &&
-           scenario_spell_names(map, why) && node_merge(root, map, why);
+           scenario_spell_names(map, why) && lay_opened(root, map, why);
 }
 
 static bool lay_file(struct node *root, const char *path, struct error *why)
@@ -266,7 +274,7 @@ static bool lay_file(struct node *root, const char *path, struct error *why)
     }
     good = good && scenario_check_keys(file, why) && open_hardware(file, why) &&
            scenario_spell_names(file, why) && layer_check(file, why) &&
-           layer_end_sweeps(root, file, why) && node_merge(root, file, why);
+           layer_end_sweeps(root, file, why) && lay_opened(root, file, why);
     node_destroy(file);
     return good;
 }
@@ -295,19 +303,22 @@ static bool is_one_value(const char *path, const struct node *map)
            node_get(map, "points") != NULL;
 }
 
-/* A map is laid over a map key by key, as one of a file would be. Any other value replaces what is
- * there. */
+/* A map is laid over a map key by key, as one of a file would be, and so are a policy's name and
+ * its parameters. Any other value replaces what is there. */
 static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
 {
     const struct node *there = node_find(root, path);
-    if (there == NULL || there->kind != NODE_MAP || is_one_value(path, there)) {
+    bool is_map = there != NULL && there->kind == NODE_MAP && !is_one_value(path, there);
+    bool inside = strncmp(path, POLICY ".", strlen(POLICY ".")) == 0;
+    if (!is_map && !inside) {
         return node_set(root, path, text, why);
     }
     struct node *map = node_parse("{}", 2, "--set", why);
-    bool good = map != NULL && node_set(map, path, text, why);
+    bool good = map != NULL && node_set(map, path, text, why) &&
+                policy_open(map, POLICY, root, why); /* parameters may be set before the name */
     if (good) {
-        good = node_find(map, path)->kind == NODE_MAP
-                   ? open_hardware(map, why) && node_merge(root, map, why)
+        good = inside || node_find(map, path)->kind == NODE_MAP
+                   ? open_hardware(map, why) && lay_opened(root, map, why)
                    : node_set(root, path, text, why);
     }
     node_destroy(map);

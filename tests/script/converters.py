@@ -245,7 +245,7 @@ def wrong_tables_are_refused():
             ('step=1', '1\n', 'no column for the unit'), ('unit=', '1\n', "'unit='"),
             ('units=1', '1\n', "'units=1'"), ('unit=1,unit=2', '1,2\n', "'unit=2'"),
             ('unit=1,layer=s', '1,2\n', 'mixes'), ('unit=0', '1\n', 'in:1: 1 fields'),
-            ('unit=u', 'u\n\xff\n', 'in:')):
+            ('unit=u', 'u\n\xff\n', 'in: not text: it has the byte 0xff, which')):
         assert_refused('table.py', text.encode('latin-1'), fault, '--columns', columns)
     assert_refused('table.py', b'0,1\n', '--per-step, but', '--columns', 'step=1,unit=2', '--per-step', '2')
     assert_refused('table.py', b'0,1\n', '--columns is missing')
@@ -281,7 +281,37 @@ def an_id_of_a_stream_is_a_step():
         assert status == 1 and fault in said and not os.path.exists(path('b.swt')), said
 
 
-TESTS = (an_array_is_a_trace, ranks_and_tokens_born_share_the_mass, wrong_arrays_are_refused,
+# ---- what all refuse -----------------------------------------------------------------------------
+
+
+def an_input_is_never_overwritten():
+    """Neither under its own name nor through a link, and not as a file of the folder."""
+    for script, data, *options in (
+            ('npy.py', array()), ('oracle_general.py', struct.pack('<IQIq', 0, 7, 1, -1)),
+            ('table.py', b'1\n2\n', '--columns', 'unit=1'), ('text.py', b'# swt 1 \n')):
+        for output in 'in', 'link':
+            if output == 'link':
+                os.symlink('in', path('link'))
+            status, said = run(script, data, '-o', path(output), *options)
+            assert status == 1 and f"{output}' is also the input and would be overwritten" in said, said
+            with open(path('in'), 'rb') as file:
+                assert file.read() == data
+        os.unlink(path('link'))
+    convert(lines(answer()), '--layers', '2')
+    status, said = run('sglang_indexer.py', lines(answer()), '-o', path('out'), '--layers', '2',
+                       name='out/request-0001.swt')
+    assert status == 1 and "request-0001.swt' is also the input" in said, said
+
+
+def bytes_that_are_no_text_are_one_message():
+    for data, byte in (b'\x1f\x8b\x08\x00', '0x8b'), (b'# swt 1 \xfe\n', '0xfe'), (b'\xff\xfea\0', '0xff'):
+        for script, *options in ('text.py',), ('table.py', '--columns', 'unit=1'):
+            assert_refused(script, data, f'in: not text: it has the byte {byte}, which is not UTF-8\n'
+                           '  expected: text in UTF-8, not compressed', *options)
+
+
+TESTS = (an_input_is_never_overwritten, bytes_that_are_no_text_are_one_message,
+         an_array_is_a_trace, ranks_and_tokens_born_share_the_mass, wrong_arrays_are_refused,
          generated_tokens_are_steps, the_context_may_end_elsewhere,
          units_of_four_tokens_are_counted_in_four, several_answers_are_numbered,
          wrong_responses_are_refused, columns_are_found_by_name, columns_are_found_by_number,

@@ -198,6 +198,9 @@ def invalid_rows_are_one_message():
         fails(1, ".*: no rows", script, CHECKOUT, *name)
         write(path, "")
         fails(1, ".*: no rows", script, CHECKOUT, *name)
+        with open(os.path.join(CHECKOUT, path), "wb") as file:
+            file.write(b"\x1f\x8b\x08\x00")
+        fails(1, r".*: not a table\n  expected: lines of text in UTF-8, not compressed", script, CHECKOUT, *name)
         write(path, good)
 
 

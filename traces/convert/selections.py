@@ -43,10 +43,22 @@ def add_layout(options):
                          help='layers of the model that share a layer of the file')
 
 
+def check_output(path, source):
+    """Refuse to write over the file that is read, under whatever name."""
+    if os.path.exists(path) and os.path.samefile(path, source):
+        raise Fault(f"--output: '{path}' is also the input and would be overwritten\n"
+                    '  expected: another file')
+
+
 def run(convert, options):
     """Convert; a fault is one message and exit status 1."""
     try:
+        check_output(options.output, options.file)
         convert(options)
+    except UnicodeDecodeError as why:
+        sys.exit(f'{os.path.basename(sys.argv[0])}: {options.file}: not text: it has the byte '
+                 f'0x{why.object[why.start]:02x}, which is not UTF-8\n'
+                 '  expected: text in UTF-8, not compressed')
     except (Fault, swt.FormatError, OSError) as why:
         sys.exit(f'{os.path.basename(sys.argv[0])}: {why}')
 

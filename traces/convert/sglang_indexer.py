@@ -165,6 +165,7 @@ def convert(options):
     try:
         for number, request in numbered:
             path = os.path.join(options.output, f'request-{number:04}.swt')
+            selections.check_output(path, options.file)
             write(request, number, data, options, path)
             written.append(path)
     except BaseException:

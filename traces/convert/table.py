@@ -88,6 +88,8 @@ def read_table(options):
                                            for key in NAMES[:4])
                 yield (step if 'step' in place else None, (layer, head), unit,
                        mass_of(line[place['mass']]) if 'mass' in place else None)
+        except UnicodeDecodeError:
+            raise  # run() names the file; a decoder reads ahead and knows no line
         except (Fault, csv.Error, ValueError) as why:
             raise Fault(f'{options.file}:{lines.line_num}: {why}')
 

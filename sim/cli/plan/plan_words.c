@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/plan/violation.h"
 #include "study/plan/best.h"
+#include "study/plan/reachable.h"
 #include "study/plan/winner.h"
 
 #include <stdio.h>
@@ -201,12 +202,28 @@ static bool is_range_short(const struct planning *planning, const struct search 
            (planning->maximise ? lowest : search->axis.around);
 }
 
+/* Which of several targets no value meets; or that they only exclude each other. */
+static void say_open(const struct planning *planning, const struct targets *targets,
+                     char text[PLAN_ANSWER])
+{
+    struct targets open;
+    char names[TARGETS_TEXT];
+    reachable_open(planning, targets, &open);
+    if (targets->count > 1 && open.count == 0) {
+        text_append(text, PLAN_ANSWER, "each target is met by some value, all together by none; ");
+    } else if (targets->count > 1) {
+        text_append(text, PLAN_ANSWER, "no value tried meets %s; ", targets_text(&open, names));
+    }
+}
+
 static void say_nearest(const struct planning *planning, const struct targets *targets,
                         char text[PLAN_ANSWER])
 {
     const struct search *search = &planning->searches[planning->nearest];
     char from[TEXT], to[TEXT];
-    text_append(text, PLAN_ANSWER, "out of reach: the nearest is ");
+    text_append(text, PLAN_ANSWER, "out of reach: ");
+    say_open(planning, targets, text);
+    text_append(text, PLAN_ANSWER, "the nearest is ");
     say_name(planning, search, text);
     say_value(planning, search, " with ", text);
     text_append(text, PLAN_ANSWER, ", which ");

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "study/plan/best.h"
 #include "study/plan/planning_parts.h"
+#include "study/plan/reachable.h"
 #include "study/plan/winner.h"
 #include "study/sweep/tries.h"
 
@@ -36,12 +37,13 @@ void planning_tell(const struct search *search, uint32_t tried,
     }
 }
 
-/* A run without the figure that is compared is no answer. */
+/* Judge a value by the targets that the search has at present. A run without the figure that is
+ * compared is no answer. */
 static void planning_judge(struct search *search, uint32_t value,
                            const struct planning_options *options)
 {
     const struct result *result = &search->results[value];
-    double violation = targets_violation(&options->targets, result);
+    double violation = targets_violation(&search->targets, result);
     if (options->by_figure) {
         double merit = best_merit(options->best, result);
         grid_put_merit(&search->grid, value, isnan(merit) ? INFINITY : violation, merit);
@@ -93,6 +95,36 @@ static void collect_tries(struct round *round)
     }
 }
 
+static void planning_judge_again(struct search *search, const struct targets *targets,
+                                 const struct planning_options *options)
+{
+    search->targets = *targets;
+    for (uint32_t i = 0; i < search->grid.count; i++) {
+        if (grid_tried(&search->grid, i)) {
+            planning_judge(search, i, options);
+        }
+    }
+}
+
+/* If no candidate meets all targets, go on with those that a candidate's tries meet one by one. Not
+ * for loads: the lowest is nearest, and what it misses no load meets. */
+static void relax_targets(struct planning *planning, const struct planning_options *options)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < planning->count && !found; i++) {
+        const struct grid *grid = &planning->searches[i].grid;
+        found = grid->count > 0 && grid_found(grid) != GRID_NONE;
+    }
+    for (uint32_t i = 0; i < planning->count && !found; i++) {
+        struct search *search = &planning->searches[i];
+        struct targets reachable;
+        reachable_targets(search, &options->targets, &reachable);
+        if (reachable.count > 0 && reachable.count < options->targets.count && !search->grid.load) {
+            planning_judge_again(search, &reachable, options);
+        }
+    }
+}
+
 /* Candidates without tries in the round are decided. The tries of a candidate stand together. */
 static void tell_decided(const struct round *round)
 {
@@ -132,9 +164,14 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
 {
     struct round round = {.planning = planning, .options = options};
     round.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *round.tries, why);
-    bool good = round.tries != NULL;
+    bool good = round.tries != NULL, relaxed = false;
     while (good && !*interrupted) {
         collect_tries(&round);
+        if (round.count == 0 && !relaxed) {
+            relaxed = true;
+            relax_targets(planning, options);
+            collect_tries(&round);
+        }
         tell_decided(&round);
         if (round.count == 0) {
             break;
@@ -144,8 +181,9 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
     for (uint32_t i = 0; i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         if (search->grid.count > 0) {
+            planning_judge_again(search, &options->targets, options);
             search->found = grid_found(&search->grid);
-            search->nearest = grid_nearest(&search->grid);
+            search->nearest = reachable_nearest(search, &options->targets);
         }
     }
     free(round.tries);
@@ -179,6 +217,7 @@ static bool begin_all(struct planning *planning, const struct planning_options *
     for (uint32_t i = 0; good && i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         search->candidate = &planning->candidates[i];
+        search->targets = options->targets;
         search->found = search->nearest = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
                search_begin(search, &planning->candidates[i], options, why);

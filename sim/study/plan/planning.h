@@ -6,6 +6,9 @@
  * sweep: its points are stored, they share their replays with all other rounds, and each is the run
  * that `simulate` makes of that point.
  *
+ * If no candidate meets all targets, the search goes on for those that can be met (reachable.h), so
+ * that the nearest value misses only what is out of reach.
+ *
  * A system without a cache has no budget to choose. It is judged as the scenario sets it.
  */
 #ifndef STUDY_PLAN_PLANNING_H
@@ -53,8 +56,9 @@ struct search {
     const char *fixed; /* why there is no value to choose; NULL: there is */
     struct error why;  /* if `cannot`: why it cannot run; then nothing is searched */
     bool cannot;
-    struct axis axis;  /* empty if `fixed` */
-    uint64_t requests; /* of its workload; 0: none */
+    struct axis axis;       /* empty if `fixed` */
+    uint64_t requests;      /* of its workload; 0: none */
+    struct targets targets; /* by which its values are judged: the options' */
     struct grid grid;
     struct scout scout;      /* zeroed if there was none */
     struct result *results;  /* [search.count], set for the values tried; owned */

@@ -377,6 +377,7 @@ static const struct {
     {"{prefix: two-tier, policy: heavy-hitter, budget: 1x}", "prefix"},
     {"{retrieval_stream: yes}", "retrieval_stream"},
     {"{retrieval_stream: yes, retrieval: loki, retrieval_in_place: yes}", "retrieval_stream"},
+    {"{transfer: in-place, resident_heads: all}", "transfer"},
     {"{retrieval_stream: yes, retrieval: pq, resident_heads: all}", "retrieval_stream"},
     {"{retrieval_stream: yes, retrieval: pq, resident_heads: first-layer}", "retrieval_stream"},
     {"{transfer_stream: main, transfer: cpu-store}", "transfer_stream"},

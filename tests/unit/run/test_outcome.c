@@ -436,10 +436,24 @@ static void what_of_a_host_is_not_measured_is_said(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(said); i++) {
         struct result result = run(OVERRIDES(systems[i], hosts[i], "context=4096"), 1);
-        if (said[i] == NULL ? strstr(result.message, "the CPU manages") != NULL
+        if (said[i] == NULL ? strstr(result.message, "the GPU waits for the CPU") != NULL
                             : strstr(result.message, said[i]) == NULL) {
             fail_msg("'%s'", result.message);
         }
+        result_release(&result);
+    }
+}
+
+/* RetroInfer's GPU still waits for the CPU if the GPU manages: it synchronises. */
+static void what_the_gpu_waits_for_is_said(void **state)
+{
+    static const char *const managers[] = {"mechanisms.manager=cpu", "mechanisms.manager=gpu"};
+    static const char *const said[] = {"(manager: cpu), and this host",
+                                       "(sync: cpu), and this host"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(said); i++) {
+        struct result result = run(OVERRIDES("system=retroinfer", managers[i], "context=4096"), 1);
+        assert_non_null(strstr(result.message, said[i]));
         result_release(&result);
     }
 }
@@ -734,6 +748,7 @@ int main(void)
         cmocka_unit_test(nothing_offloaded_leaves_no_hits),
         cmocka_unit_test(what_is_assumed_of_a_retrieval_is_said),
         cmocka_unit_test(what_of_a_host_is_not_measured_is_said),
+        cmocka_unit_test(what_the_gpu_waits_for_is_said),
         cmocka_unit_test(what_does_not_fit_is_a_result),
         cmocka_unit_test(kept_share_is_of_what_lies_outside_the_window),
         cmocka_unit_test(columns_are_set_where_they_apply),
