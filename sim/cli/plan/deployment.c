@@ -36,6 +36,7 @@ enum {
     IMAGE,
     VERSION,
     COMMAND,
+    LACKS,
     GPUS,
     SERVERS,
     PREDICTION,
@@ -50,9 +51,9 @@ enum {
     VALUES
 };
 static const char *const value_names[VALUES] = {
-    "MODEL",    "MACHINE", "SYSTEM",      "ENGINE",     "IMAGE",    "VERSION",
-    "COMMAND",  "GPUS",    "SERVERS",     "PREDICTION", "PROMPT",   "OUTPUT",
-    "REQUESTS", "RATE",    "CONCURRENCY", "VARIES",     "COMPARED", "PREDICTED"};
+    "MODEL", "MACHINE",     "SYSTEM",  "ENGINE",     "IMAGE",    "VERSION", "COMMAND",
+    "LACKS", "GPUS",        "SERVERS", "PREDICTION", "PROMPT",   "OUTPUT",  "REQUESTS",
+    "RATE",  "CONCURRENCY", "VARIES",  "COMPARED",   "PREDICTED"};
 
 /* ---- templates ---- */
 
@@ -112,29 +113,19 @@ static bool fill_template(const char *name, const char *folder, const char *file
 
 /* ---- values ---- */
 
-/* The first id of a shipped model, for an engine to find it by. */
-static void deployment_put_model(const struct deployment *deployment, char text[LINE])
-{
-    char id[NAMED_SIZE];
-    bool shipped =
-        !named_id(deployment->model, "json") && named_first_id(&named_model, deployment->model, id);
-    snprintf(text, LINE, "%s", shipped ? id : deployment->model);
-}
-
 /* The command of the scenario with another system, or its own. "": there is none. */
 static bool deployment_command(const struct deployment *deployment, const char *system,
-                               const char *model, char text[LINE], struct error *why)
+                               char (*values)[LINE], struct error *why)
 {
     struct scenario scenario;
-    char command[SERVER_COMMAND] = "";
-    uint64_t pool;
+    struct server_command command = {.pool = 0};
     bool good = scenario_copy(deployment->scenario, &scenario, why) &&
                 (system == NULL || node_set(scenario.root, "system", system, why)) &&
-                server_command(&scenario, deployment->result, command, &pool, why);
+                server_command(&scenario, deployment->result, &command, why);
     scenario_release(&scenario);
-    const char *at = strstr(command, "MODEL");
-    snprintf(text, LINE, "%.*s%s%s", at != NULL ? (int)(at - command) : 0, command,
-             at != NULL ? model : "", at != NULL ? at + strlen("MODEL") : command);
+    snprintf(values[MODEL], LINE, "%s", command.model);
+    snprintf(values[COMMAND], LINE, "%s", command.text);
+    snprintf(values[LACKS], LINE, "%s", command.lacks);
     return good;
 }
 
@@ -204,7 +195,6 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 static void deployment_put_values(const struct deployment *deployment, const struct point *point,
                                   char (*values)[LINE])
 {
-    deployment_put_model(deployment, values[MODEL]);
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
     snprintf(values[VERSION], LINE, "%s",
@@ -250,8 +240,7 @@ static bool write_engine(const struct deployment *deployment,
     snprintf(values[IMAGE], LINE, "%s", engine->image);
     if (!advised) {
         snprintf(values[SYSTEM], LINE, "%s", engine->plain);
-        if (!deployment_command(deployment, engine->plain, values[MODEL], values[COMMAND],
-                                &unused) ||
+        if (!deployment_command(deployment, engine->plain, values, &unused) ||
             values[COMMAND][0] == '\0') {
             return true;
         }
@@ -297,7 +286,7 @@ bool deployment_write(const struct deployment *deployment, const char *folder, s
     bool good = scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
         deployment_put_values(deployment, &point, values);
-        good = deployment_command(deployment, NULL, values[MODEL], values[COMMAND], why) &&
+        good = deployment_command(deployment, NULL, values, why) &&
                write_files(deployment, folder, values, why);
         point_release(&point);
     }
