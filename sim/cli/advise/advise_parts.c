@@ -69,7 +69,7 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
 {
     struct point point;
     struct server_command command;
-    if (!server_command(scenario, result, &command, why) ||
+    if (!server_command(scenario, result, NULL, &command, why) ||
         !scenario_point(scenario, 0, &point, why)) {
         return false;
     }

@@ -17,13 +17,15 @@
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 
 /* Sources: docs.vllm.ai/en/stable/deployment/docker, docs.sglang.io (install),
- * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself. */
+ * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself, `tiered` with
+ * host memory for prompts that begin alike. */
 static const struct deployment_engine {
-    const char *name, *program, *plain, *image;
+    const char *name, *program, *plain, *tiered, *image;
 } engines[] = {
-    {"vllm", "vllm serve", "vllm", "vllm/vllm-openai:latest"},
-    {"sglang", "sglang.launch_server", "sglang", "lmsysorg/sglang:latest"},
-    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "nvcr.io/nvidia/tensorrt-llm/release:latest"},
+    {"vllm", "vllm serve", "vllm", "vllm-offload", "vllm/vllm-openai:latest"},
+    {"sglang", "sglang.launch_server", "sglang", "sglang-hicache", "lmsysorg/sglang:latest"},
+    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "tensorrt-llm",
+     "nvcr.io/nvidia/tensorrt-llm/release:latest"},
 };
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
@@ -113,16 +115,12 @@ static bool fill_template(const char *name, const char *folder, const char *file
 
 /* ---- values ---- */
 
-/* The command of the scenario with another system, or its own. "": there is none. */
+/* The command that starts the run's server with another system, or its own. "": there is none. */
 static bool deployment_command(const struct deployment *deployment, const char *system,
                                char (*values)[LINE], struct error *why)
 {
-    struct scenario scenario;
-    struct server_command command = {.pool = 0};
-    bool good = scenario_copy(deployment->scenario, &scenario, why) &&
-                (system == NULL || node_set(scenario.root, "system", system, why)) &&
-                server_command(&scenario, deployment->result, &command, why);
-    scenario_release(&scenario);
+    struct server_command command;
+    bool good = server_command(deployment->scenario, deployment->result, system, &command, why);
     snprintf(values[MODEL], LINE, "%s", command.model);
     snprintf(values[COMMAND], LINE, "%s", command.text);
     snprintf(values[LACKS], LINE, "%s", command.lacks);
@@ -228,29 +226,32 @@ static bool write_scenario_file(const struct deployment *deployment, const char 
     return good;
 }
 
-/* NAME.sh of an engine: of the advised one with the advised system, of others by themselves. An
- * engine that cannot have this form has no file. */
-static bool write_engine(const struct deployment *deployment,
-                         const struct deployment_engine *engine, bool advised, const char *folder,
+/* NAME.sh of an engine, which starts the command that `values` have. */
+static bool write_engine(const struct deployment_engine *engine, const char *folder,
                          char (*values)[LINE], struct error *why)
 {
     char name[TEXT];
-    struct error unused;
     snprintf(values[ENGINE], LINE, "%s", engine->name);
     snprintf(values[IMAGE], LINE, "%s", engine->image);
-    if (!advised) {
-        snprintf(values[SYSTEM], LINE, "%s", engine->plain);
-        if (!deployment_command(deployment, engine->plain, values, &unused) ||
-            values[COMMAND][0] == '\0') {
-            return true;
-        }
-    }
     snprintf(name, sizeof name, "%s.sh", engine->name);
     return fill_template("serve.sh", folder, name, values, why);
 }
 
-static bool write_files(const struct deployment *deployment, const char *folder,
+/* The same of an engine that was not advised. One that cannot have this form has no file. */
+static bool write_other(const struct deployment *deployment, const struct point *point,
+                        const struct deployment_engine *engine, const char *folder,
                         char (*values)[LINE], struct error *why)
+{
+    struct error unused;
+    bool tiers = point_serves(point) && point->setup.mechanisms.prefix == PREFIX_TWO_TIER;
+    const char *system = tiers ? engine->tiered : engine->plain;
+    snprintf(values[SYSTEM], LINE, "%s", system);
+    return !deployment_command(deployment, system, values, &unused) || values[COMMAND][0] == '\0' ||
+           write_engine(engine, folder, values, why);
+}
+
+static bool write_files(const struct deployment *deployment, const struct point *point,
+                        const char *folder, char (*values)[LINE], struct error *why)
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
@@ -262,12 +263,12 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     if (advised == ENGINES) {
         return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
     }
-    good = write_engine(deployment, &engines[advised], true, folder, values, why);
+    good = write_engine(&engines[advised], folder, values, why);
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
     for (size_t i = 0; good && i < ENGINES; i++) {
-        good = i == advised || write_engine(deployment, &engines[i], false, folder, values, why);
+        good = i == advised || write_other(deployment, point, &engines[i], folder, values, why);
     }
     return good && write_scenario_file(deployment, folder, why);
 }
@@ -287,7 +288,7 @@ bool deployment_write(const struct deployment *deployment, const char *folder, s
     if (good) {
         deployment_put_values(deployment, &point, values);
         good = deployment_command(deployment, NULL, values, why) &&
-               write_files(deployment, folder, values, why);
+               write_files(deployment, &point, folder, values, why);
         point_release(&point);
     }
     free(values);

@@ -222,8 +222,9 @@ static bool put_scenario(const struct plan_frame_report *report, const struct se
     struct scenario point;
     bool made = search_scenario(search, report->planning->maximise, value, &point, why);
     char *text = made ? node_canonical(point.root, why) : NULL;
-    bool good = text != NULL && (search->found == PLANNING_NONE ||
-                                 server_command(&point, &search->results[value], &command, why));
+    bool good =
+        text != NULL && (search->found == PLANNING_NONE ||
+                         server_command(&point, &search->results[value], NULL, &command, why));
     frame_text(report->frame, SCENARIO, text);
     frame_text(report->frame, SERVER, command.text[0] != '\0' ? command.text : NULL);
     frame_text(report->frame, SERVER_LACKING, command.lacks[0] != '\0' ? command.lacks : NULL);

@@ -42,7 +42,7 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
 {
     const struct cell *held = &result->cells[COLUMN_DRAM_KV];
     struct server_command command;
-    if (!server_command(point, result, &command, why)) {
+    if (!server_command(point, result, NULL, &command, why)) {
         return false;
     }
     if (command.text[0] != '\0') {

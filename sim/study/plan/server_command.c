@@ -18,7 +18,8 @@ enum { VALUE = 2 * NAMED_SIZE };
 struct commanded {
     const struct point *point;
     const struct result *result;
-    const char *model; /* as the engine finds it */
+    const struct point *server; /* the same with the system whose command it is */
+    const char *model;          /* as the engine finds it */
 };
 
 /* ---- numbers; NaN: the value does not apply ---- */
@@ -62,9 +63,10 @@ static uint64_t longest_tokens(const struct point *point)
                                                 : requests_longest(point->requests);
 }
 
+/* Each engine counts its own share. */
 static double hbm_usable(const struct commanded *run)
 {
-    return run->point->setup.hbm_usable;
+    return run->server->setup.hbm_usable;
 }
 
 static double selected_tokens(const struct commanded *run)
@@ -170,8 +172,8 @@ static double batched_tokens(const struct commanded *run)
 
 static double block_tokens(const struct commanded *run)
 {
-    return point_serves(run->point) ? (double)run->point->setup.mechanisms.prefix_block
-                                    : (double)NAN;
+    uint64_t block = run->server->setup.mechanisms.prefix_block;
+    return point_serves(run->point) ? (double)block : (double)NAN;
 }
 
 /* Blocks that a rank of the server has for sequences. */
@@ -205,7 +207,8 @@ static bool gives_pool(const struct commanded *run)
 /* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
 static double pool_blocks(const struct commanded *run)
 {
-    return gives_pool(run) ? (double)kv_blocks(run) + 1 : (double)NAN;
+    uint64_t blocks = kv_tokens(run) / run->server->setup.mechanisms.prefix_block;
+    return gives_pool(run) ? (double)blocks + 1 : (double)NAN;
 }
 
 static double pool_tokens(const struct commanded *run)
@@ -230,6 +233,14 @@ static bool write_kv_dtype(const struct point *point, char text[VALUE], struct e
     (void)why;
     const char *name = dtype_name(point->setup.model.kv);
     snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
+    return true;
+}
+
+/* TensorRT-LLM's word for it, and none for the model's own type. */
+static bool write_kv_fp8(const struct point *point, char text[VALUE], struct error *why)
+{
+    (void)why;
+    snprintf(text, VALUE, "%s", point->setup.model.kv == DTYPE_FP8 ? "fp8" : "");
     return true;
 }
 
@@ -330,6 +341,7 @@ static const struct value {
     {.name = "hbm_usable", .number = hbm_usable, .digits = 4},
     {.name = "quantization", .write = write_quantization},
     {.name = "kv_dtype", .write = write_kv_dtype},
+    {.name = "kv_fp8", .write = write_kv_fp8},
     {.name = "selected_tokens", .number = selected_tokens},
     {.name = "cache_tokens", .number = cache_tokens},
     {.name = "host_gib", .number = host_gib},
@@ -374,7 +386,7 @@ static const char *value_name(size_t index)
 /* The length of the name in "{name}" at `text`; 0 if there is no name, as in JSON. */
 static size_t plan_server_name_length(const char *text)
 {
-    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
@@ -389,7 +401,7 @@ static bool plan_server_write_value(const struct commanded *run, const char *at,
     }
     snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
     int row =
-        name_find(text, value_name, "value of a command", run->point->setup.system.name, 0, why);
+        name_find(text, value_name, "value of a command", run->server->setup.system.name, 0, why);
     return row >= 0 && write_value(run, &values[row], text, why);
 }
 
@@ -446,7 +458,7 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
 static bool write_command(const struct commanded *run, char text[SERVER_COMMAND], struct error *why)
 {
     struct written out = {.text = text};
-    for (const char *at = run->point->setup.system.command; *at != '\0';) {
+    for (const char *at = run->server->setup.system.command; *at != '\0';) {
         if (!write_next(run, &at, &out, why)) {
             return false;
         }
@@ -459,13 +471,13 @@ static bool write_command(const struct commanded *run, char text[SERVER_COMMAND]
 }
 
 /* Does the command say how the model of this point is shared? */
-static bool says_form(const struct point *point)
+static bool says_form(const struct point *point, const char *command)
 {
     const struct model *model = &point->setup.model;
     uint32_t experts = model->parallel.experts;
     bool plain = model_passes(model) == 1 && experts == 1;
     bool whole = experts == 1 || experts == model->tensor_parallel * model->parallel.data;
-    return plain || (whole && strstr(point->setup.system.command, "{data_ranks}") != NULL);
+    return plain || (whole && strstr(command, "{data_ranks}") != NULL);
 }
 
 /* The id that was typed, or the first that the shipped model has; a path stays. */
@@ -481,21 +493,44 @@ static void find_model(const struct scenario *scenario, const struct point *poin
     snprintf(text, SERVER_MODEL, "%s", has ? id : model);
 }
 
-bool server_command(const struct scenario *scenario, const struct result *result,
-                    struct server_command *out, struct error *why)
+static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
 {
-    struct point point;
-    const struct commanded run = {&point, result, out->model};
+    const char *command = run->server->setup.system.command;
+    if (run->point->setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
+        out->pool = kv_tokens(run);
+    }
+    return !says_form(run->point, command) || (write_command(run, out->text, why) &&
+                                               server_lacks(run->point, command, out->lacks, why));
+}
+
+/* The point of the scenario with another system. */
+static bool other_point(const struct scenario *scenario, const char *system, struct point *out,
+                        struct error *why)
+{
+    struct scenario other;
+    bool good = scenario_copy(scenario, &other, why) &&
+                node_set(other.root, "system", system, why) && scenario_point(&other, 0, out, why);
+    scenario_release(&other);
+    return good;
+}
+
+bool server_command(const struct scenario *scenario, const struct result *result,
+                    const char *system, struct server_command *out, struct error *why)
+{
+    struct point point, other;
     *out = (struct server_command){.pool = 0};
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     find_model(scenario, &point, out->model);
-    const char *command = point.setup.system.command;
-    bool good = !says_form(&point) || (write_command(&run, out->text, why) &&
-                                       server_lacks(&point, command, out->lacks, why));
-    if (point.setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
-        out->pool = kv_tokens(&run);
+    struct commanded run = {&point, result, &point, out->model};
+    bool good = system == NULL || other_point(scenario, system, &other, why);
+    if (good && system != NULL) {
+        run.server = &other;
+        good = write_server(&run, out, why);
+        point_release(&other);
+    } else if (good) {
+        good = write_server(&run, out, why);
     }
     point_release(&point);
     return good;

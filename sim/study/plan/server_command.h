@@ -10,6 +10,7 @@
  *     longest          tokens of the longest sequence at its end
  *     hbm_usable       share of HBM that may be used
  *     quantization     fp8, if the scenario has the weights in fp8 and the checkpoint has not
+ *     kv_fp8           fp8, if the KV cache is in it
  *     kv_dtype         storage type of the KV cache, as engines write it
  *     selected_tokens  tokens that a head attends to
  *     cache_tokens     tokens of a sequence in a head's cache; at least selected_tokens
@@ -54,9 +55,10 @@ struct server_command {
 };
 
 /* Write the command of `result`, the run of a scenario of one point, into `out`: "" if the system
- * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of the
+ * has none, or none for the way in which GPUs share the model. `system`: another system that serves
+ * the same model with the same limits; NULL: the scenario's own. An unknown {NAME} is an error of the
  * preset, and so is a command that is too long. */
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    struct server_command *out, struct error *why);
+                    const char *system, struct server_command *out, struct error *why);
 
 #endif

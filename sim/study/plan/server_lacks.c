@@ -2,6 +2,7 @@
 
 #include "scenario/sources.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,23 @@ static void server_lacks_add_drafts(const struct drafts *drafts, const char *com
     }
 }
 
+/* KV, and the memory for it. */
+static void server_lacks_add_kv(const struct point *point, const char *command,
+                                char text[SERVER_LACKS])
+{
+    const struct setup *setup = &point->setup;
+    bool tiers = point_serves(point) && setup->mechanisms.prefix == PREFIX_TWO_TIER;
+    if (setup->model.kv == DTYPE_FP8 && strstr(command, "{kv_") == NULL) {
+        server_lacks_add(text, "KV in fp8");
+    }
+    if (tiers && strstr(command, "{host_") == NULL) {
+        server_lacks_add(text, "host memory for prompts that begin alike");
+    }
+    if (setup->kv_pool_tokens > 0 && strstr(command, "{pool_") == NULL) {
+        server_lacks_add(text, "a KV pool of %" PRIu64 " tokens", setup->kv_pool_tokens);
+    }
+}
+
 bool server_lacks(const struct point *point, const char *command, char text[SERVER_LACKS],
                   struct error *why)
 {
@@ -97,6 +115,7 @@ bool server_lacks(const struct point *point, const char *command, char text[SERV
     if (!server_lacks_add_weights(point, command, text, why)) {
         return false;
     }
+    server_lacks_add_kv(point, command, text);
     server_lacks_add_drafts(&point->setup.drafts, command, text);
     return true;
 }
