@@ -174,6 +174,18 @@ for folder in sys.argv[1:]:
         "{{" not in text and "not known" in text.lower(),
         f"{name}: each value is filled in, or said not to be known",
     )
+    lacking = [file for file in scripts if "but not in this command" in open(f"{folder}/{file}", encoding="utf-8").read()]
+    drafting = [file for file in scripts if "speculative" in commands[file][0]]
+    check(
+        not (name == "drafts" and set(lacking) | set(drafting) < {"sglang.sh", "tensorrt-llm.sh", "vllm.sh"}),
+        f"{name}: each engine drafts, or its file says that it does not",
+        lacking,
+        drafting,
+    )
+    check(
+        name != "drafts" or all("meta-llama/Llama-3.1-70B-Instruct " in each[0] for each in commands.values()),
+        f"{name}: the model is the one that was asked for",
+    )
     scenario = json.load(open(f"{folder}/scenario.yaml", encoding="utf-8"))
     check({"model", "hardware", "system"} <= set(scenario), f"{name}: the scenario is there", scenario)
     if yaml is None:

@@ -45,10 +45,9 @@ void hire_print_rest(const struct hire *hire, FILE *out);
 struct frame *verdict_create(const char *model, const struct scenario *asked,
                              const struct targets *targets, struct error *why);
 
-/* Fill the cells of `start`. `scenario` is that of `result`; `model` as it was typed. */
+/* Fill the cells of `start`. `scenario` is that of `result`. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, const char *model, uint32_t servers,
-                       struct error *why);
+                       const struct result *result, uint32_t servers, struct error *why);
 
 /* Fill a column with all limits and what a run has of each. A sentence can say of a row what it
  * `have`s, "TTFT p99 1.7 s of 2s", or `miss`es, "TTFT p99 2.4 s instead of 2s". A run without

@@ -17,16 +17,6 @@ double hire_request_cost(const struct hire *hire, const struct hire_form *form)
     return hire_hour_cost(form) / 3600 / hire->rate;
 }
 
-/* The model as the form has it: a shipped variant, or as it was typed. */
-static const char *model_of(const struct hire_form *form, const char *typed)
-{
-    const struct node *own = node_get(form->candidate->scenario.root, "model");
-    const struct node *model = node_get(form->scenario.root, "model");
-    bool same = own == NULL || model == NULL || model->kind != NODE_SCALAR ||
-                own->kind != NODE_SCALAR || strcmp(own->text, model->text) == 0;
-    return same ? typed : model->text;
-}
-
 /* ---- what to hire ---- */
 
 /* An interrupted search says so before it names a cost. */
@@ -82,16 +72,14 @@ static void put_meets(const struct hire *hire, const struct hire_form *best, str
     }
 }
 
-static bool hire_put_best(const struct hire *hire, const char *model, struct frame *verdict,
-                          struct error *why)
+static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct error *why)
 {
     const struct hire_form *best = &hire->forms[hire->best];
     struct scenario scenario;
     hire_put_form(hire, best, verdict);
     put_meets(hire, best, verdict);
     bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
-                verdict_put_start(verdict, &scenario, hire_holds(best), model_of(best, model),
-                                  best->servers, why);
+                verdict_put_start(verdict, &scenario, hire_holds(best), best->servers, why);
     scenario_release(&scenario);
     return good;
 }
@@ -106,7 +94,7 @@ struct frame *hire_verdict(const struct hire *hire, const char *model, struct fr
     frame_textf(verdict, VERDICT_asked, "%g", hire->rate);
     frame_number(verdict, VERDICT_one, hire->rate == 1);
     if (hire->best != HIRE_NONE) {
-        good = good && hire_put_best(hire, model, verdict, why);
+        good = good && hire_put_best(hire, verdict, why);
     } else if (hire->interrupted) {
         frame_text(verdict, VERDICT_nothing, "the search was interrupted");
     } else {

@@ -111,7 +111,7 @@ static bool print_people(const struct arguments *arguments, const struct advice 
 
 /* The files that start what is advised. */
 static bool deploy(const struct arguments *arguments, const struct advice *advice,
-                   const char *model, struct error *why)
+                   struct error *why)
 {
     const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
     struct scenario scenario;
@@ -119,10 +119,10 @@ static bool deploy(const struct arguments *arguments, const struct advice *advic
         return true;
     }
     const struct search *best = &advice->systems.searches[advice->best];
-    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                deployment_write(&(struct deployment){&scenario, advice_result(best), model,
-                                                      advice->form.servers},
-                                 folder, why);
+    bool good =
+        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+        deployment_write(&(struct deployment){&scenario, advice_result(best), advice->form.servers},
+                         folder, why);
     scenario_release(&scenario);
     return good;
 }
@@ -145,7 +145,7 @@ static bool advise_machine_print(const struct arguments *arguments, const struct
               : print_people(arguments, advice, verdict, rows, why)) &&
         output_flush(stdout, "standard output", why) &&
         advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
-        deploy(arguments, advice, model, why);
+        deploy(arguments, advice, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
                     error_set(why, NULL, 0, "nothing that one can start fits within the limits"));

@@ -63,40 +63,24 @@ static void put_too_long(struct frame *verdict, const struct point *point)
     }
 }
 
-/* The model as a server finds it stands where the preset says MODEL: the id that was typed, or the
- * first that the shipped model has. */
-static void put_command(struct frame *verdict, const char *model, const char *command)
-{
-    char id[NAMED_SIZE];
-    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
-    const char *at = strstr(command, "MODEL");
-    int before = at != NULL ? (int)(at - command) : (int)strlen(command);
-    frame_textf(verdict, VERDICT_command, "%.*s%s%s", before, command,
-                at == NULL ? ""
-                : has      ? id
-                           : model,
-                at != NULL ? at + strlen("MODEL") : "");
-}
-
 /* Engines keep KV in the model's own type or in fp8. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, const char *model, uint32_t servers,
-                       struct error *why)
+                       const struct result *result, uint32_t servers, struct error *why)
 {
     struct point point;
-    char command[SERVER_COMMAND];
-    uint64_t pool;
-    if (!server_command(scenario, result, command, &pool, why) ||
+    struct server_command command;
+    if (!server_command(scenario, result, NULL, &command, why) ||
         !scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     enum dtype kv = point.setup.model.kv;
-    if (command[0] != '\0' && kv != DTYPE_BF16 && kv != DTYPE_FP8) {
+    if (command.text[0] != '\0' && kv != DTYPE_BF16 && kv != DTYPE_FP8) {
         frame_text(verdict, VERDICT_engine, point.setup.system.available);
         frame_text(verdict, VERDICT_kv, dtype_name(kv));
-    } else if (command[0] != '\0') {
+    } else if (command.text[0] != '\0') {
         frame_number(verdict, VERDICT_copies, servers > 1 ? servers : (double)NAN);
-        put_command(verdict, model, command);
+        frame_text(verdict, VERDICT_command, command.text);
+        frame_text(verdict, VERDICT_lacks, command.lacks[0] != '\0' ? command.lacks : NULL);
         put_too_long(verdict, &point);
     }
     point_release(&point);

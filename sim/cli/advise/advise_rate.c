@@ -86,7 +86,7 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
 
 /* The files that start what is advised. */
 static bool deploy_hire(const struct arguments *arguments, const struct hire *hire,
-                        const char *model, struct error *why)
+                        struct error *why)
 {
     const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
     struct scenario scenario;
@@ -94,10 +94,9 @@ static bool deploy_hire(const struct arguments *arguments, const struct hire *hi
         return true;
     }
     const struct hire_form *best = &hire->forms[hire->best];
-    bool good =
-        hire_scenario(hire, best, best->servers, &scenario, why) &&
-        deployment_write(&(struct deployment){&scenario, hire_holds(best), model, best->servers},
-                         folder, why);
+    bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
+                deployment_write(&(struct deployment){&scenario, hire_holds(best), best->servers},
+                                 folder, why);
     scenario_release(&scenario);
     return good;
 }
@@ -123,7 +122,7 @@ static bool answer_hire(const struct arguments *arguments, const struct hire *hi
               : print_hire(arguments, hire, verdict, rows, why)) &&
         output_flush(stdout, "standard output", why) &&
         advise_page(arguments, store, best, &hire->targets, verdict, why) &&
-        deploy_hire(arguments, hire, model, why);
+        deploy_hire(arguments, hire, why);
     frame_destroy(verdict);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
                     error_set(why, NULL, 0, "no form holds the rate within the limits"));

@@ -251,16 +251,16 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
 
 /* ---- all of it ---- */
 
-static bool put_advised(const struct advice *advice, const char *model,
-                        const struct run_context *runs, struct frame *verdict, struct error *why)
+static bool put_advised(const struct advice *advice, const struct run_context *runs,
+                        struct frame *verdict, struct error *why)
 {
     const struct search *best = &advice->systems.searches[advice->best];
     struct scenario scenario;
     advise_put_best(advice, verdict);
-    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
-                verdict_put_start(verdict, &scenario, advice_result(best), model,
-                                  advice->form.servers, why);
+    bool good =
+        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+        verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
+        verdict_put_start(verdict, &scenario, advice_result(best), advice->form.servers, why);
     scenario_release(&scenario);
     return good;
 }
@@ -286,7 +286,7 @@ struct frame *advise_verdict(const struct advice *advice, const char *model, str
     if (advice->best == PLANNING_NONE) {
         put_none(advice, verdict);
     } else if (good) {
-        good = put_advised(advice, model, runs, verdict, why);
+        good = put_advised(advice, runs, verdict, why);
     }
     if (!good || !put_fits(advice, verdict, why)) {
         frame_destroy(verdict);

@@ -17,13 +17,15 @@
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 
 /* Sources: docs.vllm.ai/en/stable/deployment/docker, docs.sglang.io (install),
- * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself. */
+ * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself, `tiered` with
+ * host memory for prompts that begin alike. */
 static const struct deployment_engine {
-    const char *name, *program, *plain, *image;
+    const char *name, *program, *plain, *tiered, *image;
 } engines[] = {
-    {"vllm", "vllm serve", "vllm", "vllm/vllm-openai:latest"},
-    {"sglang", "sglang.launch_server", "sglang", "lmsysorg/sglang:latest"},
-    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "nvcr.io/nvidia/tensorrt-llm/release:latest"},
+    {"vllm", "vllm serve", "vllm", "vllm-offload", "vllm/vllm-openai:latest"},
+    {"sglang", "sglang.launch_server", "sglang", "sglang-hicache", "lmsysorg/sglang:latest"},
+    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "tensorrt-llm",
+     "nvcr.io/nvidia/tensorrt-llm/release:latest"},
 };
 enum { ENGINES = sizeof engines / sizeof engines[0] };
 
@@ -36,6 +38,7 @@ enum {
     IMAGE,
     VERSION,
     COMMAND,
+    LACKS,
     GPUS,
     SERVERS,
     PREDICTION,
@@ -50,9 +53,9 @@ enum {
     VALUES
 };
 static const char *const value_names[VALUES] = {
-    "MODEL",    "MACHINE", "SYSTEM",      "ENGINE",     "IMAGE",    "VERSION",
-    "COMMAND",  "GPUS",    "SERVERS",     "PREDICTION", "PROMPT",   "OUTPUT",
-    "REQUESTS", "RATE",    "CONCURRENCY", "VARIES",     "COMPARED", "PREDICTED"};
+    "MODEL", "MACHINE",     "SYSTEM",  "ENGINE",     "IMAGE",    "VERSION", "COMMAND",
+    "LACKS", "GPUS",        "SERVERS", "PREDICTION", "PROMPT",   "OUTPUT",  "REQUESTS",
+    "RATE",  "CONCURRENCY", "VARIES",  "COMPARED",   "PREDICTED"};
 
 /* ---- templates ---- */
 
@@ -112,29 +115,15 @@ static bool fill_template(const char *name, const char *folder, const char *file
 
 /* ---- values ---- */
 
-/* The first id of a shipped model, for an engine to find it by. */
-static void deployment_put_model(const struct deployment *deployment, char text[LINE])
-{
-    char id[NAMED_SIZE];
-    bool shipped =
-        !named_id(deployment->model, "json") && named_first_id(&named_model, deployment->model, id);
-    snprintf(text, LINE, "%s", shipped ? id : deployment->model);
-}
-
-/* The command of the scenario with another system, or its own. "": there is none. */
+/* The command that starts the run's server with another system, or its own. "": there is none. */
 static bool deployment_command(const struct deployment *deployment, const char *system,
-                               const char *model, char text[LINE], struct error *why)
+                               char (*values)[LINE], struct error *why)
 {
-    struct scenario scenario;
-    char command[SERVER_COMMAND] = "";
-    uint64_t pool;
-    bool good = scenario_copy(deployment->scenario, &scenario, why) &&
-                (system == NULL || node_set(scenario.root, "system", system, why)) &&
-                server_command(&scenario, deployment->result, command, &pool, why);
-    scenario_release(&scenario);
-    const char *at = strstr(command, "MODEL");
-    snprintf(text, LINE, "%.*s%s%s", at != NULL ? (int)(at - command) : 0, command,
-             at != NULL ? model : "", at != NULL ? at + strlen("MODEL") : command);
+    struct server_command command;
+    bool good = server_command(deployment->scenario, deployment->result, system, &command, why);
+    snprintf(values[MODEL], LINE, "%s", command.model);
+    snprintf(values[COMMAND], LINE, "%s", command.text);
+    snprintf(values[LACKS], LINE, "%s", command.lacks);
     return good;
 }
 
@@ -204,7 +193,6 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 static void deployment_put_values(const struct deployment *deployment, const struct point *point,
                                   char (*values)[LINE])
 {
-    deployment_put_model(deployment, values[MODEL]);
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
     snprintf(values[VERSION], LINE, "%s",
@@ -238,30 +226,32 @@ static bool write_scenario_file(const struct deployment *deployment, const char 
     return good;
 }
 
-/* NAME.sh of an engine: of the advised one with the advised system, of others by themselves. An
- * engine that cannot have this form has no file. */
-static bool write_engine(const struct deployment *deployment,
-                         const struct deployment_engine *engine, bool advised, const char *folder,
+/* NAME.sh of an engine, which starts the command that `values` have. */
+static bool write_engine(const struct deployment_engine *engine, const char *folder,
                          char (*values)[LINE], struct error *why)
 {
     char name[TEXT];
-    struct error unused;
     snprintf(values[ENGINE], LINE, "%s", engine->name);
     snprintf(values[IMAGE], LINE, "%s", engine->image);
-    if (!advised) {
-        snprintf(values[SYSTEM], LINE, "%s", engine->plain);
-        if (!deployment_command(deployment, engine->plain, values[MODEL], values[COMMAND],
-                                &unused) ||
-            values[COMMAND][0] == '\0') {
-            return true;
-        }
-    }
     snprintf(name, sizeof name, "%s.sh", engine->name);
     return fill_template("serve.sh", folder, name, values, why);
 }
 
-static bool write_files(const struct deployment *deployment, const char *folder,
+/* The same of an engine that was not advised. One that cannot have this form has no file. */
+static bool write_other(const struct deployment *deployment, const struct point *point,
+                        const struct deployment_engine *engine, const char *folder,
                         char (*values)[LINE], struct error *why)
+{
+    struct error unused;
+    bool tiers = point_serves(point) && point->setup.mechanisms.prefix == PREFIX_TWO_TIER;
+    const char *system = tiers ? engine->tiered : engine->plain;
+    snprintf(values[SYSTEM], LINE, "%s", system);
+    return !deployment_command(deployment, system, values, &unused) || values[COMMAND][0] == '\0' ||
+           write_engine(engine, folder, values, why);
+}
+
+static bool write_files(const struct deployment *deployment, const struct point *point,
+                        const char *folder, char (*values)[LINE], struct error *why)
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
@@ -273,12 +263,12 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     if (advised == ENGINES) {
         return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
     }
-    good = write_engine(deployment, &engines[advised], true, folder, values, why);
+    good = write_engine(&engines[advised], folder, values, why);
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
     for (size_t i = 0; good && i < ENGINES; i++) {
-        good = i == advised || write_engine(deployment, &engines[i], false, folder, values, why);
+        good = i == advised || write_other(deployment, point, &engines[i], folder, values, why);
     }
     return good && write_scenario_file(deployment, folder, why);
 }
@@ -297,8 +287,8 @@ bool deployment_write(const struct deployment *deployment, const char *folder, s
     bool good = scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
         deployment_put_values(deployment, &point, values);
-        good = deployment_command(deployment, NULL, values[MODEL], values[COMMAND], why) &&
-               write_files(deployment, folder, values, why);
+        good = deployment_command(deployment, NULL, values, why) &&
+               write_files(deployment, &point, folder, values, why);
         point_release(&point);
     }
     free(values);

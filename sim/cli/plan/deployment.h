@@ -10,7 +10,6 @@
 struct deployment {
     const struct scenario *scenario; /* of one point */
     const struct result *result;     /* its run */
-    const char *model;               /* as it was typed */
     uint32_t servers;                /* alike */
 };
 

@@ -34,6 +34,7 @@ enum {
     FAMILIES_MET,
     SCENARIO,
     SERVER,
+    SERVER_LACKING,
     RUN,
     AT, /* the value as a person reads it; the axis is its title */
     BATCH,
@@ -68,6 +69,7 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
     [FAMILIES_MET] = {.key = "families_met", .unit = ANSWER_INTEGER},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
+    [SERVER_LACKING] = {.key = "server_lacks"},
     [RUN] = {.key = "run", .unit = ANSWER_JSON},
     [AT] = {.title = "", .unit = ANSWER_REAL},
     [BATCH] = {.title = "batch",
@@ -216,16 +218,16 @@ static void put_error(const struct plan_frame_report *report, const struct searc
 static bool put_scenario(const struct plan_frame_report *report, const struct search *search,
                          uint32_t value, struct error *why)
 {
-    char command[SERVER_COMMAND] = "";
-    uint64_t pool; /* the run's kv_blocks has it */
+    struct server_command command = {.pool = 0}; /* the run's kv_blocks has its pool */
     struct scenario point;
     bool made = search_scenario(search, report->planning->maximise, value, &point, why);
     char *text = made ? node_canonical(point.root, why) : NULL;
     bool good =
         text != NULL && (search->found == PLANNING_NONE ||
-                         server_command(&point, &search->results[value], command, &pool, why));
+                         server_command(&point, &search->results[value], NULL, &command, why));
     frame_text(report->frame, SCENARIO, text);
-    frame_text(report->frame, SERVER, command[0] != '\0' ? command : NULL);
+    frame_text(report->frame, SERVER, command.text[0] != '\0' ? command.text : NULL);
+    frame_text(report->frame, SERVER_LACKING, command.lacks[0] != '\0' ? command.lacks : NULL);
     free(text);
     scenario_release(&point);
     return good;

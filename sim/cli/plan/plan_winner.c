@@ -41,19 +41,21 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
                                       struct error *why)
 {
     const struct cell *held = &result->cells[COLUMN_DRAM_KV];
-    char command[SERVER_COMMAND];
-    uint64_t pool;
-    if (!server_command(point, result, command, &pool, why)) {
+    struct server_command command;
+    if (!server_command(point, result, NULL, &command, why)) {
         return false;
     }
-    if (command[0] != '\0') {
-        printf("\nits server:\n\n%s\n", command);
+    if (command.text[0] != '\0') {
+        printf("\nits server:\n\n%s\n", command.text);
+    }
+    if (command.lacks[0] != '\0') {
+        printf("\nnot in that command: %s\n", command.lacks);
     }
     if (result->cells[COLUMN_RESIDENT_SHARE].set && held->set) {
         plan_winner_print_note(note_host_pool((uint64_t)held->integer));
     }
-    if (pool > 0) {
-        plan_winner_print_note(note_pool_computed(pool));
+    if (command.pool > 0) {
+        plan_winner_print_note(note_pool_computed(command.pool));
     }
     return true;
 }
@@ -159,10 +161,8 @@ bool plan_winner_deploy(const struct planning *planning, const char *folder, str
     struct scenario point;
     bool good = search_scenario(search, planning->maximise, search->found, &point, why);
     if (good) {
-        const struct node *model = node_get(point.root, "model");
-        good = deployment_write(
-            &(struct deployment){&point, &search->results[search->found], model->text, 1}, folder,
-            why);
+        good = deployment_write(&(struct deployment){&point, &search->results[search->found], 1},
+                                folder, why);
     }
     scenario_release(&point);
     return good;

@@ -1,6 +1,7 @@
 #include "study/plan/server_command.h"
 
 #include "base/name.h"
+#include "base/named.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
 #include "serve/requests/requests.h"
@@ -10,13 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUE = 64 };
+enum { VALUE = 2 * NAMED_SIZE };
 #define GIB 1073741824.0
 
 /* The run whose server the command starts. */
 struct commanded {
     const struct point *point;
     const struct result *result;
+    const struct point *server; /* the same with the system whose command it is */
+    const char *model;          /* as the engine finds it */
 };
 
 /* ---- numbers; NaN: the value does not apply ---- */
@@ -60,9 +63,10 @@ static uint64_t longest_tokens(const struct point *point)
                                                 : requests_longest(point->requests);
 }
 
+/* Each engine counts its own share. */
 static double hbm_usable(const struct commanded *run)
 {
-    return run->point->setup.hbm_usable;
+    return run->server->setup.hbm_usable;
 }
 
 static double selected_tokens(const struct commanded *run)
@@ -168,8 +172,8 @@ static double batched_tokens(const struct commanded *run)
 
 static double block_tokens(const struct commanded *run)
 {
-    return point_serves(run->point) ? (double)run->point->setup.mechanisms.prefix_block
-                                    : (double)NAN;
+    uint64_t block = run->server->setup.mechanisms.prefix_block;
+    return point_serves(run->point) ? (double)block : (double)NAN;
 }
 
 /* Blocks that a rank of the server has for sequences. */
@@ -203,7 +207,8 @@ static bool gives_pool(const struct commanded *run)
 /* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
 static double pool_blocks(const struct commanded *run)
 {
-    return gives_pool(run) ? (double)kv_blocks(run) + 1 : (double)NAN;
+    uint64_t blocks = kv_tokens(run) / run->server->setup.mechanisms.prefix_block;
+    return gives_pool(run) ? (double)blocks + 1 : (double)NAN;
 }
 
 static double pool_tokens(const struct commanded *run)
@@ -231,22 +236,93 @@ static bool write_kv_dtype(const struct point *point, char text[VALUE], struct e
     return true;
 }
 
-/* Engines quantise the weights of a checkpoint in bf16 to fp8 as they load it. */
+/* TensorRT-LLM's word for it, and none for the model's own type. */
+static bool write_kv_fp8(const struct point *point, char text[VALUE], struct error *why)
+{
+    (void)why;
+    snprintf(text, VALUE, "%s", point->setup.model.kv == DTYPE_FP8 ? "fp8" : "");
+    return true;
+}
+
 static bool write_quantization(const struct point *point, char text[VALUE], struct error *why)
 {
-    const struct model_options own = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model model;
-    text[0] = '\0';
-    if (point->setup.model.weights != DTYPE_FP8) {
-        return true;
+    bool quantizes = false;
+    bool good = server_quantizes(point, &quantizes, why);
+    snprintf(text, VALUE, "%s", quantizes ? "fp8" : "");
+    return good;
+}
+
+/* ---- drafts ---- */
+
+/* The id of a model as an engine finds it. */
+static void write_id(const char *model, char text[NAMED_SIZE])
+{
+    if (named_id(model, "json") || !named_first_id(&named_model, model, text)) {
+        snprintf(text, NAMED_SIZE, "%s", model);
     }
-    if (!model_load(sources_files(point->sources), point->setup.model.name, &own, NULL, 0, &model,
-                    why)) {
-        return false;
+}
+
+/* Which EAGLE-3 network drafts is no part of a scenario. */
+static bool write_draft_model(const struct point *point, char text[VALUE], struct error *why)
+{
+    (void)why;
+    const struct drafts *drafts = &point->setup.drafts;
+    char id[NAMED_SIZE] = "";
+    if (drafts->count > 0 && drafts->method == DRAFT_EAGLE3) {
+        snprintf(id, sizeof id, SERVER_DRAFT);
+    } else if (drafts->count > 0 && drafts->method == DRAFT_MODEL) {
+        write_id(drafts->model->name, id);
     }
-    snprintf(text, VALUE, "%s", model.weights == DTYPE_BF16 ? "fp8" : "");
-    model_release(&model);
+    snprintf(text, VALUE, "%s", id);
     return true;
+}
+
+/* vllm/config/speculative.py: SpeculativeConfig. */
+static bool write_draft_config(const struct point *point, char text[VALUE], struct error *why)
+{
+    static const char *const methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "ngram",
+                                                       [DRAFT_MODEL] = "draft_model",
+                                                       [DRAFT_EAGLE3] = "eagle3",
+                                                       [DRAFT_MTP] = "mtp"};
+    const struct drafts *drafts = &point->setup.drafts;
+    char model[VALUE], said[VALUE + 16] = "";
+    text[0] = '\0';
+    if (drafts->count == 0 || !write_draft_model(point, model, why)) {
+        return drafts->count == 0;
+    }
+    if (model[0] != '\0') {
+        snprintf(said, sizeof said, "\"model\": \"%.*s\", ", NAMED_SIZE, model);
+    }
+    snprintf(text, VALUE, "{\"method\": \"%s\", %.*s\"num_speculative_tokens\": %u}",
+             methods[drafts->method], NAMED_SIZE + 16, said, drafts->count);
+    return true;
+}
+
+/* docs.sglang.io, speculative decoding. MTP is EAGLE with the network of the model's own. */
+static bool write_draft_algorithm(const struct point *point, char text[VALUE], struct error *why)
+{
+    (void)why;
+    static const char *const algorithms[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM",
+                                                          [DRAFT_MODEL] = "STANDALONE",
+                                                          [DRAFT_EAGLE3] = "EAGLE3",
+                                                          [DRAFT_MTP] = "EAGLE"};
+    const struct drafts *drafts = &point->setup.drafts;
+    snprintf(text, VALUE, "%s", drafts->count > 0 ? algorithms[drafts->method] : "");
+    return true;
+}
+
+/* Drafts are a chain: a pass of the network each. */
+static double draft_passes(const struct commanded *run)
+{
+    const struct drafts *drafts = &run->point->setup.drafts;
+    bool passes = drafts->count > 0 && drafts->method != DRAFT_NGRAM;
+    return passes ? (double)drafts->count : (double)NAN;
+}
+
+static double draft_rows(const struct commanded *run)
+{
+    const struct drafts *drafts = &run->point->setup.drafts;
+    return drafts->count > 0 ? (double)drafts->count + 1 : (double)NAN;
 }
 
 /* A value is a number, whole unless it has digits, or words. */
@@ -265,6 +341,7 @@ static const struct value {
     {.name = "hbm_usable", .number = hbm_usable, .digits = 4},
     {.name = "quantization", .write = write_quantization},
     {.name = "kv_dtype", .write = write_kv_dtype},
+    {.name = "kv_fp8", .write = write_kv_fp8},
     {.name = "selected_tokens", .number = selected_tokens},
     {.name = "cache_tokens", .number = cache_tokens},
     {.name = "host_gib", .number = host_gib},
@@ -278,6 +355,11 @@ static const struct value {
     {.name = "block_tokens", .number = block_tokens},
     {.name = "pool_blocks", .number = pool_blocks},
     {.name = "pool_tokens", .number = pool_tokens},
+    {.name = "draft_config", .write = write_draft_config},
+    {.name = "draft_algorithm", .write = write_draft_algorithm},
+    {.name = "draft_steps", .number = draft_passes},
+    {.name = "draft_rows", .number = draft_rows},
+    {.name = "draft_model", .write = write_draft_model},
 };
 
 static bool write_value(const struct commanded *run, const struct value *value, char text[VALUE],
@@ -304,7 +386,7 @@ static const char *value_name(size_t index)
 /* The length of the name in "{name}" at `text`; 0 if there is no name, as in JSON. */
 static size_t plan_server_name_length(const char *text)
 {
-    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_");
+    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
@@ -319,66 +401,136 @@ static bool plan_server_write_value(const struct commanded *run, const char *at,
     }
     snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
     int row =
-        name_find(text, value_name, "value of a command", run->point->setup.system.name, 0, why);
+        name_find(text, value_name, "value of a command", run->server->setup.system.name, 0, why);
     return row >= 0 && write_value(run, &values[row], text, why);
+}
+
+/* A command that is being written. */
+struct written {
+    char *text;
+    size_t used, part; /* `part`: start of the part in [ ] */
+    bool misses;       /* a value of that part does not apply */
+};
+
+static bool append(struct written *out, const char *text, size_t length, struct error *why)
+{
+    if (out->used + length >= SERVER_COMMAND) {
+        return error_set(why, NULL, 0, "the command of a server has more than %d bytes",
+                         SERVER_COMMAND - 1);
+    }
+    memcpy(out->text + out->used, text, length);
+    out->used += length;
+    return true;
+}
+
+/* Write what stands at `at`, a sign if it is nothing else, and go on behind it. */
+static bool write_next(const struct commanded *run, const char **at, struct written *out,
+                       struct error *why)
+{
+    char value[VALUE];
+    size_t length;
+    if (!plan_server_write_value(run, *at, value, &length, why)) {
+        return false;
+    }
+    if (length > 0) {
+        out->misses = out->misses || value[0] == '\0';
+        *at += length + 2;
+        return append(out, value, strlen(value), why);
+    }
+    if (**at == '[') {
+        out->part = out->used;
+        out->misses = false;
+        (*at)++;
+        return true;
+    }
+    if (**at == ']') {
+        out->used = out->misses ? out->part : out->used;
+        *at += out->misses && (*at)[1] == ' ' ? 2 : 1;
+        return true;
+    }
+    if (strncmp(*at, "MODEL", strlen("MODEL")) == 0) {
+        *at += strlen("MODEL");
+        return append(out, run->model, strlen(run->model), why);
+    }
+    return append(out, (*at)++, 1, why);
 }
 
 static bool write_command(const struct commanded *run, char text[SERVER_COMMAND], struct error *why)
 {
-    size_t used = 0, part = 0; /* start of the part in [ ] */
-    bool misses = false;       /* a value of that part does not apply */
-    for (const char *at = run->point->setup.system.command;
-         *at != '\0' && used + VALUE < SERVER_COMMAND;) {
-        char value[VALUE];
-        size_t length;
-        if (!plan_server_write_value(run, at, value, &length, why)) {
+    struct written out = {.text = text};
+    for (const char *at = run->server->setup.system.command; *at != '\0';) {
+        if (!write_next(run, &at, &out, why)) {
             return false;
         }
-        if (length > 0) {
-            used += (size_t)snprintf(text + used, SERVER_COMMAND - used, "%s", value);
-            misses = misses || value[0] == '\0';
-            at += length + 2;
-        } else if (*at == '[') {
-            part = used;
-            misses = false;
-            at++;
-        } else if (*at == ']') {
-            used = misses ? part : used;
-            at += misses && at[1] == ' ' ? 2 : 1;
-        } else {
-            text[used++] = *at++;
-        }
     }
-    while (used > 0 && text[used - 1] == ' ') {
-        used--;
+    while (out.used > 0 && text[out.used - 1] == ' ') {
+        out.used--;
     }
-    text[used] = '\0';
+    text[out.used] = '\0';
     return true;
 }
 
 /* Does the command say how the model of this point is shared? */
-static bool says_form(const struct point *point)
+static bool says_form(const struct point *point, const char *command)
 {
     const struct model *model = &point->setup.model;
     uint32_t experts = model->parallel.experts;
     bool plain = model_passes(model) == 1 && experts == 1;
     bool whole = experts == 1 || experts == model->tensor_parallel * model->parallel.data;
-    return plain || (whole && strstr(point->setup.system.command, "{data_ranks}") != NULL);
+    return plain || (whole && strstr(command, "{data_ranks}") != NULL);
+}
+
+/* The id that was typed, or the first that the shipped model has; a path stays. */
+static void find_model(const struct scenario *scenario, const struct point *point,
+                       char text[SERVER_MODEL])
+{
+    const struct node *node = node_get(scenario->root, "model");
+    const char *model = node == NULL || node->kind != NODE_SCALAR ? point->setup.model.name
+                        : node->typed != NULL                     ? node->typed
+                                                                  : node->text;
+    char id[NAMED_SIZE];
+    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
+    snprintf(text, SERVER_MODEL, "%s", has ? id : model);
+}
+
+static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
+{
+    const char *command = run->server->setup.system.command;
+    if (run->point->setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
+        out->pool = kv_tokens(run);
+    }
+    return !says_form(run->point, command) || (write_command(run, out->text, why) &&
+                                               server_lacks(run->point, command, out->lacks, why));
+}
+
+/* The point of the scenario with another system. */
+static bool other_point(const struct scenario *scenario, const char *system, struct point *out,
+                        struct error *why)
+{
+    struct scenario other;
+    bool good = scenario_copy(scenario, &other, why) &&
+                node_set(other.root, "system", system, why) && scenario_point(&other, 0, out, why);
+    scenario_release(&other);
+    return good;
 }
 
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    char text[SERVER_COMMAND], uint64_t *pool, struct error *why)
+                    const char *system, struct server_command *out, struct error *why)
 {
-    struct point point;
-    const struct commanded run = {&point, result};
-    *pool = 0;
+    struct point point, other;
+    *out = (struct server_command){.pool = 0};
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    text[0] = '\0';
-    bool good = !says_form(&point) || write_command(&run, text, why);
-    if (point.setup.kv_pool_tokens == 0 && strstr(point.setup.system.command, "{pool_") != NULL) {
-        *pool = kv_tokens(&run);
+    find_model(scenario, &point, out->model);
+    struct commanded run = {&point, result, &point, out->model};
+    bool good = system == NULL || other_point(scenario, system, &other, why);
+    if (good && system != NULL) {
+        run.server = &other;
+        good = write_server(&run, out, why);
+        point_release(&other);
+    } else if (good) {
+        good = write_server(&run, out, why);
     }
     point_release(&point);
     return good;

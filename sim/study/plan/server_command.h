@@ -10,6 +10,7 @@
  *     longest          tokens of the longest sequence at its end
  *     hbm_usable       share of HBM that may be used
  *     quantization     fp8, if the scenario has the weights in fp8 and the checkpoint has not
+ *     kv_fp8           fp8, if the KV cache is in it
  *     kv_dtype         storage type of the KV cache, as engines write it
  *     selected_tokens  tokens that a head attends to
  *     cache_tokens     tokens of a sequence in a head's cache; at least selected_tokens
@@ -24,25 +25,40 @@
  *     block_tokens     tokens of a block of KV
  *     pool_blocks      blocks that vLLM needs so that sequences have as many as in the run
  *     pool_tokens      tokens that sequences had room for
+ *     draft_config     vLLM's --speculative-config, if a step drafts
+ *     draft_algorithm  SGLang's name of the method, if a step drafts
+ *     draft_steps      passes of the network that drafts, if there is one
+ *     draft_rows       drafts of a step, and the token that they follow
+ *     draft_model      id of the network that drafts, if it has weights of its own
  *
- * A part in [ ] is left out if one of its values does not apply. The last four do not apply to a
- * run without requests. The last two also need the scenario's `kv_pool_tokens`: a computed pool
- * does not count what a server's graphs and workspace take, and a server that is told to take more
- * memory than is free stops at its start.
+ * MODEL stands for the model's id. A part in [ ] is left out if one of its values does not apply.
+ * The four from batched_tokens on do not apply to a run without requests. pool_blocks and
+ * pool_tokens also need the scenario's `kv_pool_tokens`: a computed pool does not count what a
+ * server's graphs and workspace take, and a server that is told to take more memory than is free
+ * stops at its start.
  */
 #ifndef STUDY_PLAN_SERVER_COMMAND_H
 #define STUDY_PLAN_SERVER_COMMAND_H
 
 #include "result/result.h"
 #include "scenario/scenario.h"
+#include "study/plan/server_lacks.h"
 
-enum { SERVER_COMMAND = 1024 };
+enum { SERVER_COMMAND = 2048, SERVER_MODEL = 1024 };
 
-/* Write the command of `result`, the run of a scenario of one point, into `text`; "" if the system
- * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of the
- * preset.
- *   pool   out: tokens of the computed pool that the command does not mention; 0: none */
+struct server_command {
+    char text[SERVER_COMMAND];
+    char model[SERVER_MODEL]; /* as the engine finds it: the id that was typed, or the first of the
+                                 shipped model; or a path */
+    char lacks[SERVER_LACKS]; /* what the run has and the command does not say (server_lacks.h) */
+    uint64_t pool; /* tokens of the computed pool that the command does not mention; 0: none */
+};
+
+/* Write the command of `result`, the run of a scenario of one point, into `out`: "" if the system
+ * has none, or none for the way in which GPUs share the model. `system`: another system that serves
+ * the same model with the same limits; NULL: the scenario's own. An unknown {NAME} is an error of the
+ * preset, and so is a command that is too long. */
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    char text[SERVER_COMMAND], uint64_t *pool, struct error *why);
+                    const char *system, struct server_command *out, struct error *why);
 
 #endif

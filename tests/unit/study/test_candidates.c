@@ -200,7 +200,7 @@ static void make_system(char path[], const char *command)
 
 static void check_command(const char *command, const char *expected)
 {
-    char path[] = "/tmp/test_candidates_XXXXXX.yaml", system[64], text[SERVER_COMMAND];
+    char path[] = "/tmp/test_candidates_XXXXXX.yaml", system[64];
     make_system(path, command);
     snprintf(system, sizeof system, "system=%s", path);
     struct scenario scenario = LOAD("model=llama-3-8b", "hardware=a40", "context=4096", system,
@@ -211,10 +211,10 @@ static void check_command(const char *command, const char *expected)
     result_integer(&result, COLUMN_BATCH, 3);
     /* 64 KiB a token on each of two GPUs: 1000 tokens of three sequences */
     result_integer(&result, COLUMN_CACHE_BYTES, (int64_t)3 * 1000 * 65536);
-    uint64_t pool = 1;
-    if (server_command(&scenario, &result, text, &pool, &why)) {
-        assert_int_equal(pool, 0);
-        assert_string_equal(text, expected);
+    struct server_command said;
+    if (server_command(&scenario, &result, NULL, &said, &why)) {
+        assert_int_equal(said.pool, 0);
+        assert_string_equal(said.text, expected);
     } else {
         assert_string_equal(why.found, expected);
     }
@@ -243,14 +243,13 @@ static void check_pool(const char *said, const char *option, uint64_t computed)
                                     "workload=conversations", "limit=2", said);
     struct result result;
     struct error why = {.found = ""};
-    char text[SERVER_COMMAND];
-    uint64_t pool;
+    struct server_command command;
     result_init(&result);
     result_integer(&result, COLUMN_KV_BLOCKS, 100);
-    assert_true(server_command(&scenario, &result, text, &pool, &why));
-    const char *at = strstr(text, " --num-gpu-blocks-override");
+    assert_true(server_command(&scenario, &result, NULL, &command, &why));
+    const char *at = strstr(command.text, " --num-gpu-blocks-override");
     assert_string_equal(at != NULL ? at : "", option);
-    assert_int_equal(pool, computed);
+    assert_int_equal(command.pool, computed);
     result_release(&result);
     scenario_release(&scenario);
 }
@@ -260,6 +259,96 @@ static void a_command_gives_the_pool_that_the_scenario_gives(void **state)
     (void)state;
     check_pool("kv_pool_tokens=1600", " --num-gpu-blocks-override 101", 0);
     check_pool("replicas=1", "", 1600);
+}
+
+/* What a run of one sequence asks of its engine, and what its command leaves unsaid. */
+static void check_said(const char *system, const char *said, const char *part, const char *lacks)
+{
+    char named[64];
+    snprintf(named, sizeof named, "system=%s", system);
+    struct scenario scenario =
+        LOAD("model=Llama-3.1-70B-Instruct", "hardware=h100", "context=4096", named, said);
+    struct result result;
+    struct error why = {.found = ""};
+    struct server_command command;
+    result_init(&result);
+    result_integer(&result, COLUMN_BATCH, 1);
+    assert_true(server_command(&scenario, &result, NULL, &command, &why));
+    assert_non_null(strstr(command.text, " meta-llama/Llama-3.1-70B-Instruct "));
+    assert_string_equal(strstr(command.text, part) != NULL ? part : command.text, part);
+    assert_string_equal(command.lacks, lacks);
+    result_release(&result);
+    scenario_release(&scenario);
+}
+
+static void a_command_says_how_a_step_drafts(void **state)
+{
+    (void)state;
+    const char *eagle = "drafts={count: 3, method: eagle3, acceptance: 60%}";
+    const char *unknown = "the id of the network that drafts, for which DRAFT stands";
+    check_said("vllm", eagle,
+               " --speculative-config '{\"method\": \"eagle3\", \"model\": \"DRAFT\", "
+               "\"num_speculative_tokens\": 3}'",
+               unknown);
+    check_said("sglang", eagle,
+               " --speculative-algorithm EAGLE3 --speculative-num-draft-tokens 4 "
+               "--speculative-num-steps 3 --speculative-eagle-topk 1 "
+               "--speculative-draft-model-path DRAFT",
+               unknown);
+    check_said("tensorrt-llm", eagle, "trtllm-serve", "3 drafts a step (eagle3)");
+    check_said("sglang", "drafts={count: 3, method: ngram, acceptance: 60%}",
+               " --speculative-algorithm NGRAM --speculative-num-draft-tokens 4", "");
+    check_said("vllm", "drafts={count: 2, method: model, model: llama-3.1-8b, acceptance: 60%}",
+               "\"draft_model\", \"model\": \"meta-llama/Llama-3.1-8B\"", "");
+    check_said("vllm", "drafts={count: 0}", "--kv-cache-dtype auto", "");
+}
+
+static void a_command_serves_the_weights_or_says_that_it_does_not(void **state)
+{
+    (void)state;
+    check_said("vllm", "dtype.weights=fp8", " --quantization fp8 ", "");
+    check_said("vllm", "dtype.weights=int4", "vllm serve",
+               "weights in int4 (this checkpoint has them in bf16: serve one in int4)");
+    check_said("tensorrt-llm", "dtype.weights=fp8", "trtllm-serve",
+               "weights in fp8 (this checkpoint has them in bf16: serve one in fp8)");
+}
+
+/* Blocks of the run are vLLM's, of 16 tokens; SGLang's are of one. */
+static void another_engine_has_the_same_limits(void **state)
+{
+    (void)state;
+    struct scenario scenario =
+        LOAD("model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm-offload", "dtype.kv=fp8",
+             "workload=synthetic:prompt=3000,output=50,turns=4,requests=80", "rate=1",
+             "max_sequences=40", "host_memory=4GiB", "kv_pool_tokens=32000");
+    const struct {
+        const char *system, *command, *lacks;
+    } said[] = {
+        {"sglang-hicache",
+         " --max-running-requests 40 --context-length 12200 --mem-fraction-static 0.844 "
+         "--kv-cache-dtype fp8_e4m3 --chunked-prefill-size 2048 --max-total-tokens 32000 "
+         "--page-size 64 --enable-hierarchical-cache --hicache-size 4 ",
+         ""},
+        {"tensorrt-llm",
+         " --max_batch_size 40 --max_seq_len 12200 --max_num_tokens 2048 --kv_cache_dtype fp8",
+         "host memory for prompts that begin alike; a KV pool of 32000 tokens"},
+        {"vllm", " --block-size 16 --num-gpu-blocks-override 2001",
+         "host memory for prompts that begin alike"},
+    };
+    struct result result;
+    result_init(&result);
+    result_integer(&result, COLUMN_KV_BLOCKS, 2000);
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        struct server_command command;
+        struct error why = {.found = ""};
+        assert_true(server_command(&scenario, &result, said[i].system, &command, &why));
+        assert_string_equal(strstr(command.text, said[i].command) != NULL ? said[i].command
+                                                                          : command.text,
+                            said[i].command);
+        assert_string_equal(command.lacks, said[i].lacks);
+    }
+    result_release(&result);
+    scenario_release(&scenario);
 }
 
 static void the_plainest_preset_says_the_fewest_mechanisms(void **state)
@@ -290,6 +379,9 @@ int main(void)
         cmocka_unit_test(names_that_there_are_not_are_refused),
         cmocka_unit_test(a_command_says_what_the_run_says),
         cmocka_unit_test(a_command_gives_the_pool_that_the_scenario_gives),
+        cmocka_unit_test(a_command_says_how_a_step_drafts),
+        cmocka_unit_test(a_command_serves_the_weights_or_says_that_it_does_not),
+        cmocka_unit_test(another_engine_has_the_same_limits),
         cmocka_unit_test(the_plainest_preset_says_the_fewest_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
