@@ -113,8 +113,11 @@ static void zero_threads_means_one_a_processor(void **state)
 
 struct crowd {
     struct cores *cores;
+    int wanted; /* items wait until so many worked at once: on a busy machine a thread comes late */
     atomic_int working, most, done;
 };
+
+enum { LONGEST_WAIT = 50000 }; /* of 200 us: a thread that never comes fails the test */
 
 /* Note how many work at once. */
 static bool crowd_item(uint32_t index, uint32_t thread, void *context, struct error *why)
@@ -125,6 +128,9 @@ static bool crowd_item(uint32_t index, uint32_t thread, void *context, struct er
     while (now > most && !atomic_compare_exchange_weak(&crowd->most, &most, now)) {
     }
     usleep(200);
+    for (int i = 0; i < LONGEST_WAIT && atomic_load(&crowd->most) < crowd->wanted; i++) {
+        usleep(200);
+    }
     atomic_fetch_sub(&crowd->working, 1);
     atomic_fetch_add(&crowd->done, 1);
     return index != 40 || error_set(why, NULL, 0, "item 40");
@@ -144,7 +150,7 @@ static void *take_part(void *context)
 static void loops_share_cores(void **state)
 {
     struct error why;
-    struct crowd crowd = {.cores = cores_create(4, &why)};
+    struct crowd crowd = {.cores = cores_create(4, &why), .wanted = 2};
     pthread_t threads[3];
     (void)state;
     assert_non_null(crowd.cores);
@@ -174,6 +180,7 @@ static void a_loop_needs_no_core_but_its_own(void **state)
     assert_string_equal(why.found, "item 40");
     cores_give(crowd.cores);
     cores_give(crowd.cores);
+    crowd.wanted = 2;
     assert_true(parallel_for_on(crowd.cores, 30, 0, crowd_item, &crowd, &why));
     assert_in_range(crowd.most, 2, 3);
     cores_destroy(crowd.cores);
