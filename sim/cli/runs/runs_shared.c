@@ -30,6 +30,7 @@ static bool agrees(enum column column, const char *before, char *text)
 
 void runs_shared_add(struct runs_shared *shared, const struct result *result)
 {
+    shared->families = shared->families || result->family_count > 0;
     for (int i = 0; i < SHARED_COUNT; i++) {
         const struct cell *cell = &result->cells[shared_columns[i]];
         char text[RUNS_SHARED_TEXT];
@@ -87,6 +88,13 @@ static void append_machine(const struct runs_shared *shared, char line[LINE])
     }
 }
 
+static bool is_number(const struct node *asked, const char *key)
+{
+    const struct node *value = node_get(asked, key);
+    return value != NULL && value->kind == NODE_SCALAR && value->text[0] >= '0' &&
+           value->text[0] <= '9';
+}
+
 void runs_shared_print(const struct runs_shared *shared, const struct node *asked, FILE *out)
 {
     char line[LINE] = "";
@@ -95,6 +103,10 @@ void runs_shared_print(const struct runs_shared *shared, const struct node *aske
     append_number(shared, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
     append_number(shared, SHARED_STEPS, "; ", "step", "steps", line);
     append_number(shared, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
+    bool same = is_number(asked, "steps") && is_number(asked, "warmup");
+    if (shared->families && !same && shared_text(shared, SHARED_STEPS)[0] != '\0') {
+        text_append(line, LINE, " in the middle family"); /* recordings differ in length */
+    }
     if (line[0] != '\0') {
         table_line("", line, out);
     }

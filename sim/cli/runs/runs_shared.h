@@ -1,5 +1,6 @@
 /* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
- * 131072 tokens a sequence; 38 steps after 38 of warm-up". */
+ * 131072 tokens a sequence; 38 steps after 38 of warm-up". Of several families of recordings the steps
+ * are those of the middle one, as are all figures without a range. */
 #ifndef CLI_RUNS_RUNS_SHARED_H
 #define CLI_RUNS_RUNS_SHARED_H
 
@@ -23,6 +24,7 @@ enum runs_shared_id {
 /* Zeroed before the first run. */
 struct runs_shared {
     bool varies[SHARED_COUNT];
+    bool families;                             /* some run has several families of recordings */
     char text[SHARED_COUNT][RUNS_SHARED_TEXT]; /* "" until a run has one */
 };
 
