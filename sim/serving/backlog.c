@@ -186,7 +186,8 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
     }
     double came = (before.came + after.came) / 2, chance = DEVIATIONS * sqrt(2 * came);
     double faster = after.came - before.came > chance ? after.came / before.came : 1;
-    double growth = after.held - before.held * faster;
+    double late = fmax(after.came - before.came, 0); /* they may all be there still */
+    double growth = after.held - fmax(before.held * faster, before.held + late);
     return growth >= QUEUE && SHARE * growth > came &&
            growth > DEVIATIONS * sqrt(variance(before, after));
 }

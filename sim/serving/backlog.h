@@ -20,7 +20,9 @@
  * over twice the noise. If N requests run and A come in a half, the difference of the means has a
  * variance of 2 N^2 / A where a request is there for less than a half, and of 4 A / 3 where it is
  * there for longer and arrivals and ends are independent (M/G/infinity). Requests that come
- * faster, by more than chance, may be more in proportion. Filling up is no trend: the time begins
+ * faster, by more than chance, may be more in proportion. And what came beyond the first half does
+ * not count, by chance or not, as all of it may be there still: near its capacity a server answers a
+ * few more requests so much later that its noise is far above the variance. Filling up is no trend: the time begins
  * later if the first requests took longer than half of the arrivals, and too short a rest says
  * nothing.
  */

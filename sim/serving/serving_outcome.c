@@ -415,6 +415,17 @@ uint64_t serving_requests_wanted(const struct result *result)
     return wanted > (uint64_t)requests->integer ? wanted : 0;
 }
 
+bool serving_sessions_lack(const struct result *result)
+{
+    return result->cells[COLUMN_RATE_IN].set && !result->cells[COLUMN_QUEUE_GROWS].set;
+}
+
+double serving_session_s(const struct result *result, double rate)
+{
+    double more = result_number(result, COLUMN_REQUESTS) - 1;
+    return fmax(more / result_number(result, COLUMN_RATE_IN) - more / rate, 0);
+}
+
 /* When the last request came, and the last session or request without one began. */
 struct arrivals {
     int64_t last_ns, begun_ns;
@@ -448,7 +459,9 @@ static bool write_load(const struct point *point, const struct requests *request
         return false;
     }
     result_real(result, COLUMN_RATE_IN, came);
-    result_integer(result, COLUMN_QUEUE_GROWS, grows);
+    if (grows || !few) { /* a few sessions that are served say nothing of many */
+        result_integer(result, COLUMN_QUEUE_GROWS, grows);
+    }
     note_load(point, grows, arrivals.last_ns, result);
     if (few) {
         result_note(result, note_sessions_too_few(workload->rate, came));

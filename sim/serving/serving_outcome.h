@@ -52,8 +52,16 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
  * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
 
-/* Requests that arrive at this rate for ten times as long as one takes: fewer do not show what a
- * server sustains. */
+/* Are the run's sessions too few to bring the rate that was asked for, and are they served? Then it
+ * is unknown whether the queue grows at that rate. */
+bool serving_sessions_lack(const struct result *result);
+
+/* Seconds that sessions go on after the last of them began, of a run with requests at `rate` a
+ * second: by so much longer the requests took to come. 0 if they came as fast; NaN without rates. */
+double serving_session_s(const struct result *result, double rate);
+
+/* Requests that arrive at this rate for ten times as long as one takes (of sessions: as a session
+ * takes, so that 10 of 11 come at the rate): fewer do not show what a server sustains. */
 uint64_t serving_lasting(double rate, double taken_s);
 
 /* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients,

@@ -2,6 +2,7 @@
 #include "cli/advise/advise_answer.h"
 
 #include "base/text.h"
+#include "serving/serving_outcome.h"
 #include "study/plan/target.h"
 
 #include <math.h>
@@ -104,6 +105,10 @@ static bool say_service(const struct target *target, const struct result *result
     if (target->column == COLUMN_LEFT_OUT) {
         snprintf(miss, ADVISE_WORDS, "%.0f of %.0f requests are too long for its memory",
                  result_number(result, COLUMN_LEFT_OUT), result_number(result, COLUMN_REQUESTS));
+    } else if (target->column == COLUMN_QUEUE_GROWS && serving_sessions_lack(result)) {
+        snprintf(miss, ADVISE_WORDS,
+                 "its %.0f requests in sessions do not show it: only %.3g a second came",
+                 result_number(result, COLUMN_REQUESTS), result_number(result, COLUMN_RATE_IN));
     } else if (target->column == COLUMN_QUEUE_GROWS) {
         double came = result_number(result, COLUMN_RATE_IN);
         snprintf(miss, ADVISE_WORDS, "it falls behind: %.*g of %.*g requests a second answered",

@@ -13,6 +13,15 @@ static void put_times(struct frame *frame, uint32_t column, const struct advise_
     frame_range(frame, column, ratio->times, ratio->low, ratio->high);
 }
 
+/* Sessions that begin and end bring fewer requests than were asked for. */
+static void put_came(const struct advice *advice, const struct search *best, struct frame *verdict)
+{
+    double came = result_number(advice_result(best), COLUMN_RATE_IN);
+    if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
+        frame_textf(verdict, VERDICT_came, "%.3g", came);
+    }
+}
+
 /* The rate that was found, and the next one that was tried. A rate is written as it was simulated:
  * whoever rounds it up may miss a limit. */
 static void put_rates(const struct advice *advice, const struct search *best, struct frame *verdict)
@@ -20,6 +29,7 @@ static void put_rates(const struct advice *advice, const struct search *best, st
     uint32_t next = search_next_miss(best);
     frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
     frame_text(verdict, VERDICT_rate_text, search_text(best, true, best->found));
+    put_came(advice, best, verdict);
     if (next != PLANNING_NONE) {
         frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
         frame_text(verdict, VERDICT_misses_at_text, search_text(best, true, next));

@@ -43,18 +43,10 @@ bool advice_is_unshared(const struct scenario *scenario)
            !synthetic_says(workload->text, "prefix") && !synthetic_says(workload->text, "turns");
 }
 
-/* May their number be chosen? */
-static bool is_countless(const struct scenario *scenario)
-{
-    const struct node *workload = node_said(scenario->root, "workload");
-    return advice_is_unshared(scenario) && !synthetic_says(workload->text, "requests") &&
-           node_said(scenario->root, "limit") == NULL;
-}
-
 bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why)
 {
-    return !is_countless(scenario) ||
-           lengthen_lay(scenario, requests > 0 ? requests : SYNTHETIC_REQUESTS, why);
+    bool made = node_said(scenario->root, "workload") != NULL && lengthen_may(scenario);
+    return !made || lengthen_lay(scenario, requests > 0 ? requests : SYNTHETIC_REQUESTS, why);
 }
 
 /* ---- searches ---- */

@@ -24,7 +24,7 @@ bool advice_is_unshared(const struct scenario *scenario);
 bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                    const char *systems, struct planning *out, bool *interrupted, struct error *why);
 
-/* Fix the number of made-up requests that share nothing, so that all searches serve the same ones
+/* Fix the number of made-up requests, so that all searches serve the same ones
  * (0: the default). A number that was stated stays. */
 bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why);
 

@@ -112,7 +112,8 @@ static bool hire_compare(struct sizing *sizing, struct error *why)
 static bool hire_lengthen(struct hire *hire, struct error *why)
 {
     bool good = true, sessions = lengthen_has_sessions(&hire->forms[0].scenario);
-    uint64_t more = sessions ? LENGTHEN_SESSIONS : lengthen_spare(hire_requests_wanted(hire));
+    uint64_t more = lengthen_spare(hire_requests_wanted(hire));
+    more = sessions && more < LENGTHEN_SESSIONS ? LENGTHEN_SESSIONS : more;
     if (!lengthen_may(&hire->forms[0].scenario) || more == 0) {
         return true;
     }

@@ -57,7 +57,7 @@ struct hire_form {
     /* what cheap runs told */
     struct rough rough;
     double alone;   /* violation of requests that have the server alone */
-    double taken;   /* seconds of a request, with its share of the rate; 0: unknown */
+    double taken;   /* seconds of a request or a session, with its share of the rate; 0: unknown */
     uint32_t guess; /* servers that it takes, roughly */
     bool weighed;   /* `guess` was looked for */
     /* answers: runs of the whole hire with the whole workload */

@@ -2,10 +2,13 @@
 
 #include "base/array.h"
 #include "base/node.h"
+#include "serving/serving_outcome.h"
 #include "study/advise/advice_search.h"
+#include "study/plan/lengthen.h"
 #include "study/plan/rough.h"
 #include "study/sweep/tries.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -74,10 +77,12 @@ static void take_share(const struct sizing *sizing, const struct hire_try *try,
 {
     struct hire_form *form = try->form;
     bool untimed = sizing->times.count == 0;
-    double violation = targets_violation(&sizing->options->targets, result);
+    bool lack = serving_sessions_lack(result);
+    double violation = targets_violation(lack ? &sizing->times : &sizing->options->targets, result);
     bool behind = untimed && sizing->hire->rate / try->servers > form->rough.most;
     if (violation == 0 && !behind) {
-        form->taken = result_number(result, COLUMN_E2E) / 1e3;
+        double session = serving_session_s(result, sizing->hire->rate / try->servers);
+        form->taken = fmax(result_number(result, COLUMN_E2E) / 1e3, session);
     }
     grid_put(&form->grid, try->servers - 1, behind ? fmax(violation, 1) : violation);
 }
@@ -115,6 +120,19 @@ static void tell(const struct sizing *sizing)
 
 /* ---- what it tells ---- */
 
+/* More servers answer no more of what does not come. */
+static bool refuse_sessions(double rate, const struct result *result, struct error *why)
+{
+    uint64_t wanted = lengthen_spare(serving_lasting(rate, serving_session_s(result, rate)));
+    error_usage(why, "--rate", 0,
+                "%.0f requests in sessions do not show %g a second: only %.3g came, as sessions "
+                "last too long for so few",
+                result_number(result, COLUMN_REQUESTS), rate,
+                result_number(result, COLUMN_RATE_IN));
+    return error_expect(why, "a workload with requests=%" PRIu64 " or so, or a lower rate",
+                        (wanted + 99) / 100 * 100);
+}
+
 static void hire_tries_keep(struct result *result, struct result *out)
 {
     *out = *result;
@@ -127,7 +145,6 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
     const struct hire_try *try = &sizing->tries[index];
     struct hire_form *form = try->form;
     double whole = targets_violation(&sizing->options->targets, result);
-    (void)why;
     switch (sizing->what) {
     case HIRE_AT_ONCE:
         take_at_once(form, result);
@@ -139,6 +156,9 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
         take_share(sizing, try, result);
         break;
     case HIRE_WHOLE:
+        if (serving_sessions_lack(result)) {
+            return refuse_sessions(sizing->hire->rate, result, why);
+        }
         grid_put(&form->grid, try->servers - 1, whole);
         hire_tries_keep(result, &form->runs[try->servers - 1]);
         break;

@@ -11,9 +11,11 @@
  * than LENGTHEN_MOST is left with its note; a hire serves as many as that. */
 enum { LENGTHEN_MOST = 100000 };
 
-/* While the first sessions go on and the last ones end, fewer requests come than were asked for.
- * Assumed: among so many requests this counts little. */
-enum { LENGTHEN_SESSIONS = 20000 };
+/* While the first sessions go on and the last ones end, fewer requests come than were asked for. So
+ * a search of sessions has at least LENGTHEN_SESSIONS requests; of a highest rate at most
+ * LENGTHEN_SESSIONS_MOST, for it tries many rates, and the answer says which rate these do not
+ * show. */
+enum { LENGTHEN_SESSIONS = 2500, LENGTHEN_SESSIONS_MOST = 10000 };
 
 /* Are the requests made up, as many as there are by default? */
 bool lengthen_may(const struct scenario *scenario);

@@ -8,16 +8,35 @@
 
 enum { ROUNDS = 6 };
 
+/* Of sessions: as many as show the next higher rate that was tried. The highest rate may be far
+ * above it, so that they are doubled at least. */
+static uint64_t sessions_wanted(const struct planning *planning, const struct search *winner)
+{
+    uint32_t miss = search_next_miss(winner);
+    if (planning->requests == 0) {
+        return LENGTHEN_SESSIONS;
+    }
+    if (miss == PLANNING_NONE || planning->requests >= LENGTHEN_SESSIONS_MOST ||
+        !serving_sessions_lack(&winner->results[miss])) {
+        return 0;
+    }
+    double rate = search_value(winner, planning->maximise, miss)->number;
+    double session = serving_session_s(&winner->results[miss], rate);
+    uint64_t more = lengthen_spare(serving_lasting(rate, session));
+    more = more > 2 * planning->requests ? more : 2 * planning->requests;
+    return more < LENGTHEN_SESSIONS_MOST ? more : LENGTHEN_SESSIONS_MOST;
+}
+
 /* Requests that the answer needs; 0: it has enough, or there is none. */
 static uint64_t wanted(const struct scenario *scenario, const struct planning *planning)
 {
     if (planning->winner == PLANNING_NONE) {
         return 0;
     }
-    if (planning->requests == 0 && lengthen_has_sessions(scenario)) {
-        return LENGTHEN_SESSIONS;
-    }
     const struct search *winner = &planning->searches[planning->winner];
+    if (lengthen_has_sessions(scenario)) {
+        return sessions_wanted(planning, winner);
+    }
     return lengthen_spare(serving_requests_wanted(&winner->results[winner->found]));
 }
 

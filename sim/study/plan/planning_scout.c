@@ -241,7 +241,9 @@ static bool planning_scout_follow(const struct scouting *scouting, struct error 
     }
     uint64_t more = lengthen_spare(needed(scouting));
     if (more > 0 && scouting->sessions) {
-        more = more < LENGTHEN_SESSIONS ? LENGTHEN_SESSIONS : more;
+        more = more < LENGTHEN_SESSIONS        ? LENGTHEN_SESSIONS
+               : more > LENGTHEN_SESSIONS_MOST ? LENGTHEN_SESSIONS_MOST
+                                               : more;
     }
     return !scouting->options->may_lengthen || more == 0 || more > LENGTHEN_MOST ||
            planning_scout_lengthen(planning, more, why);

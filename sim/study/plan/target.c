@@ -4,6 +4,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "serving/serving_outcome.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,9 +230,13 @@ static double target_violation_of(const struct target *target, double value)
     return fmax(over, 0) / (target->bound > 0 ? target->bound : 1);
 }
 
+/* Sessions too few to show a rate fall short of it like a queue that grows. */
 double target_violation(const struct target *target, const struct result *result)
 {
     double value;
+    if (target->column == COLUMN_QUEUE_GROWS && serving_sessions_lack(result)) {
+        return target_violation_of(target, 1);
+    }
     return target_value_of(target->column, result, &value) ? target_violation_of(target, value)
                                                            : INFINITY;
 }

@@ -1,6 +1,7 @@
 #include "study/plan/tradeoff.h"
 
 #include "base/array.h"
+#include "serving/serving_outcome.h"
 #include "study/plan/pareto.h"
 #include "study/whatif/planned.h"
 
@@ -107,7 +108,7 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 static bool is_held(const struct result *result, const struct targets *targets)
 {
     const struct cell *cells = result->cells;
-    return result_ok(result) && cells[COLUMN_DECODE_RATE].set &&
+    return result_ok(result) && cells[COLUMN_DECODE_RATE].set && !serving_sessions_lack(result) &&
            cells[COLUMN_QUEUE_GROWS].integer == 0 && cells[COLUMN_LEFT_OUT].integer == 0 &&
            targets_violation(targets, result) == 0;
 }

@@ -204,7 +204,7 @@ static void chance_is_seldom_a_trend(void **state)
 
 /* ---- drawn queues ---- */
 
-enum { SECOND = 1000000000, SEEDS = 50 };
+enum { SECOND = 1000000000, SEEDS = 50, MOST_BATCHED = 8000 };
 
 /* Servers that begin one request after the other, in the order of their arrival. Each takes a
  * second in the mean. */
@@ -282,6 +282,62 @@ static void a_few_too_many_are_told_from_many(void **state)
     }
 }
 
+/* ---- servers that take all at once ---- */
+
+/* Poisson arrivals at `load` of what a server answers at most, which begins each at once: of N that
+ * run, N / (N + 10) of a request is done a second. Near its most a few more that come by chance
+ * lengthen all others: at 0.9 there are 90 in the mean, and 1600 requests are too few to tell. They
+ * end in the order in which they came. */
+static bool one_batch_grows(double load, uint32_t count, uint64_t seed)
+{
+    static struct served all[MOST_BATCHED];
+    static double due[MOST_BATCHED]; /* when a request ends, in what was done of each by then */
+    double now = 0, done = 0;
+    struct error why;
+    gsl_rng *random = random_stream(seed, "test.batches", 0, &why);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i <= count; i++) {
+        double next = i < count ? now + gsl_ran_exponential(random, 1 / load) : INFINITY;
+        while (first < i && now + (due[first] - done) * (i - first + 10) <= next) {
+            now += (due[first] - done) * (i - first + 10);
+            done = due[first];
+            all[first++].end_ns = (int64_t)(now * SECOND);
+        }
+        if (i < count) {
+            done += first < i ? (next - now) / (i - first + 10) : 0;
+            now = next;
+            due[i] = done + 1;
+            all[i].arrived_ns = all[i].scheduled_ns = (int64_t)(now * SECOND);
+        }
+    }
+    gsl_rng_free(random);
+    return grows_at(all, count, all[count - 1].arrived_ns, load);
+}
+
+static void chance_near_the_most_is_seldom_a_trend(void **state)
+{
+    static const struct {
+        double load;
+        uint32_t count;
+        int least, most; /* of 100 runs that are said to grow */
+    } batches[] = {
+        {0.8, 1600, 0, 0},     {0.85, 1600, 0, 4},   {0.9, 1600, 0, 20},   {0.9, 8000, 0, 0},
+        {1.06, 8000, 90, 100}, {1.1, 1600, 80, 100}, {1.1, 8000, 95, 100}, {1.2, 1600, 90, 100},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        int alarms = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            alarms += one_batch_grows(batches[i].load, batches[i].count, seed);
+        }
+        print_message("# %g, %u requests: %d of %d\n", batches[i].load, batches[i].count, alarms,
+                      SEEDS);
+        if (2 * alarms < batches[i].least || 2 * alarms > batches[i].most) {
+            fail_msg("%g, %u: %d", batches[i].load, batches[i].count, alarms);
+        }
+    }
+}
+
 /* The queues of two servers that are never empty at once do not grow: each is worked off. */
 static void a_queue_is_one_servers(void **state)
 {
@@ -308,6 +364,7 @@ int main(void)
         cmocka_unit_test(filling_up_is_no_trend),
         cmocka_unit_test(chance_is_seldom_a_trend),
         cmocka_unit_test(a_few_too_many_are_told_from_many),
+        cmocka_unit_test(chance_near_the_most_is_seldom_a_trend),
         cmocka_unit_test(a_queue_is_one_servers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

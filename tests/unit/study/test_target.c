@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "serving/serving_outcome.h"
 #include "study/plan/target.h"
 #include "unit/fixture/fault.h"
 
@@ -186,6 +187,28 @@ static void a_miss_is_a_share_of_the_bound_and_the_largest_counts(void **state)
     result_release(&result);
 }
 
+/* 81 requests at 25 a second begin within 3.2 s; they came at 0.5 a second, in 160 s: sessions go on
+ * for 156.8 s. At 25 a second 25 x 10 x 156.8 + 1 = 39 201 requests show the rate. */
+static void sessions_too_few_for_a_rate_do_not_meet_it(void **state)
+{
+    struct result result;
+    struct targets targets;
+    struct error why;
+    (void)state;
+    make_run(&result, "ok");
+    assert_true(targets_parse("queue_grows<=0", &targets, &why));
+    assert_true(isinf(targets_violation(&targets, &result))); /* no server */
+    result_integer(&result, COLUMN_REQUESTS, 81);
+    result_real(&result, COLUMN_RATE_IN, 0.5);
+    assert_true(targets_violation(&targets, &result) == 1);
+    double session = serving_session_s(&result, 25);
+    assert_true(fabs(session - 156.8) < 1e-9);
+    assert_in_range(serving_lasting(25, session), 39201, 39202);
+    result_integer(&result, COLUMN_QUEUE_GROWS, 0);
+    assert_true(targets_violation(&targets, &result) == 0);
+    result_release(&result);
+}
+
 static void a_run_that_does_not_fit_meets_nothing(void **state)
 {
     struct result result;
@@ -285,6 +308,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_meant_is_a_usage_error),
         cmocka_unit_test(more_targets_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
+        cmocka_unit_test(sessions_too_few_for_a_rate_do_not_meet_it),
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
         cmocka_unit_test(families_are_counted_in_their_columns_units),
         cmocka_unit_test(a_margin_is_a_share_of_the_bound_of_a_time),
