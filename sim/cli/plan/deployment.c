@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 
@@ -303,6 +304,30 @@ static bool write_files(const struct deployment *deployment, const struct point 
     return good && write_scenario_file(deployment, folder, why);
 }
 
+/* Make the folder unless it is there. */
+static bool deployment_make_folder(const char *folder, bool *made, struct error *why)
+{
+    struct stat found;
+    bool good = mkdir(folder, 0777) == 0;
+    *made = good;
+    if (!good && errno == EEXIST) {
+        bool is_folder = stat(folder, &found) == 0 && S_ISDIR(found.st_mode);
+        errno = is_folder ? 0 : ENOTDIR;
+        good = is_folder && access(folder, W_OK | X_OK) == 0;
+    }
+    return good || error_set(why, folder, 0, "cannot be a folder for files: %s", strerror(errno));
+}
+
+bool deployment_check(const char *folder, struct error *why)
+{
+    bool made;
+    bool good = deployment_make_folder(folder, &made, why);
+    if (made) {
+        rmdir(folder);
+    }
+    return good;
+}
+
 bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why)
 {
     struct point point;
@@ -310,9 +335,10 @@ bool deployment_write(const struct deployment *deployment, const char *folder, s
     if (values == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for a deployment");
     }
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    bool made;
+    if (!deployment_make_folder(folder, &made, why)) {
         free(values);
-        return error_set(why, folder, 0, "cannot be made: %s", strerror(errno));
+        return false;
     }
     bool good = scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
