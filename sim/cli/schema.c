@@ -224,12 +224,13 @@ static json_t *draft_schema(const struct draft_key *key)
 
 static json_t *drafts_schema(void)
 {
+    static const char *const none[] = {"none", NULL};
     json_t *keys = json_object();
     for (const struct draft_key *key = draft_keys; key->name != NULL; key++) {
         schema_put(&keys, key->name,
                    schema_described(draft_schema(key), key->summary, key->example));
     }
-    return schema_map(keys);
+    return schema_either(schema_words(none), schema_map(keys));
 }
 
 /* A sweep: each key has a list of its possible values; parts of maps are named by their paths. */

@@ -47,7 +47,8 @@ static bool draft_keys_check(const struct node *map, struct error *why)
     keys[count] = NULL;
     if (map->kind == NODE_SCALAR) {
         node_error(map, why, "'drafts' is '%.60s'", map->text);
-        return error_expect(why, "a map, such as {count: 3, method: eagle3, acceptance: 70%%}");
+        return error_expect(why,
+                            "none, or a map, such as {count: 3, method: eagle3, acceptance: 70%%}");
     }
     return node_check_keys(map, keys, "drafts", why);
 }
@@ -223,11 +224,16 @@ static bool draft_keys_read_all(const struct node *map, struct files *files,
     return true;
 }
 
+static bool draft_keys_are_none(const struct node *map)
+{
+    return map == NULL || (map->kind == NODE_SCALAR && strcmp(map->text, "none") == 0);
+}
+
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why)
 {
     *out = (struct drafts){.count = 0};
-    if (map == NULL || draft_keys_read_all(map, files, target, out, why)) {
+    if (draft_keys_are_none(map) || draft_keys_read_all(map, files, target, out, why)) {
         return true;
     }
     drafts_release(out);

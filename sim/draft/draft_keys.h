@@ -20,7 +20,7 @@ struct draft_key {
 };
 extern const struct draft_key draft_keys[]; /* ends with name NULL */
 
-/* Read `map`, which may be NULL: no drafts. A count of 0 means the same, whatever else is said.
+/* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever else is said.
  * `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
  * failure there is nothing to release. */
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,

@@ -182,6 +182,14 @@ for folder in sys.argv[1:]:
         lacking,
         drafting,
     )
+    shared = "--dataset-name prefix_repetition --prefix-repetition-num-prefixes 4 "
+    sizes = "--prefix-repetition-prefix-len 256 --prefix-repetition-suffix-len 244 --prefix-repetition-output-len 50 "
+    bench = re.sub(" +", " ", commands["benchmark.sh"][0])
+    check(
+        shared + sizes in bench if name == "prefixes" else "prefix_repetition" not in bench,
+        f"{name}: the benchmark's prompts begin alike if those of the workload do",
+        bench,
+    )
     check(
         name != "drafts" or all("meta-llama/Llama-3.1-70B-Instruct " in each[0] for each in commands.values()),
         f"{name}: the model is the one that was asked for",

@@ -18,7 +18,10 @@ requests=synthetic:prompt=500,output=50,requests=100
     --minimise 'host_memory=[1GiB, 8GiB]' --target 'ttft_p99_ms<=2s' --deploy "$scratch/plan" >"$scratch/said"
 "$program" advise Llama-3.1-70B-Instruct h100 --gpus 4 --context 4400 \
     --set 'drafts={count: 3, method: eagle3, acceptance: 60%}' --deploy "$scratch/drafts" >"$scratch/said"
-python3 tests/script/deploy.py "$scratch/batch" "$scratch/hire" "$scratch/plan" "$scratch/drafts"
+"$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 \
+    --set workload=synthetic:prompt=500,output=50,prefix=256,prefixes=4,requests=100 \
+    --minimise 'host_memory=[1GiB, 8GiB]' --target 'ttft_p99_ms<=2s' --deploy "$scratch/prefixes" >"$scratch/said"
+python3 tests/script/deploy.py "$scratch/batch" "$scratch/hire" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes"
 # The benchmark's own record is what `compare` reads, beside the scenario that was written.
 cd "$scratch/hire"
 "$program" simulate scenario.yaml --db predicted.db >"$scratch/table"

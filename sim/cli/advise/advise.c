@@ -6,8 +6,10 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
+#include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/frame/scenario_options.h"
+#include "cli/plan/deployment.h"
 #include "study/plan/prices.h"
 
 #include <stdio.h>
@@ -249,6 +251,15 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
     return database_open(arguments, out, why);
 }
 
+/* What is to be written after the search is tried before it. */
+static bool check_written(const struct arguments *arguments, struct error *why)
+{
+    const char *page = arguments_text(arguments, ADVISE_HTML);
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    return (page == NULL || output_check(page, why)) &&
+           (folder == NULL || deployment_check(folder, why));
+}
+
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -262,7 +273,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
                 load_scenario(arguments, scenario, why);
     bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
                              is_hire(arguments));
-    good = good && check_chosen(arguments, scenario, why) &&
+    good = good && check_written(arguments, why) && check_chosen(arguments, scenario, why) &&
            advise_read_limits(arguments, requests, &with, why) &&
            question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
            advice_lay_context(scenario, why) && (!requests || advice_lay_requests(scenario, why)) &&

@@ -110,3 +110,13 @@ bool output_commit(struct output *output, struct error *why)
     output_release(output);
     return ok;
 }
+
+bool output_check(const char *path, struct error *why)
+{
+    struct output output;
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    output_discard(&output);
+    return true;
+}

@@ -24,4 +24,7 @@ bool output_open(const char *path, struct output *out, struct error *why);
 bool output_commit(struct output *output, struct error *why);
 void output_discard(struct output *output);
 
+/* Could a file be written at `path`? Asked before long work; what stands there is left alone. */
+bool output_check(const char *path, struct error *why);
+
 #endif

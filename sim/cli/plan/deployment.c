@@ -10,9 +10,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 
@@ -43,6 +45,10 @@ enum {
     SERVERS,
     PREDICTION,
     PROMPT,
+    PREFIX,
+    SUFFIX,
+    PREFIXES,
+    PROMPTS,
     OUTPUT,
     REQUESTS,
     RATE,
@@ -53,9 +59,9 @@ enum {
     VALUES
 };
 static const char *const value_names[VALUES] = {
-    "MODEL", "MACHINE",     "SYSTEM",  "ENGINE",     "IMAGE",    "VERSION", "COMMAND",
-    "LACKS", "GPUS",        "SERVERS", "PREDICTION", "PROMPT",   "OUTPUT",  "REQUESTS",
-    "RATE",  "CONCURRENCY", "VARIES",  "COMPARED",   "PREDICTED"};
+    "MODEL",  "MACHINE",  "SYSTEM",     "ENGINE",      "IMAGE",  "VERSION",  "COMMAND",  "LACKS",
+    "GPUS",   "SERVERS",  "PREDICTION", "PROMPT",      "PREFIX", "SUFFIX",   "PREFIXES", "PROMPTS",
+    "OUTPUT", "REQUESTS", "RATE",       "CONCURRENCY", "VARIES", "COMPARED", "PREDICTED"};
 
 /* ---- templates ---- */
 
@@ -154,9 +160,32 @@ static void put_prediction(const struct deployment *deployment, char text[LINE])
     }
 }
 
+/* Prompts that begin alike: as many beginnings, and as long a one as lets a prefix cache find as
+ * much as in the workload. */
+static bool put_prefixes(const struct requests *requests, double prompt, char (*values)[LINE],
+                         struct error *why)
+{
+    struct requests_shared shared;
+    if (!requests_share(requests, &shared, why)) {
+        return false;
+    }
+    double prefix = fmin(round(shared.tokens), round(prompt) - 1);
+    if (prefix < 1) {
+        return true;
+    }
+    values[PROMPT][0] = '\0';
+    snprintf(values[PREFIX], LINE, "%.0f", prefix);
+    snprintf(values[SUFFIX], LINE, "%.0f", round(prompt) - prefix);
+    snprintf(values[PREFIXES], LINE, "%" PRIu64, shared.beginnings);
+    snprintf(values[PROMPTS], LINE,
+             "These are random tokens, which begin alike as often as in the workload%s.",
+             requests->sessions ? "; turns wait for no answer" : "");
+    return true;
+}
+
 /* The requests of a server, as a benchmark can draw them: all as long as the mean. */
-static void put_requests(const struct point *point, const struct result *result,
-                         char (*values)[LINE])
+static bool put_requests(const struct point *point, const struct result *result,
+                         char (*values)[LINE], struct error *why)
 {
     double prompt = 0, output = 0;
     const struct requests *requests = point->requests;
@@ -172,6 +201,7 @@ static void put_requests(const struct point *point, const struct result *result,
              "All are as long as the mean: lengths that vary need --dataset-name custom.");
     snprintf(values[COMPARED], LINE, "What was predicted beside what was measured:");
     snprintf(values[PREDICTED], LINE, "predicted.db");
+    return put_prefixes(requests, prompt, values, why);
 }
 
 /* A batch that decodes: as many sequences at a time, each at the context in the middle. */
@@ -190,8 +220,8 @@ static void put_batch(const struct point *point, const struct deployment *deploy
              "its mean.");
 }
 
-static void deployment_put_values(const struct deployment *deployment, const struct point *point,
-                                  char (*values)[LINE])
+static bool deployment_put_values(const struct deployment *deployment, const struct point *point,
+                                  char (*values)[LINE], struct error *why)
 {
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
@@ -201,11 +231,12 @@ static void deployment_put_values(const struct deployment *deployment, const str
     snprintf(values[GPUS], LINE, "%u", model_gpus(&point->setup.model));
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
     put_prediction(deployment, values[PREDICTION]);
+    snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
-        put_requests(point, deployment->result, values);
-    } else {
-        put_batch(point, deployment, values);
+        return put_requests(point, deployment->result, values, why);
     }
+    put_batch(point, deployment, values);
+    return true;
 }
 
 /* ---- files ---- */
@@ -273,6 +304,30 @@ static bool write_files(const struct deployment *deployment, const struct point 
     return good && write_scenario_file(deployment, folder, why);
 }
 
+/* Make the folder unless it is there. */
+static bool deployment_make_folder(const char *folder, bool *made, struct error *why)
+{
+    struct stat found;
+    bool good = mkdir(folder, 0777) == 0;
+    *made = good;
+    if (!good && errno == EEXIST) {
+        bool is_folder = stat(folder, &found) == 0 && S_ISDIR(found.st_mode);
+        errno = is_folder ? 0 : ENOTDIR;
+        good = is_folder && access(folder, W_OK | X_OK) == 0;
+    }
+    return good || error_set(why, folder, 0, "cannot be a folder for files: %s", strerror(errno));
+}
+
+bool deployment_check(const char *folder, struct error *why)
+{
+    bool made;
+    bool good = deployment_make_folder(folder, &made, why);
+    if (made) {
+        rmdir(folder);
+    }
+    return good;
+}
+
 bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why)
 {
     struct point point;
@@ -280,14 +335,15 @@ bool deployment_write(const struct deployment *deployment, const char *folder, s
     if (values == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for a deployment");
     }
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    bool made;
+    if (!deployment_make_folder(folder, &made, why)) {
         free(values);
-        return error_set(why, folder, 0, "cannot be made: %s", strerror(errno));
+        return false;
     }
     bool good = scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
-        deployment_put_values(deployment, &point, values);
-        good = deployment_command(deployment, NULL, values, why) &&
+        good = deployment_put_values(deployment, &point, values, why) &&
+               deployment_command(deployment, NULL, values, why) &&
                write_files(deployment, &point, folder, values, why);
         point_release(&point);
     }

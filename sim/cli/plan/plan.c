@@ -5,6 +5,7 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
+#include "cli/plan/deployment.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
@@ -325,6 +326,15 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
     return good;
 }
 
+/* What is to be written after the search is tried before it. */
+static bool plan_command_check_written(const struct arguments *arguments, struct error *why)
+{
+    const char *path = arguments_text(arguments, OUTPUT);
+    const char *folder = arguments_text(arguments, DEPLOY);
+    return (path == NULL || output_check(path, why)) &&
+           (folder == NULL || deployment_check(folder, why));
+}
+
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -336,6 +346,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     struct table_view view;
     bool pareto = arguments_given(arguments, PARETO);
     bool good = plan_command_read_options(arguments, &with, why) &&
+                plan_command_check_written(arguments, why) &&
                 question_read(arguments, &question, why) &&
                 question_begin(arguments, &question, false, why);
     with.store = question.store;

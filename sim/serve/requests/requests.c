@@ -189,6 +189,46 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     return true;
 }
 
+/* Tokens of the leading chunks of a request that earlier ones had. Its own count from now on. */
+static uint64_t requests_find_shared(const struct requests *requests, const struct request *request,
+                                     bool *seen)
+{
+    const uint32_t *chunks = request_chunks(requests, request);
+    uint64_t found = 0;
+    bool leading = true;
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        uint64_t before = (uint64_t)i * requests->chunk_tokens, left = request->prompt - before;
+        leading = leading && seen[chunks[i]];
+        found += !leading ? 0 : left < requests->chunk_tokens ? left : requests->chunk_tokens;
+        seen[chunks[i]] = true;
+    }
+    return found;
+}
+
+bool requests_share(const struct requests *requests, struct requests_shared *out, struct error *why)
+{
+    uint32_t most = 0;
+    uint64_t found = 0;
+    *out = (struct requests_shared){.beginnings = 0};
+    for (size_t i = 0; i < requests->chunk_count; i++) {
+        most = requests->chunks[i] > most ? requests->chunks[i] : most;
+    }
+    bool *seen = calloc((size_t)most + 1, sizeof *seen);
+    if (seen == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for %u chunks of prompts", most);
+    }
+    for (size_t i = 0; i < requests->count; i++) {
+        const uint32_t *chunks = request_chunks(requests, &requests->all[i]);
+        out->beginnings += chunks == NULL || !seen[chunks[0]];
+        found += requests_find_shared(requests, &requests->all[i], seen);
+    }
+    free(seen);
+    if (found > 0) {
+        out->tokens = (double)found / (double)(requests->count - out->beginnings);
+    }
+    return true;
+}
+
 uint64_t requests_longest(const struct requests *requests)
 {
     uint64_t longest = 0;

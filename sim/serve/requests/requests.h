@@ -107,6 +107,17 @@ bool requests_stretch(struct requests *requests, double scale, struct error *why
 /* Tokens of the longest request; 0 without requests. */
 uint64_t requests_longest(const struct requests *requests);
 
+/* What prompts share: tokens that a prompt's beginning has in common with earlier ones. */
+struct requests_shared {
+    uint64_t beginnings; /* different first chunks of prompts, shared or not */
+    double tokens;       /* of a prompt that is not the first of its beginning, in the mean */
+};
+
+/* What an endless prefix cache would find; zeros if no prompt's content is known. False: out of
+ * memory. */
+bool requests_share(const struct requests *requests, struct requests_shared *out,
+                    struct error *why);
+
 /* Remove the requests with more than `most` tokens, and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);

@@ -211,6 +211,28 @@ static void a_text_at_fault_is_refused(void **state)
     }
 }
 
+/* Of forty prompts the first of each beginning finds nothing; of two turns the second one finds the
+ * first's prompt. */
+static void what_prompts_share_is_counted(void **state)
+{
+    (void)state;
+    struct requests_shared shared;
+    assert_true(make("synthetic:prompt=1024,output=1,prefix=512,prefixes=2,requests=40", 0, 1));
+    assert_true(requests_share(&requests, &shared, &why));
+    assert_int_equal(shared.beginnings, 2);
+    assert_float_equal(shared.tokens, 512, 0);
+    requests_release(&requests);
+    assert_true(make("synthetic:prompt=1024,output=1,turns=2,requests=10", 0, 1));
+    assert_true(requests_share(&requests, &shared, &why));
+    assert_int_equal(shared.beginnings, 5);
+    assert_float_equal(shared.tokens, 1024, 0);
+    requests_release(&requests);
+    assert_true(make("synthetic:prompt=1024,output=1,requests=10", 0, 1));
+    assert_true(requests_share(&requests, &shared, &why));
+    assert_float_equal(shared.tokens, 0, 0);
+    requests_release(&requests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_turn_repeats_the_conversation),
         cmocka_unit_test(a_seed_makes_other_requests),
         cmocka_unit_test(a_text_at_fault_is_refused),
+        cmocka_unit_test(what_prompts_share_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
