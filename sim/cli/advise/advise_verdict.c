@@ -214,13 +214,12 @@ static const char *no_host_memory(enum advice_host_answer answer)
 }
 
 /* The number that the engine's flag has: of each GPU or of all, in its unit. */
-static void put_host_flag(const struct advice *advice, const struct host_size *size,
-                          struct frame *verdict)
+static void put_host_flag(const struct host_size *size, struct frame *verdict)
 {
     const struct host_engine *engine = size->engine;
-    double bytes = (double)(size->gib << 30) / (engine->each ? advice->form.gpus : 1);
-    frame_textf(verdict, VERDICT_host_flag, "%s%s%.4g", engine->flag,
-                engine->flag[0] == '-' ? " " : "=", bytes / engine->unit);
+    int decimals = size->typed == floor(size->typed) ? 0 : 2;
+    frame_textf(verdict, VERDICT_host_flag, "%s%s%.*f", engine->flag,
+                engine->flag[0] == '-' ? " " : "=", decimals, size->typed);
     frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
     frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
     frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
@@ -245,7 +244,7 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
         frame_number(verdict, VERDICT_host_found, size->found.host);
         frame_number(verdict, VERDICT_most_found, size->most.host);
         frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
-        put_host_flag(advice, size, verdict);
+        put_host_flag(size, verdict);
     }
 }
 
