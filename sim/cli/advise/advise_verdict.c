@@ -38,7 +38,10 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_servers, advice->form.servers);
     frame_number(verdict, VERDICT_gpus, advice->form.gpus);
     frame_text(verdict, VERDICT_form, several ? advise_form(&advice->form, form) : NULL);
-    frame_number(verdict, VERDICT_offloads, best->candidate->traits.offloads);
+    frame_text(verdict, VERDICT_stays,
+               best->candidate->traits.offloads ? NULL
+               : best->candidate->traits.tiers  ? "no offloading while decoding"
+                                                : "no offloading");
     advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));

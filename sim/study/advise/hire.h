@@ -47,6 +47,7 @@ struct hire_form {
     struct scenario scenario;          /* one server, without rate and replicas */
     char weights[HIRE_WEIGHTS];        /* "bf16" */
     uint32_t gpus;                     /* of a server */
+    bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */

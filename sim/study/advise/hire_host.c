@@ -8,7 +8,12 @@ bool hire_host_read(const struct point *point, const struct serving_memory *memo
                     struct hire_form *form, struct error *why)
 {
     const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
     form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
+    form->has_lower =
+        form->candidate->traits.tiers &&
+        ((m->prefix_disk == 0 && profile_states(&setup->profile, CURVE_DISK_CAPACITY)) ||
+         (m->prefix_pool == 0 && profile_states(&setup->profile, CURVE_POOL_CAPACITY)));
     if (!form->candidate->traits.tiers || setup->host_memory > 0) {
         return true;
     }

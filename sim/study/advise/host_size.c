@@ -76,7 +76,7 @@ static bool put_size(const struct sizing_host *sizing, uint64_t gib)
 }
 
 /* The least that the engine starts with; all there is, where that is less. */
-static bool least_of(const struct sizing_host *sizing, uint64_t *out)
+static bool host_size_least(const struct sizing_host *sizing, uint64_t *out)
 {
     struct serving_memory memory;
     if (!serving_memory_plan(sizing->point, sizing->context, &memory, sizing->why)) {
@@ -91,7 +91,7 @@ static bool find_smallest(const struct sizing_host *sizing)
 {
     struct host_size *out = sizing->out;
     uint64_t small = 0, enough = out->most_gib, next, least;
-    if (!least_of(sizing, &least)) {
+    if (!host_size_least(sizing, &least)) {
         return false;
     }
     while ((next = middle_of(sizing, small, enough)) > 0) {
