@@ -143,11 +143,24 @@ static uint64_t mean_kept_tokens(const struct requests *requests)
     return tokens / requests->count;
 }
 
+/* What a machine has is often assumed, and one asks what more would find: so it is no error. */
+static void note_host_size(const struct setup *setup, struct result *result)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    double has = profile_states(&setup->profile, CURVE_HOST_DRAM_CAPACITY)
+                     ? profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen)
+                     : (double)INFINITY;
+    if ((double)setup->host_memory > has) {
+        result_note(result, note_host_too_large((uint64_t)has));
+    }
+}
+
 /* The pool of a system that offloads is on the host. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        const struct requests *requests, struct result *result)
 {
     uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point);
+    note_host_size(&point->setup, result);
     if (!mechanisms_offload(&point->setup.mechanisms) &&
         tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
         result_note(result, note_pool_too_large(tokens));

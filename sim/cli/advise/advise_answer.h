@@ -32,6 +32,9 @@ struct frame *hire_verdict(const struct hire *hire, const char *model, struct fr
 
 /* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
 
+/* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all. */
+void advise_print_untried(const struct advice *advice, FILE *out);
+
 /* Systems with the same answer as one that is shown. */
 void advise_print_alike(const struct advice *advice, FILE *out);
 

@@ -3,6 +3,7 @@
 
 #include "answer/sentence.h"
 #include "base/node.h"
+#include "study/plan/host_room.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,19 +58,38 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
 static void put_meets(const struct hire *hire, const struct hire_form *best, struct frame *verdict)
 {
     const struct result *result = hire_holds(best);
-    uint64_t gib = hire_host_gib(best, best->servers);
     frame_number(verdict, VERDICT_requests, result_number(result, COLUMN_REQUESTS));
     advise_put_limits(verdict, VERDICT_limits, &hire->targets, result);
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
         advise_put_limits(verdict, VERDICT_limits_with_fewer, &hire->targets, hire_misses(best));
     }
-    if (gib > 0) {
-        frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
+}
+
+/* Host memory that the answer is started with, where the scenario states none. */
+static bool put_host(const struct hire_form *best, const struct scenario *scenario,
+                     struct frame *verdict, struct error *why)
+{
+    uint64_t gib = hire_host_gib(best, best->servers);
+    struct point point;
+    if (gib == 0) {
+        return true;
     }
-    if (gib > 0 && best->least_host_gib > 0) {
-        frame_number(verdict, VERDICT_least_host_bytes, (double)(best->least_host_gib << 30));
+    if (!scenario_point(scenario, 0, &point, why)) {
+        return false;
     }
+    const struct host_engine *engine = host_room_engine(&point);
+    frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
+    if (best->most_host_gib > gib) {
+        frame_number(verdict, VERDICT_most_host_bytes, (double)(best->most_host_gib << 30));
+    }
+    if (engine != NULL) {
+        frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
+        frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
+        frame_number(verdict, VERDICT_host_takes_bytes, host_takes(&point, gib));
+    }
+    point_release(&point);
+    return true;
 }
 
 static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct error *why)
@@ -79,6 +99,7 @@ static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct
     hire_put_form(hire, best, verdict);
     put_meets(hire, best, verdict);
     bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
+                put_host(best, &scenario, verdict, why) &&
                 verdict_put_start(verdict, &scenario, hire_holds(best), best->servers, why);
     scenario_release(&scenario);
     return good;

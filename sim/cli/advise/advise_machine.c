@@ -102,6 +102,7 @@ static bool print_people(const struct arguments *arguments, const struct advice 
         good = print_table(advice, rows, arguments_given(arguments, ADVISE_WIDE), why);
     }
     if (good) {
+        advise_print_untried(advice, stdout);
         runs_notes_print_remarks(notes, arguments_given(arguments, ADVISE_WHY), stdout);
     }
     runs_notes_destroy(sources);

@@ -69,6 +69,21 @@ static bool print_notes(const struct hire *hire, bool reasons, struct error *why
     return good;
 }
 
+/* Forms with tiers below host memory would make the search twice as long. */
+static void print_unweighed(const struct hire *hire)
+{
+    bool has_lower = false;
+    for (uint32_t i = 0; i < hire->count; i++) {
+        has_lower = has_lower || hire->forms[i].has_lower;
+    }
+    if (has_lower) {
+        table_line(
+            "not weighed: ",
+            "drives and pools, with --rate: 'simulate --set system=vllm-tiering' or vllm-mooncake does",
+            stdout);
+    }
+}
+
 static bool print_hire(const struct arguments *arguments, const struct hire *hire,
                        const struct frame *verdict, const struct frame *rows, struct error *why)
 {
@@ -76,6 +91,7 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
         return false;
     }
     hire_print_rest(hire, stdout);
+    print_unweighed(hire);
     bool good = print_notes(hire, arguments_given(arguments, ADVISE_WHY), why);
     if (good && hire->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/node.h"
 #include "base/text.h"
+#include "model/parallel.h"
 #include "cli/plan/violation.h"
 
 #include <math.h>
@@ -81,6 +82,44 @@ static uint32_t standing_for(const struct advice *advice, uint32_t index)
         }
     }
     return first;
+}
+
+static bool keeps_latents(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (model->layers[i].attention == ATTENTION_MLA) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only `tensor_parallel` and servers apart from each other are tried. */
+void advise_print_untried(const struct advice *advice, FILE *out)
+{
+    char line[ADVISE_WORDS];
+    struct point point;
+    struct error unseen;
+    uint32_t gpus = advice->form.servers * advice->form.gpus;
+    if (gpus == 1 ||
+        !scenario_point(&advice_plain(advice)->candidate->scenario, 0, &point, &unseen)) {
+        return;
+    }
+    const struct model *model = &point.setup.model;
+    if (model_is_routed(model) && !model_shares_experts(model)) {
+        snprintf(line, sizeof line,
+                 "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
+                 "without --gpus",
+                 gpus, gpus);
+        if (keeps_latents(model) && model->parallel.context == 1) {
+            text_append(line, sizeof line,
+                        "; or divided contexts: --set tensor_parallel=%u --set "
+                        "decode_context_parallel=%u",
+                        gpus, gpus);
+        }
+        table_line("not tried: ", line, out);
+    }
+    point_release(&point);
 }
 
 void advise_print_alike(const struct advice *advice, FILE *out)

@@ -48,7 +48,10 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_servers, advice->form.servers);
     frame_number(verdict, VERDICT_gpus, advice->form.gpus);
     frame_text(verdict, VERDICT_form, several ? advise_form(&advice->form, form) : NULL);
-    frame_number(verdict, VERDICT_offloads, best->candidate->traits.offloads);
+    frame_text(verdict, VERDICT_stays,
+               best->candidate->traits.offloads ? NULL
+               : best->candidate->traits.tiers  ? "no offloading while decoding"
+                                                : "no offloading");
     advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
@@ -224,13 +227,12 @@ static const char *no_host_memory(enum advice_host_answer answer)
 }
 
 /* The number that the engine's flag has: of each GPU or of all, in its unit. */
-static void put_host_flag(const struct advice *advice, const struct host_size *size,
-                          struct frame *verdict)
+static void put_host_flag(const struct host_size *size, struct frame *verdict)
 {
     const struct host_engine *engine = size->engine;
-    double bytes = (double)(size->gib << 30) / (engine->each ? advice->form.gpus : 1);
-    frame_textf(verdict, VERDICT_host_flag, "%s%s%.4g", engine->flag,
-                engine->flag[0] == '-' ? " " : "=", bytes / engine->unit);
+    int decimals = size->typed == floor(size->typed) ? 0 : 2;
+    frame_textf(verdict, VERDICT_host_flag, "%s%s%.*f", engine->flag,
+                engine->flag[0] == '-' ? " " : "=", decimals, size->typed);
     frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
     frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
     frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
@@ -255,7 +257,7 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
         frame_number(verdict, VERDICT_host_found, size->found.host);
         frame_number(verdict, VERDICT_most_found, size->most.host);
         frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
-        put_host_flag(advice, size, verdict);
+        put_host_flag(size, verdict);
     }
 }
 

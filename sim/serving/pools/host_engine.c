@@ -10,8 +10,8 @@
 enum { PAGE = 4096, SGLANG_PAGE = 64 /* tokens: --page-size of the preset */ };
 
 static const struct host_engine engines[] = {
-#define HOST_ENGINE(flag, engine, first, unit, each, kind, rounding, versions, source)             \
-    {flag, engine, first, unit, each, HOST_##kind, HOST_##rounding, versions, source},
+#define HOST_ENGINE(flag, engine, first, unit, each, whole, above, kind, rounding, versions, src)  \
+    {flag, engine, first, unit, each, whole, above, HOST_##kind, HOST_##rounding, versions, src},
 #include "serving/pools/host_engines.def"
 };
 enum { ENGINES = sizeof engines / sizeof *engines };
@@ -35,6 +35,12 @@ const struct host_engine *host_engine_of(const char *command, enum server_engine
 const char *host_engine_where(const struct host_engine *engine)
 {
     return engine->kind == HOST_SHARED ? "of /dev/shm, pinned" : "pinned";
+}
+
+double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus)
+{
+    double typed = bytes / engine->unit / (engine->each ? gpus : 1);
+    return engine->whole ? ceil(typed) : typed;
 }
 
 /* ---- what it takes ---- */

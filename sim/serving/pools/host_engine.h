@@ -23,7 +23,7 @@ struct host_engine {
     const char *flag, *engine;
     enum server_engine_id first;
     double unit; /* bytes */
-    bool each;
+    bool each, whole, above_gpu;
     enum host_memory_kind kind;
     enum host_rounding rounding;
     const char *versions, *source;
@@ -34,6 +34,9 @@ const struct host_engine *host_engine_of(const char *command, enum server_engine
 
 /* All rows, for tests; NULL behind the last. */
 const struct host_engine *host_engine_row(uint32_t index);
+
+/* The number that is typed for `bytes` on all of so many GPUs together. */
+double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus);
 
 /* Bytes that a server of `model` takes if asked for `bytes` on all its GPUs together. */
 double host_engine_takes(const struct host_engine *engine, const struct model *model,

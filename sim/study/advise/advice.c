@@ -4,6 +4,7 @@
 #include "study/advise/advice_search.h"
 
 #include "base/node.h"
+#include "model/parallel.h"
 #include "result/tie.h"
 
 #include <inttypes.h>
@@ -77,6 +78,19 @@ void advice_trial_release(struct advice_trial *trial)
     *trial = (struct advice_trial){.change = ADVICE_NO_CHANGE};
 }
 
+/* GPUs of a server of the scenario, of all ranks and stages. 1: of one that cannot be. */
+static uint32_t gpus_of(const struct scenario *scenario)
+{
+    struct point point;
+    struct error unseen;
+    if (!resolve_plain(scenario, &point, &unseen)) {
+        return 1;
+    }
+    uint32_t gpus = model_gpus(&point.setup.model);
+    point_release(&point);
+    return gpus;
+}
+
 /* Try plain vLLM with the GPUs as servers of `gpus` each. */
 static bool try_form(const struct scenario *scenario, const struct advice_options *options,
                      uint32_t gpus, struct advice *out, bool *interrupted, struct error *why)
@@ -84,7 +98,7 @@ static bool try_form(const struct scenario *scenario, const struct advice_option
     struct advice_trial *trial = &out->trials[out->trial_count++];
     struct scenario laid;
     trial->form = (struct advice_form){.servers = gpus == 0 ? 1 : options->gpus / gpus,
-                                       .gpus = gpus == 0 ? 1 : gpus};
+                                       .gpus = gpus == 0 ? gpus_of(scenario) : gpus};
     bool good = scenario_copy(scenario, &laid, why) &&
                 (gpus == 0 || advice_lay_form(&laid, &trial->form, why)) &&
                 advice_try(&laid, options, trial, interrupted, why);

@@ -16,9 +16,9 @@ struct before {
     enum dtype weights, kv;
     uint64_t context; /* 0: of requests, or of several contexts */
     struct advice_form form;
-    uint32_t most_gpus; /* of a server */
-    uint64_t requests;  /* of plain vLLM's search; 0: as stated */
-    char drafts[96];    /* for the model, by published lengths; "": none, or the scenario drafts */
+    uint32_t tensor_parallel, most_gpus; /* of a server */
+    uint64_t requests;                   /* of plain vLLM's search; 0: as stated */
+    char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
 };
 
 static bool read_before(const struct advice *advice, struct before *out, struct error *why)
@@ -35,7 +35,8 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     *out = (struct before){.weights = setup->model.weights,
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,
-                           .form = {advice->form.servers, setup->model.tensor_parallel},
+                           .form = advice->form,
+                           .tensor_parallel = setup->model.tensor_parallel,
                            .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS),
                            .requests = advice->trials[advice->plain].planning.requests};
     if (setup->drafts.count > 0 ||
@@ -69,7 +70,8 @@ static bool choose_value(enum advice_change change, const struct before *before,
     case ADVICE_MORE_GPUS:
         out->form.gpus = (uint32_t)gpus;
         out->key = "tensor_parallel";
-        snprintf(out->value, sizeof out->value, "%" PRIu64, gpus);
+        snprintf(out->value, sizeof out->value, "%" PRIu64,
+                 (uint64_t)before->tensor_parallel << times);
         return gpus <= before->most_gpus;
     case ADVICE_SHORTER:
         out->key = "context";

@@ -44,6 +44,14 @@ static bool run_once(const struct scenario *scenario, const struct advice_option
            (count == 1 || *interrupted);
 }
 
+static void advice_host_forget(struct advice_host *host)
+{
+    if (host->ran) {
+        result_release(&host->with);
+    }
+    host->ran = false;
+}
+
 /* Plain vLLM's load, with the system's memory. */
 static bool run_beside(const struct advice_options *options, const struct advice *advice,
                        struct advice_host *host, bool *interrupted, struct error *why)
@@ -51,12 +59,17 @@ static bool run_beside(const struct advice_options *options, const struct advice
     const struct search *plain = advice_plain(advice);
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     struct scenario scenario;
+    struct result with;
     bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
                 node_set(scenario.root, "system", host->system, why) &&
                 (gib == 0 || host_lay(gib, &scenario, why)) &&
-                run_once(&scenario, options, &host->with, interrupted, why);
+                run_once(&scenario, options, &with, interrupted, why);
     scenario_release(&scenario);
-    host->ran = good && !*interrupted;
+    if (good && !*interrupted) {
+        advice_host_forget(host);
+        host->with = with;
+        host->ran = true;
+    }
     return good;
 }
 
@@ -85,6 +98,30 @@ static bool run_advised(const struct advice_options *options, const struct advic
     return good;
 }
 
+/* Plain vLLM's load, for the system that has the memory. */
+static bool host_point(const struct advice *advice, struct point *out, struct error *why)
+{
+    const struct search *plain = advice_plain(advice);
+    struct scenario scenario;
+    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
+                node_set(scenario.root, "system", advice->host.system, why) &&
+                scenario_point(&scenario, 0, out, why);
+    scenario_release(&scenario);
+    return good;
+}
+
+static bool advice_host_resize(const struct advice_options *options, struct advice *advice,
+                               uint64_t gib, struct error *why)
+{
+    struct point point;
+    bool good = host_point(advice, &point, why);
+    if (good) {
+        good = host_size_set(&point, options->runs, gib, &advice->host.size, why);
+        point_release(&point);
+    }
+    return good;
+}
+
 /* Double a size that misses a limit, up to the most. */
 static bool state_size(const struct advice_options *options, struct advice *advice,
                        struct search *best, bool *interrupted, struct error *why)
@@ -98,8 +135,8 @@ static bool state_size(const struct advice_options *options, struct advice *advi
         holds = host->size.gib == host->size.most_gib ||
                 targets_violation(&advice->targets, advice_result(best)) <= 0;
         if (good && !holds) {
-            host->size.gib =
-                2 * host->size.gib < host->size.most_gib ? 2 * host->size.gib : host->size.most_gib;
+            uint64_t twice = 2 * host->size.gib, most = host->size.most_gib;
+            good = advice_host_resize(options, advice, twice < most ? twice : most, why);
         }
     }
     return good;
@@ -129,17 +166,12 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
 static bool find_size(const struct advice_options *options, const struct advice *advice,
                       struct advice_host *host, struct error *why)
 {
-    const struct search *plain = advice_plain(advice);
-    struct scenario scenario;
     struct point point;
-    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
-                node_set(scenario.root, "system", host->system, why) &&
-                scenario_point(&scenario, 0, &point, why);
+    bool good = host_point(advice, &point, why);
     if (good) {
         good = host_size_find(&point, options->runs, &host->size, why);
         point_release(&point);
     }
-    scenario_release(&scenario);
     return good;
 }
 
@@ -159,14 +191,17 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
         return false;
     }
     host->answer = answer_of(advice, advised);
-    return host->answer != ADVICE_HOST_PAYS || !advised || *interrupted ||
-           state_size(options, advice, search, interrupted, why);
+    if (host->answer != ADVICE_HOST_PAYS || !advised || *interrupted) {
+        return true;
+    }
+    uint64_t gib = host->size.gib;
+    return state_size(options, advice, search, interrupted, why) &&
+           (host->size.gib == gib || *interrupted ||
+            run_beside(options, advice, host, interrupted, why));
 }
 
 void advice_host_release(struct advice_host *host)
 {
-    if (host->ran) {
-        result_release(&host->with);
-    }
+    advice_host_forget(host);
     *host = (struct advice_host){.answer = ADVICE_HOST_UNASKED};
 }

@@ -72,7 +72,6 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                                     .context = options->context};
     with.candidates.systems = systems;
     with.candidates.engines = serves && any;
-    with.candidates.parts = serves;
     with.candidates.unshared = any && advice_is_unshared(scenario);
     return serves ? planning_run_long(scenario, &with, out, interrupted, why)
                   : planning_run(scenario, &with, out, interrupted, why);

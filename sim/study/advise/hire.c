@@ -162,7 +162,7 @@ bool hire_run(const struct scenario *scenario, const struct hire_options *option
         hire_choose(out);
     }
     struct hire_form *best = out->best != HIRE_NONE ? &out->forms[out->best] : NULL;
-    good = good && (best == NULL || best->host_bytes == 0 || *interrupted ||
+    good = good && (best == NULL || best->host_gib == NULL || *interrupted ||
                     hire_host_lessen(&sizing, best, why));
     out->interrupted = *interrupted;
     free(sizing.tries);
@@ -177,6 +177,7 @@ void hire_release(struct hire *hire)
             result_release(&form->runs[j]);
         }
         free(form->runs);
+        free(form->host_gib);
         grid_release(&form->grid);
         result_release(&form->lonely);
         scenario_release(&form->scenario);

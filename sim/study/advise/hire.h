@@ -47,13 +47,17 @@ struct hire_form {
     struct scenario scenario;          /* one server, without rate and replicas */
     char weights[HIRE_WEIGHTS];        /* "bf16" */
     uint32_t gpus;                     /* of a server */
+    bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
     char refused[HIRE_REASON];         /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
-    uint32_t of_machine;               /* servers of one machine, at most, */
-    uint64_t host_bytes;               /* which share so much for prompts; 0: as stated, or none */
-    uint64_t least_host_gib; /* of a server, by halves, that holds the rate; 0: not looked for */
+    uint32_t of_machine;               /* servers of one machine, at most */
+    uint64_t
+        *host_gib; /* [of_machine], of each of so many servers, for prompts; NULL: as stated, or
+                         * none; owned */
+    uint64_t least_host_gib; /* with which the engine starts (host_room.h) */
+    uint64_t most_host_gib;  /* of the answer's servers, which then got less; 0: not looked for */
     /* what cheap runs told */
     struct rough rough;
     double alone;   /* violation of requests that have the server alone */
@@ -100,8 +104,9 @@ double hire_cost(const struct hire_form *form, uint32_t servers);
 bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
                    struct scenario *out, struct error *why);
 
-/* GiB of host memory for prompts that begin alike, of each of so many servers; 0: as the scenario
- * states, or none. */
+/* GiB of host memory for prompts that begin alike, of each of so many servers: the most that the
+ * engine can take of a server's part, and of the answer's servers the least that holds the rate, by
+ * halves. 0: as the scenario states, or none. */
 uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers);
 
 /* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a

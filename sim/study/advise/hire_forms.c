@@ -94,7 +94,9 @@ static void check_form(struct hire_form *form, const struct run_context *runs)
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {
         check_longest(point.requests, &memory, form);
-        hire_host_read(&point, form);
+        if (!hire_host_read(&point, &memory, form, &refused)) {
+            hire_forms_refuse(form, &refused);
+        }
     }
     point_release(&point);
 }

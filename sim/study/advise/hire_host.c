@@ -1,19 +1,38 @@
 /* Host memory for prompts that begin alike: what a server has of it, and how little would do. */
 #include "study/advise/hire_parts.h"
 
+#include "base/array.h"
 #include "study/plan/host_room.h"
 
-void hire_host_read(const struct point *point, struct hire_form *form)
+bool hire_host_read(const struct point *point, const struct serving_memory *memory,
+                    struct hire_form *form, struct error *why)
 {
     const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
     form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
-    form->host_bytes =
-        form->candidate->traits.tiers && setup->host_memory == 0 ? host_usable(setup) : 0;
+    form->has_lower =
+        form->candidate->traits.tiers &&
+        ((m->prefix_disk == 0 && profile_states(&setup->profile, CURVE_DISK_CAPACITY)) ||
+         (m->prefix_pool == 0 && profile_states(&setup->profile, CURVE_POOL_CAPACITY)));
+    if (!form->candidate->traits.tiers || setup->host_memory > 0) {
+        return true;
+    }
+    form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);
+    for (uint32_t i = 0; form->host_gib != NULL && i < form->of_machine; i++) {
+        form->host_gib[i] = host_most_of(point, host_usable(setup) / (i + 1));
+    }
+    form->least_host_gib = host_least_gib(point, memory);
+    return form->host_gib != NULL;
+}
+
+static uint64_t *gib_of(const struct hire_form *form, uint32_t servers)
+{
+    return &form->host_gib[(servers < form->of_machine ? servers : form->of_machine) - 1];
 }
 
 uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers)
 {
-    return form->host_bytes / (servers < form->of_machine ? servers : form->of_machine) >> 30;
+    return form->host_gib != NULL ? *gib_of(form, servers) : 0;
 }
 
 bool hire_host_lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
@@ -32,7 +51,7 @@ bool hire_host_lessen(struct sizing *sizing, struct hire_form *form, struct erro
     uint64_t all = hire_host_gib(form, form->servers);
     uint32_t holds = 0, fails = 1;
     bool good = true, less;
-    while (all >> fails > 0) {
+    while (all >> fails > 0 && all >> fails >= form->least_host_gib) {
         fails++;
     }
     while (good && fails - holds > 1 && !*sizing->interrupted) {
@@ -40,6 +59,7 @@ bool hire_host_lessen(struct sizing *sizing, struct hire_form *form, struct erro
         good = hire_try_host(sizing, form, all >> halves, &less, why);
         *(less ? &holds : &fails) = halves;
     }
-    form->least_host_gib = all >> holds;
+    form->most_host_gib = all;
+    *gib_of(form, form->servers) = all >> holds;
     return good;
 }

@@ -2,6 +2,7 @@
 #ifndef STUDY_ADVISE_HIRE_PARTS_H
 #define STUDY_ADVISE_HIRE_PARTS_H
 
+#include "serving/serving_memory.h"
 #include "study/advise/hire.h"
 
 /* ---- hire_forms.c ---- */
@@ -80,9 +81,11 @@ uint64_t hire_requests_wanted(const struct hire *hire);
 
 /* ---- hire_host.c ---- */
 
-/* What a machine has for prompts that begin alike, and for how many servers: `host_bytes`, which
- * is 0 if the form keeps none or the scenario states how much, and `of_machine`. */
-void hire_host_read(const struct point *point, struct hire_form *form);
+/* What a machine has for prompts that begin alike, and for how many servers: `host_gib`, which is
+ * NULL if the form keeps none or the scenario states how much, and `of_machine`.
+ *   memory   of a server of `point` */
+bool hire_host_read(const struct point *point, const struct serving_memory *memory,
+                    struct hire_form *form, struct error *why);
 
 /* Servers of one machine share its memory. */
 bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenario *scenario,
@@ -90,8 +93,8 @@ bool hire_host_lay(const struct hire_form *form, uint32_t servers, struct scenar
 bool hire_host_lay_gib(uint64_t gib, struct scenario *scenario,
                        struct error *why); /* 0: as stated */
 
-/* Halve the memory of each server of a form that holds the rate for as long as it holds it:
- * `least_host_gib`. */
+/* Halve the memory of each server of a form that holds the rate for as long as it holds it, as amply
+ * as before. The form's run is then that with the least. */
 bool hire_host_lessen(struct sizing *sizing, struct hire_form *form, struct error *why);
 
 /* ---- hire_found.c ---- */

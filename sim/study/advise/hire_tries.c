@@ -139,6 +139,19 @@ static void hire_tries_keep(struct result *result, struct result *out)
     result_init(result);
 }
 
+/* A form that holds the rate with less host memory is started with less. */
+static void take_less_host(struct sizing *sizing, struct hire_form *form, struct result *result)
+{
+    struct result *answer = &form->runs[form->servers - 1];
+    const struct targets *targets = &sizing->options->targets;
+    sizing->holds =
+        targets_violation(targets, result) == 0 && (!form->ample || targets_ample(targets, result));
+    if (sizing->holds) {
+        result_release(answer);
+        hire_tries_keep(result, answer);
+    }
+}
+
 static bool hire_tries_take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct sizing *sizing = context;
@@ -168,7 +181,7 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
         hire_tries_keep(result, &form->lonely);
         break;
     case HIRE_LESS_HOST:
-        sizing->holds = whole == 0;
+        take_less_host(sizing, form, result);
         break;
     }
     *(sizing->what < HIRE_WHOLE ? &sizing->hire->cheap_runs : &sizing->hire->runs) += 1;

@@ -66,11 +66,34 @@ static uint64_t middle_of(const struct sizing_host *sizing, uint64_t small, uint
     return next < enough ? next : 0;
 }
 
+static bool put_size(const struct sizing_host *sizing, uint64_t gib)
+{
+    struct host_size *out = sizing->out;
+    out->gib = gib;
+    out->typed = host_typed(sizing->point, gib);
+    out->takes = host_takes(sizing->point, gib);
+    return find_at(sizing, gib, &out->found);
+}
+
+/* The least that the engine starts with; all there is, where that is less. */
+static bool host_size_least(const struct sizing_host *sizing, uint64_t *out)
+{
+    struct serving_memory memory;
+    if (!serving_memory_plan(sizing->point, sizing->context, &memory, sizing->why)) {
+        return false;
+    }
+    uint64_t least = host_least_gib(sizing->point, &memory);
+    *out = least < sizing->out->most_gib ? least : sizing->out->most_gib;
+    return true;
+}
+
 static bool find_smallest(const struct sizing_host *sizing)
 {
     struct host_size *out = sizing->out;
-    uint64_t small = 0, enough = out->most_gib, next;
-    out->found = out->most;
+    uint64_t small = 0, enough = out->most_gib, next, least;
+    if (!host_size_least(sizing, &least)) {
+        return false;
+    }
     while ((next = middle_of(sizing, small, enough)) > 0) {
         struct host_found found;
         if (!find_at(sizing, next, &found)) {
@@ -79,17 +102,20 @@ static bool find_smallest(const struct sizing_host *sizing)
         bool is_enough = host_value_of(&found) >= HOST_ENOUGH * host_value_of(&out->most);
         *(is_enough ? &enough : &small) = next;
     }
-    out->gib = host_most_within(sizing->point, enough, out->most_gib + 1,
-                                host_takes(sizing->point, enough));
-    out->takes = host_takes(sizing->point, out->gib);
-    return find_at(sizing, out->gib, &out->found);
+    enough = enough > least ? enough : least;
+    return put_size(sizing, host_most_within(sizing->point, enough, out->most_gib + 1,
+                                             host_takes(sizing->point, enough)));
+}
+
+static bool is_clocked(const struct point *point)
+{
+    return point->requests->sessions || workload_balances(&point->workload);
 }
 
 bool host_size_find(const struct point *point, const struct run_context *context,
                     struct host_size *out, struct error *why)
 {
-    struct sizing_host sizing = {point, context, false, out, why};
-    sizing.clocked = point->requests->sessions || workload_balances(&point->workload);
+    const struct sizing_host sizing = {point, context, is_clocked(point), out, why};
     *out = (struct host_size){.engine = host_room_engine(point),
                               .limit = host_part(point),
                               .most_gib = host_most_gib(point)};
@@ -98,4 +124,11 @@ bool host_size_find(const struct point *point, const struct run_context *context
         return false;
     }
     return host_value_of(&out->most) <= 0 || find_smallest(&sizing);
+}
+
+bool host_size_set(const struct point *point, const struct run_context *context, uint64_t gib,
+                   struct host_size *size, struct error *why)
+{
+    const struct sizing_host sizing = {point, context, is_clocked(point), size, why};
+    return put_size(&sizing, gib);
 }

@@ -18,7 +18,6 @@ struct candidate_options {
     bool engines;  /* leave out research code, which serves no requests */
     bool
         unshared; /* no two prompts begin alike: leave out what differs only in how it keeps them */
-    bool parts;   /* a server that keeps prompts in host memory states its part (host_room.h) */
 };
 
 /* What a system is. */

@@ -2,7 +2,7 @@
 
 #include "base/node.h"
 #include "decode/plan/memory.h"
-#include "serving/serving_memory.h"
+#include "model/parallel.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ uint64_t host_sharers(const struct setup *setup, uint32_t gpus)
 uint64_t host_part(const struct point *point)
 {
     const struct setup *setup = &point->setup;
-    uint64_t servers = point_servers(point);
+    uint64_t servers = point_serves(point) ? point_servers(point) : 1;
     uint32_t gpus = setup->model.tensor_parallel * point_passes(point); /* of a server */
     uint64_t of_machine = host_sharers(setup, gpus);
     return setup->host_memory > 0
@@ -41,11 +41,22 @@ const struct host_engine *host_room_engine(const struct point *point)
                           (enum server_engine_id)point->workload.engine);
 }
 
+double host_typed(const struct point *point, uint64_t gib)
+{
+    const struct host_engine *engine = host_room_engine(point);
+    double bytes = (double)(gib << GIB_BITS);
+    return engine != NULL ? host_engine_typed(engine, bytes, model_gpus(&point->setup.model)) : 0;
+}
+
 double host_takes(const struct point *point, uint64_t gib)
 {
     const struct host_engine *engine = host_room_engine(point);
     const struct kv_limits limits = serving_kv_limits(point);
     double bytes = (double)(gib << GIB_BITS);
+    if (engine != NULL && engine->whole && gib > 0) {
+        uint32_t gpus = engine->each ? model_gpus(&point->setup.model) : 1;
+        bytes = host_typed(point, gib) * engine->unit * gpus;
+    }
     return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
 }
 
@@ -60,10 +71,22 @@ uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t en
     return least;
 }
 
+uint64_t host_most_of(const struct point *point, uint64_t bytes)
+{
+    return host_most_within(point, 0, (bytes >> GIB_BITS) + 1, (double)bytes);
+}
+
 uint64_t host_most_gib(const struct point *point)
 {
-    uint64_t part = host_part(point);
-    return host_most_within(point, 0, (part >> GIB_BITS) + 1, (double)part);
+    return host_most_of(point, host_part(point));
+}
+
+uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory)
+{
+    const struct host_engine *engine = host_room_engine(point);
+    uint64_t tokens = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
+    uint64_t bytes = tokens * serving_token_bytes(&point->setup);
+    return engine != NULL && engine->above_gpu ? (bytes >> GIB_BITS) + 1 : 0;
 }
 
 bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why)

@@ -7,6 +7,7 @@
 #include "scenario/point.h"
 #include "scenario/scenario.h"
 #include "serving/pools/host_engine.h"
+#include "serving/serving_memory.h"
 
 /* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
  * GPUs that share it, at least 1. */
@@ -24,8 +25,16 @@ const struct host_engine *host_room_engine(const struct point *point);
 double host_takes(const struct point *point, uint64_t gib);
 uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
 
-/* The most GiB of a server's part that may be asked for; 0: none. */
+/* The most GiB that may be asked for of a server's part, or of so many bytes; 0: none. */
 uint64_t host_most_gib(const struct point *point);
+uint64_t host_most_of(const struct point *point, uint64_t bytes);
+
+/* The least GiB with which the engine starts: SGLang's must hold more than the GPUs' KV memory.
+ *   memory   of a server of the point */
+uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory);
+
+/* The number that the engine's flag has for so many GiB. 0: no engine has one. */
+double host_typed(const struct point *point, uint64_t gib);
 
 /* State `gib` of host memory. */
 bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why);

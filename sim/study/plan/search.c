@@ -107,10 +107,9 @@ static bool check_price(const struct candidate *candidate, const struct profile 
 
 /* Servers of one machine share its memory. */
 static bool search_lay_part(struct candidate *candidate, const struct point *point,
-                            const struct planning_options *options, struct error *why)
+                            struct error *why)
 {
-    bool open = options->candidates.parts && candidate->traits.tiers && point_serves(point) &&
-                point->setup.host_memory == 0;
+    bool open = candidate->traits.tiers && point_serves(point) && point->setup.host_memory == 0;
     uint64_t gib = open ? host_most_gib(point) : 0;
     return gib == 0 || host_lay(gib, &candidate->scenario, why);
 }
@@ -131,7 +130,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
             !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
             (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
     }
-    bool stated = search->cannot || search_lay_part(candidate, &own.point, options, why);
+    bool stated = search->cannot || search_lay_part(candidate, &own.point, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
     search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);

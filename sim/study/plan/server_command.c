@@ -5,6 +5,7 @@
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
 #include "serve/requests/requests.h"
+#include "study/plan/host_room.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -107,25 +108,33 @@ static double host_bytes(const struct point *point)
                : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
 }
 
+/* What prefixes may have: as stated, or what the engine can take of the server's part. */
+static double host_for_prefixes(const struct commanded *run)
+{
+    return run->point->setup.host_memory > 0 ? host_bytes(run->point)
+                                             : (double)host_most_gib(run->point) * GIB;
+}
+
 static double host_gib(const struct commanded *run)
 {
-    return floor(host_bytes(run->point) / GIB);
+    return floor(host_for_prefixes(run) / GIB);
 }
 
 /* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
 static double host_gib_each(const struct commanded *run)
 {
-    return host_bytes(run->point) / GIB / model_gpus(&run->point->setup.model);
+    return host_for_prefixes(run) / GIB / model_gpus(&run->point->setup.model);
 }
 
+/* An engine that takes whole units has no less than was simulated. */
 static double host_gb_each(const struct commanded *run)
 {
-    return floor(host_bytes(run->point) / 1e9 / model_gpus(&run->point->setup.model));
+    return ceil(host_for_prefixes(run) / 1e9 / model_gpus(&run->point->setup.model));
 }
 
 static double host_gb(const struct commanded *run)
 {
-    return floor(host_bytes(run->point) / 1e9);
+    return floor(host_for_prefixes(run) / 1e9);
 }
 
 static double disk_bytes(const struct commanded *run)

@@ -47,6 +47,20 @@ static void pinned_tensors_are_powers_of_two(void **state)
     model_release(&model);
 }
 
+/* SGLang's flag is a whole number of 10^9 bytes of each GPU: 16 GiB are 17.18 of them, 8.59 on each
+ * of two. vLLM's counts GiB of all GPUs. */
+static void a_flag_without_fractions_is_rounded_up(void **state)
+{
+    const struct host_engine *sglang = host_engine_of("--hicache-size", SERVER_ENGINE_SGLANG_05);
+    const struct host_engine *vllm = host_engine_of("--kv-offloading-size", SERVER_ENGINE_VLLM_019);
+    (void)state;
+    assert_true(host_engine_typed(sglang, 16 * GIB, 1) == 18);
+    assert_true(host_engine_typed(sglang, 16 * GIB, 2) == 9);
+    assert_true(host_engine_typed(vllm, 16 * GIB, 2) == 16);
+    assert_true(sglang->above_gpu);
+    assert_false(vllm->above_gpu);
+}
+
 /* Since 0.27 a file of whole blocks: 5120 of 2 MiB. */
 static void a_shared_region_takes_what_is_asked(void **state)
 {
@@ -119,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinned_tensors_are_powers_of_two),
+        cmocka_unit_test(a_flag_without_fractions_is_rounded_up),
         cmocka_unit_test(a_shared_region_takes_what_is_asked),
         cmocka_unit_test(hybrid_models_take_up_to_twice_as_much),
         cmocka_unit_test(states_take_room_at_every_block),
