@@ -19,6 +19,7 @@ enum { VALUE = 2 * NAMED_SIZE };
 struct commanded {
     const struct point *point;
     const struct result *result;
+    struct server_checkpoint own;
     const struct point *server; /* the same with the system whose command it is */
     const char *model;          /* as the engine finds it */
 };
@@ -228,8 +229,9 @@ static double pool_tokens(const struct commanded *run)
 /* ---- words; "": the value does not apply ---- */
 
 /* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all of them. */
-static bool write_whole_experts(const struct point *point, char text[VALUE], struct error *why)
+static bool write_whole_experts(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     (void)why;
     bool whole = point->setup.model.parallel.experts > 1;
     snprintf(text, VALUE, "%s", whole ? "--enable-expert-parallel" : "");
@@ -237,8 +239,9 @@ static bool write_whole_experts(const struct point *point, char text[VALUE], str
 }
 
 /* A type other than fp8 is the model's own. This fp8 is the one that vLLM calls plain fp8. */
-static bool write_kv_dtype(const struct point *point, char text[VALUE], struct error *why)
+static bool write_kv_dtype(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     (void)why;
     const char *name = dtype_name(point->setup.model.kv);
     snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
@@ -246,19 +249,20 @@ static bool write_kv_dtype(const struct point *point, char text[VALUE], struct e
 }
 
 /* TensorRT-LLM's word for it, and none for the model's own type. */
-static bool write_kv_fp8(const struct point *point, char text[VALUE], struct error *why)
+static bool write_kv_fp8(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     (void)why;
     snprintf(text, VALUE, "%s", point->setup.model.kv == DTYPE_FP8 ? "fp8" : "");
     return true;
 }
 
-static bool write_quantization(const struct point *point, char text[VALUE], struct error *why)
+static bool write_quantization(const struct commanded *run, char text[VALUE], struct error *why)
 {
-    bool quantizes = false;
-    bool good = server_quantizes(point, &quantizes, why);
+    (void)why;
+    bool quantizes = server_quantizes(&run->point->setup.model, &run->own);
     snprintf(text, VALUE, "%s", quantizes ? "fp8" : "");
-    return good;
+    return true;
 }
 
 /* ---- drafts ---- */
@@ -272,8 +276,9 @@ static void write_id(const char *model, char text[NAMED_SIZE])
 }
 
 /* Which EAGLE-3 network drafts is no part of a scenario. */
-static bool write_draft_model(const struct point *point, char text[VALUE], struct error *why)
+static bool write_draft_model(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     (void)why;
     const struct drafts *drafts = &point->setup.drafts;
     char id[NAMED_SIZE] = "";
@@ -287,8 +292,9 @@ static bool write_draft_model(const struct point *point, char text[VALUE], struc
 }
 
 /* vllm/config/speculative.py: SpeculativeConfig. */
-static bool write_draft_config(const struct point *point, char text[VALUE], struct error *why)
+static bool write_draft_config(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     static const char *const methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "ngram",
                                                        [DRAFT_MODEL] = "draft_model",
                                                        [DRAFT_EAGLE3] = "eagle3",
@@ -296,7 +302,7 @@ static bool write_draft_config(const struct point *point, char text[VALUE], stru
     const struct drafts *drafts = &point->setup.drafts;
     char model[VALUE], said[VALUE + 16] = "";
     text[0] = '\0';
-    if (drafts->count == 0 || !write_draft_model(point, model, why)) {
+    if (drafts->count == 0 || !write_draft_model(run, model, why)) {
         return drafts->count == 0;
     }
     if (model[0] != '\0') {
@@ -308,8 +314,9 @@ static bool write_draft_config(const struct point *point, char text[VALUE], stru
 }
 
 /* docs.sglang.io, speculative decoding. MTP is EAGLE with the network of the model's own. */
-static bool write_draft_algorithm(const struct point *point, char text[VALUE], struct error *why)
+static bool write_draft_algorithm(const struct commanded *run, char text[VALUE], struct error *why)
 {
+    const struct point *point = run->point;
     (void)why;
     static const char *const algorithms[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM",
                                                           [DRAFT_MODEL] = "STANDALONE",
@@ -339,7 +346,7 @@ static const struct value {
     const char *name;
     double (*number)(const struct commanded *run);
     int digits;
-    bool (*write)(const struct point *point, char text[VALUE], struct error *why);
+    bool (*write)(const struct commanded *run, char text[VALUE], struct error *why);
 } values[] = {
     {.name = "gpus", .number = command_gpus},
     {.name = "data_ranks", .number = count_ranks},
@@ -375,7 +382,7 @@ static bool write_value(const struct commanded *run, const struct value *value, 
                         struct error *why)
 {
     if (value->write != NULL) {
-        return value->write(run->point, text, why);
+        return value->write(run, text, why);
     }
     double number = value->number(run);
     text[0] = '\0';
@@ -508,8 +515,11 @@ static bool write_server(const struct commanded *run, struct server_command *out
     if (run->point->setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
         out->pool = kv_tokens(run);
     }
-    return !says_form(run->point, command) || (write_command(run, out->text, why) &&
-                                               server_lacks(run->point, command, out->lacks, why));
+    if (!says_form(run->point, command) || command[0] == '\0') {
+        return true;
+    }
+    server_lacks(run->point, &run->own, command, out->lacks);
+    return write_command(run, out->text, why);
 }
 
 /* The point of the scenario with another system. */
@@ -532,8 +542,10 @@ bool server_command(const struct scenario *scenario, const struct result *result
         return false;
     }
     find_model(scenario, &point, out->model);
-    struct commanded run = {&point, result, &point, out->model};
-    bool good = system == NULL || other_point(scenario, system, &other, why);
+    struct commanded run = {
+        .point = &point, .result = result, .server = &point, .model = out->model};
+    bool good = server_checkpoint(scenario->root, point.sources, &run.own, why) &&
+                (system == NULL || other_point(scenario, system, &other, why));
     if (good && system != NULL) {
         run.server = &other;
         good = write_server(&run, out, why);

@@ -7,44 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Types of the weights that the checkpoint has. */
-struct server_lacks_own {
-    enum dtype weights, experts;
-};
-
-static bool server_lacks_load(const struct point *point, struct server_lacks_own *own,
-                              struct error *why)
+bool server_checkpoint(const struct node *root, struct sources *sources,
+                       struct server_checkpoint *out, struct error *why)
 {
-    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const struct node *name = node_get(root, "model");
+    const struct model_options options = {
+        .weights = -1, .kv = -1, .tensor_parallel = 1, .config = node_said(root, "config")};
     struct model model;
-    if (!model_load(sources_files(point->sources), point->setup.model.name, &options, NULL, 0,
-                    &model, why)) {
+    if (!model_load(sources_files(sources), name->text, &options, name->file, name->line, &model,
+                    why)) {
         return false;
     }
-    *own = (struct server_lacks_own){model.weights, model.experts};
+    *out = (struct server_checkpoint){model.weights, model.experts};
     model_release(&model);
     return true;
 }
 
-/* Weights in fp8 of a checkpoint in bf16; experts may have been in fp8 before. */
-static bool server_lacks_quantizes(const struct model *model, const struct server_lacks_own *own)
+/* Experts may have been in fp8 before. */
+bool server_quantizes(const struct model *model, const struct server_checkpoint *own)
 {
     bool experts = model->experts == own->experts || own->experts == DTYPE_BF16;
     return model->weights == DTYPE_FP8 && own->weights == DTYPE_BF16 && experts;
-}
-
-bool server_quantizes(const struct point *point, bool *quantizes, struct error *why)
-{
-    struct server_lacks_own own;
-    *quantizes = false;
-    if (point->setup.model.weights != DTYPE_FP8) {
-        return true;
-    }
-    if (!server_lacks_load(point, &own, why)) {
-        return false;
-    }
-    *quantizes = server_lacks_quantizes(&point->setup.model, &own);
-    return true;
 }
 
 /* Add one thing; several are parted by semicolons. */
@@ -59,24 +42,17 @@ __attribute__((format(printf, 2, 3))) static void server_lacks_add(char text[SER
     va_end(values);
 }
 
-static bool server_lacks_add_weights(const struct point *point, const char *command,
-                                     char text[SERVER_LACKS], struct error *why)
+static void server_lacks_add_weights(const struct model *model, const struct server_checkpoint *own,
+                                     const char *command, char text[SERVER_LACKS])
 {
-    const struct model *model = &point->setup.model;
-    struct server_lacks_own own;
-    if (!server_lacks_load(point, &own, why)) {
-        return false;
+    bool says = strstr(command, "{quantization}") != NULL && server_quantizes(model, own);
+    if (model->weights != own->weights && !says) {
+        server_lacks_add(text, "weights in %s, which this checkpoint has in %s",
+                         dtype_name(model->weights), dtype_name(own->weights));
+    } else if (model->experts != own->experts && !says) {
+        server_lacks_add(text, "experts in %s, which this checkpoint has in %s",
+                         dtype_name(model->experts), dtype_name(own->experts));
     }
-    bool says = strstr(command, "{quantization}") != NULL && server_lacks_quantizes(model, &own);
-    if (model->weights != own.weights && !says) {
-        server_lacks_add(text, "weights in %s (this checkpoint has them in %s: serve one in %s)",
-                         dtype_name(model->weights), dtype_name(own.weights),
-                         dtype_name(model->weights));
-    } else if (model->experts != own.experts && !says) {
-        server_lacks_add(text, "experts in %s (this checkpoint has them in %s)",
-                         dtype_name(model->experts), dtype_name(own.experts));
-    }
-    return true;
 }
 
 static void server_lacks_add_drafts(const struct drafts *drafts, const char *command,
@@ -108,14 +84,11 @@ static void server_lacks_add_kv(const struct point *point, const char *command,
     }
 }
 
-bool server_lacks(const struct point *point, const char *command, char text[SERVER_LACKS],
-                  struct error *why)
+void server_lacks(const struct point *point, const struct server_checkpoint *own,
+                  const char *command, char text[SERVER_LACKS])
 {
     text[0] = '\0';
-    if (!server_lacks_add_weights(point, command, text, why)) {
-        return false;
-    }
+    server_lacks_add_weights(&point->setup.model, own, command, text);
     server_lacks_add_kv(point, command, text);
     server_lacks_add_drafts(&point->setup.drafts, command, text);
-    return true;
 }

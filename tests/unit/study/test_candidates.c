@@ -309,9 +309,9 @@ static void a_command_serves_the_weights_or_says_that_it_does_not(void **state)
     (void)state;
     check_said("vllm", "dtype.weights=fp8", " --quantization fp8 ", "");
     check_said("vllm", "dtype.weights=int4", "vllm serve",
-               "weights in int4 (this checkpoint has them in bf16: serve one in int4)");
+               "weights in int4, which this checkpoint has in bf16");
     check_said("tensorrt-llm", "dtype.weights=fp8", "trtllm-serve",
-               "weights in fp8 (this checkpoint has them in bf16: serve one in fp8)");
+               "weights in fp8, which this checkpoint has in bf16");
 }
 
 /* Blocks of the run are vLLM's, of 16 tokens; SGLang's are of one. 4 GiB are 4.3 GB: it is asked for 5. */
