@@ -24,10 +24,13 @@ kept(id) AS (
 ok AS (SELECT * FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
 -- A policy is one key, whose value is the name that tables give it, if runs of a system differ in the policy's name or in
 -- which parameters they set. If they differ only in the value of a parameter, as along eta, that is the key.
-policed(id, system, policy, shape) AS (
-  SELECT id, system, policy, COALESCE(
-    (SELECT group_concat(CASE key WHEN 'name' THEN atom ELSE key END) FROM json_each(CASE policy GLOB '{*' WHEN 1 THEN policy END)), policy)
-  FROM (SELECT id, system, json_extract(scenario, '$.mechanisms.policy') AS policy FROM ok WHERE json_valid(scenario))
+policed(id, system, words, shape) AS (
+  SELECT own.id, system, COALESCE(policy_words(policy), MAX(CASE part.key WHEN 'name' THEN part.atom END)
+                              || COALESCE(group_concat(', ' || part.key || ' ' || part.atom, '') FILTER (WHERE part.key <> 'name'), ''), policy),
+         COALESCE(group_concat(CASE part.key WHEN 'name' THEN part.atom ELSE part.key END), policy)
+  FROM (SELECT id, system, json_extract(scenario, '$.mechanisms.policy') AS policy FROM ok WHERE json_valid(scenario)) AS own
+       LEFT JOIN json_each(CASE json_valid(policy) WHEN 1 THEN policy END) AS part
+  GROUP BY own.id
 ),
 one_policy(yes) AS (SELECT EXISTS (SELECT 1 FROM policed GROUP BY system HAVING COUNT(DISTINCT shape) > 1)),
 leaf(id, system, path, key, value) AS (
@@ -35,8 +38,7 @@ leaf(id, system, path, key, value) AS (
   FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
   UNION ALL
-  SELECT id, system, '$.mechanisms.policy', 'policy', COALESCE(policy_words(policy), policy)
-  FROM policed, one_policy WHERE yes AND policy IS NOT NULL
+  SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
 ),
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (
@@ -54,9 +56,9 @@ told(path) AS (
     OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
 ),
 -- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
--- A plug-in is called by the name that it gives itself, which a note of its runs states.
+-- A plug-in is called by the name that it gives itself, which a note of its runs states; its parameters follow.
 plugged(value, text) AS (
-  SELECT leaf.value, MIN(json_extract(note.value, '$.name'))
+  SELECT leaf.value, MIN(json_extract(note.value, '$.name') || substr(leaf.value, instr(leaf.value || ', ', ', ')))
   FROM leaf JOIN ok USING (id), json_each(ok.notes) AS note
   WHERE leaf.value LIKE 'plugin:%' AND json_extract(note.value, '$.note') = 'plugin' GROUP BY leaf.value
 ),
