@@ -7,7 +7,7 @@
  * Each way is a channel; a way and its way back are one more if together they carry less than both
  * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
  * shares each of them with all that crosses it: as a task of an engine, which gets these channels
- * first and in this order, or as a flow that lasts (shares.h).
+ * first and in this order, or as a flow that lasts (way_shares.h).
  */
 #ifndef PLACE_PLACES_H
 #define PLACE_PLACES_H
