@@ -43,6 +43,12 @@ bool serving_tiers_shared(const struct point *point)
 
 /* ---- ways -------------------------------------------------------------------------------- */
 
+/* The way from a tier below host memory up to it. */
+static enum way_id lower_way(enum tier_id tier)
+{
+    return tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
+}
+
 /* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
 static double unit_bytes(const struct point *point)
 {
@@ -60,8 +66,7 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
 {
     const struct profile *profile = &point->setup.profile;
     double bytes = unit_bytes(point), gpus = model_gpus(&point->setup.model);
-    enum way_id in = tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
-    struct place_link link = place_link_of(profile, in, bytes, gpus, trust);
+    struct place_link link = place_link_of(profile, lower_way(tier), bytes, gpus, trust);
     if (tier == TIER_POOL && profile_states(profile, CURVE_POOL_TOTAL)) {
         double all = profile_value(profile, CURVE_POOL_TOTAL, bytes, trust);
         link.both = all / (double)point->workload.replicas / gpus;
@@ -95,11 +100,10 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
         if (tier == TIER_HOST) {
             ways->start_ns[k] = link_ns;
         } else {
-            enum way_id in = tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
             const struct place_link link = lower_link(point, tier, trust);
             at = places_add(&places, tier, 0);
             places_join(&places, at, host, &link);
-            ways->first_ns[k] = link_ns + way_start_ns(profile, in, BY_ENGINE, trust);
+            ways->first_ns[k] = link_ns + way_start_ns(profile, lower_way(tier), BY_ENGINE, trust);
         }
         routes[flow_loaded(k)] = places_route(&places, at, gpu, false);
         routes[flow_saved(k)] = places_route(&places,
