@@ -54,32 +54,51 @@ judged='jargon monspeak pciids perlfaq simple usr41 netrw anarchy'
 seen='tarfile perldiag'
 left_out="$(printf '%s-3840 ' $judged $seen)$(printf '%s-7680 ' $judged tarfile)"
 
-record_missing() { # MODEL TEXT-CONTEXT
-    local out=$folder/$1-$2.swt package text offset
-    [ ! -e "$out" ] || return 0
-    prepare
-    read -r package text offset <<<"${text_of[${2%-*}]}"
-    text=$(find_text "$package" "$text")
-    say "recording $1, $2"
-    record "$1" "$out" --text "$text" --offset "$offset" --context "${2#*-}" --steps 128 \
-        --layers "${layers[$1]}"
+# Record what is missing of "MODEL TEXT-CONTEXT" lines, as many at once as there are processors, each in
+# one thread. What they need is fetched before.
+record_missing() {
+    local model recording out package text offset model_at text_at
+    while read -r model recording; do
+        out=$folder/$model-$recording.swt
+        [ ! -e "$out" ] || continue
+        prepare </dev/null
+        read -r package text offset <<<"${text_of[${recording%-*}]}"
+        model_at=$(find_model "$model" </dev/null) text_at=$(find_text "$package" "$text" </dev/null)
+        printf '%s\n' --model "$model_at" --text "$text_at" --offset "$offset" \
+            --context "${recording#*-}" --steps 128 --layers "${layers[$model]}" --threads 1 -o "$out"
+    done >"$folder/missing"
+    say "recording $(($(wc -l <"$folder/missing") / arguments)) texts into $folder"
+    xargs -r -d '\n' -n $arguments -P "$(nproc)" "$work/venv/bin/python" "$capture/capture.py" \
+        <"$folder/missing" 2>>"$folder/log" || { say "see $folder/log" && exit 1; }
 }
+arguments=16 # of one recording
 
 # One JSON object a recording of model $1, the fitted one first; then come the recordings in $2, and
 # what the other options name.
 compare() {
     local model=$1 checks=() recording
     for recording in $2; do
-        record_missing "$model" "$recording"
         checks+=(--check "$folder/$model-$recording.swt")
     done
     shift 2
     "$program" trace fit "$model" --json "${checks[@]}" "$@"
 }
 
-print_rows() {
+# What $1 prints for each model, behind the model's name.
+with_model() {
+    local model
     for model in $families; do
-        compare "$model" "$learned ${learned_too[$model]:-}" --check "$model-code" \
+        "$1" "$model" | tr ' ' '\n' | grep . | sed "s/^/$model /"
+    done
+}
+
+# The recordings of model $1 that make rows, beside those that ship.
+to_learn() { echo $learned ${learned_too[$1]:-}; }
+
+print_rows() {
+    record_missing < <(with_model to_learn)
+    for model in $families; do
+        compare "$model" "$(to_learn "$model")" --check "$model-code" \
             --layers "${layers[$model]}"
     done | python3 -c '
 import json, sys
@@ -96,10 +115,11 @@ print("]}")
 '
 }
 
-# The recordings of model $1 at the context of the fit and at twice that.
+# Those at the context of the fit and at twice that.
 to_judge() { printf '%s\n' $left_out $learned ${learned_too[$1]:-} | grep -v -e -1920; }
 
 print_held() {
+    record_missing < <(with_model to_judge)
     for model in $families; do
         compare "$model" "$(to_judge "$model")" --check "$model-code"
     done | python3 -B "$root/traces/twin_held.py" $judged -- $seen
