@@ -6,9 +6,11 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "traces"))
+import twin_bands  # noqa: E402
 from twin_bands import Row, band_model, band_text, quantile, share_of  # noqa: E402
 
-# Quantiles of t with 1, 2 and 3.12 degrees of freedom, for a chance of .8.
+twin_bands.CHANCE = 0.8
+# Quantiles of t with 1, 2 and 3.12 degrees of freedom, for that chance.
 T_1, T_2, T_3_12 = 3.07768, 1.88562, 1.62086
 
 
