@@ -41,7 +41,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 
-CHANCE = 0.85
+CHANCE = 0.8
 SELECTION = 0.1
 LEAST_TEXTS = 8  # tell the spread between texts of one model
 LEAST_SHARE = 0.0005  # closer to 0 or 1 counts as this: masses are recorded in steps, hits counted
