@@ -16,9 +16,9 @@ octaves being log2 of context / fitted context. Texts vary about their model and
 vary about a common mean: one-way random effects, with variances by the usual analysis of variance (Searle, Casella,
 McCulloch, "Variance Components", 1992, chapter 3).
 
-- Another text of a model with at least LEAST_TEXTS texts at the fitted context, shipped rows and own recordings together.
-  Families differ in how far their texts lie apart, so the model's own texts count alone: the centre is their mean
-  logit, the variance that of these texts times 1 + 1 / texts.
+- Another text of a model with at least LEAST_TEXTS texts of as many layers at the fitted context, shipped rows and own
+  recordings together. Families differ in how far their texts lie apart, so the model's own texts count alone: the
+  centre is their mean logit, the variance that of these texts times 1 + 1 / texts.
 - Another text of any other model. The centre is the twin, moved by the mean residual of the model's own recordings at
   the fitted context; the variance is that of a text, over the texts of all models, times 1 + 1 / own texts.
 - Another context. Besides, the slope: the common mean, or with own recordings of other contexts their mean, weighted by
@@ -31,7 +31,8 @@ A band is the centre plus and minus a quantile of Student's t times the deviatio
 Satterthwaite's. CHANCE of the figures should lie inside: it is the largest of .9, .85 and .8 for which no band of hits is
 wider than 20 points for a shipped family, at the context of the fit and at twice that. Own recordings add to the
 variances, unless rows of their model ship. There are no bands for demands of another share than SELECTION, for chosen
-layers, and for a check that lacks layers of the fitted recording: nothing was measured for them.
+layers unless rows of the model have as many, and for a check that lacks layers of the fitted recording: nothing was
+measured for them.
 """
 
 import argparse
@@ -55,6 +56,7 @@ class Row:
     text: str
     context: int
     fitted: int
+    layers: int
     was: dict = field(default_factory=dict)
     twin: dict = field(default_factory=dict)
 
@@ -148,8 +150,8 @@ def texts_of(shipped, own):
     """The rows of the own model's texts at the fitted context; of a text that was recorded, the own one."""
     rows = [row for row in own if row.context == row.fitted]
     recorded = {row.text for row in rows}
-    return rows + [row for row in shipped if row.model == own[0].model and row.fitted == own[0].fitted
-                   and start_of(shipped, row) is row and row.text not in recorded]
+    return rows + [row for row in shipped if (row.model, row.fitted, row.layers) == (
+        own[0].model, own[0].fitted, own[0].layers) and start_of(shipped, row) is row and row.text not in recorded]
 
 
 def own_level(own, figure):
@@ -232,19 +234,21 @@ def figures_of(report):
 
 def row_of(report):
     figures = figures_of(report)
-    return Row(report["model"], report["text"], report["context"], report["fitted_context"],
+    return Row(report["model"], report["text"], report["context"], report["fitted_context"], report["layers"],
                {name: report[name]["recording"] for name in figures}, {name: report[name]["twin"] for name in figures})
 
 
 def load_rows(path=ROWS):
     with open(path, encoding="utf-8") as file:
         rows = json.load(file)
-    return [Row(row["model"], row["text"], row["context"], row["fitted"], dict(zip(rows["figures"], row["recording"])),
-                dict(zip(rows["figures"], row["twin"]))) for row in rows["recordings"]]
+    return [Row(row["model"], row["text"], row["context"], row["fitted"], row["layers"],
+                dict(zip(rows["figures"], row["recording"])), dict(zip(rows["figures"], row["twin"])))
+            for row in rows["recordings"]]
 
 
-def has_bands(report, fitted):
-    return (abs(report["selection"] - SELECTION) < 1e-9 and not report["chosen_layers"]
+def has_bands(shipped, report, fitted):
+    measured = (fitted["model"], fitted["layers"]) in {(row.model, row.layers) for row in shipped}
+    return (abs(report["selection"] - SELECTION) < 1e-9 and (measured or not report["chosen_layers"])
             and (report["model"] != fitted["model"] or report["layers"] == fitted["layers"]))
 
 
@@ -302,7 +306,7 @@ def main():
     named = [report for report in reports[1:] if os.path.realpath(report["recording"]) in learn]
     own = [row_of(report) for report in [fitted] + named]
     for report in reports:
-        if not has_bands(report, fitted):
+        if not has_bands(shipped, report, fitted):
             print(f"{report['recording']}: no bands for its layers and demands\n")
         elif report is fitted:
             print_outlook(shipped, own, report)

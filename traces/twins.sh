@@ -118,7 +118,7 @@ figures = [name for name, value in reports[0].items() if isinstance(value, dict)
 print("{\"figures\": " + json.dumps(figures) + ",\n\"recordings\": [")
 for number, report in enumerate(reports):
     row = {"model": report["model"], "text": report["text"], "context": report["context"],
-           "fitted": report["fitted_context"]}
+           "fitted": report["fitted_context"], "layers": report["layers"]}
     for key in "recording", "twin":
         row[key] = [round(report[name][key], 4) for name in figures]
     print(json.dumps(row) + ("," if number + 1 < len(reports) else ""))
@@ -132,7 +132,7 @@ to_judge() { printf '%s\n' $left_out $learned ${learned_too[$1]:-} | grep -v -e 
 print_held() {
     record_missing < <(with_model to_judge)
     for model in $families; do
-        compare "$model" "$(to_judge "$model")" --check "$model-code"
+        compare "$model" "$(to_judge "$model")" --check "$model-code" --layers "${layers[$model]}"
     done | python3 -B "$root/traces/twin_held.py" $judged -- $seen
 }
 

@@ -15,7 +15,7 @@ T_1, T_2, T_3_12 = 3.07768, 1.88562, 1.62086
 
 
 def row(model, text, context, logit):
-    return Row(model, text, context, 1000, {"f": share_of(logit)}, {"f": 0.5})
+    return Row(model, text, context, 1000, 6, {"f": share_of(logit)}, {"f": 0.5})
 
 
 # Two models, two texts each, at 1000 and 2000 tokens. Slopes .1 and .3 of a, -.3 and -.1 of b.
@@ -44,10 +44,14 @@ def another_text_lies_about_the_own_recording():
 
 def a_model_of_eight_texts_has_a_spread_of_its_own():
     """Logits of 1, 0, ... 1, 0, about a mean of .5: the variance is 8 * .25 / 7, times 1 + 1/8; the twin does not count.
-    The quantile of t with 7 degrees of freedom is 1.41492. With seven texts, those of all models count as before."""
+    The quantile of t with 7 degrees of freedom is 1.41492. With seven texts, or texts of other layers, those of all models count as before."""
     shipped = SHIPPED + [row("own", str(text), 1000, text % 2) for text in range(1, 8)]
-    own = [Row("own", "0", 1000, 1000, {"f": .5}, {"f": .7})]
+    own = [Row("own", "0", 1000, 1000, 6, {"f": .5}, {"f": .7})]
     is_band(band_text(shipped, own, "f", 1000, .7), .5, 1.41492 * math.sqrt(2 / 7 * 1.125))
+    own[0].layers = 30
+    low, high = band_text(shipped, own, "f", 1000, .7)
+    assert abs(low + high - 1) < 1e-9  # about the own recording alone
+    own[0].layers = 6
     own[0].text = "1"  # takes the place of the shipped row: seven texts
     low, high = band_text(shipped, own, "f", 1000, .7)
     assert abs(low + high - 1) < 1e-9  # about the own recording alone
