@@ -72,12 +72,13 @@ def summary(shipped, own, reports):
 
 def print_by_text(shipped, models, chosen):
     rows = [["model", "context", f"outside, mean over texts; promised {100 * (1 - CHANCE):.0f} %", "texts with more",
-             "widest of hits"]]
+             "widest of hits", "without its rows: outside", "texts with more", "widest"]]
     for own, reports in models:
+        others = [row for row in shipped if row.model != own[0].model]
         for context in sorted({report["context"] for report in reports}):
             here = [report for report in reports if report["context"] == context and text_of(report) in chosen]
             if here:
-                rows.append([own[0].model, str(context), *summary(shipped, own, here)])
+                rows.append([own[0].model, str(context), *summary(shipped, own, here), *summary(others, own, here)])
     print_table(*rows)
 
 
