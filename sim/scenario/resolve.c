@@ -17,6 +17,7 @@
 #include "scenario/scenario.h"
 #include "serve/server_engine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,11 +313,13 @@ static bool resolve_read_size(const struct node *root, struct setup *out, struct
 
 static bool read_memory(const struct node *root, struct setup *out, struct error *why)
 {
-    if (!node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) ||
-        !node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why) ||
-        !read_room(root, "host_memory", UNIT_BYTES, "the profile's", &out->host_memory, why) ||
-        !read_room(root, "disk_space", UNIT_BYTES, "the profile's", &out->disk_space, why) ||
-        !read_room(root, "pool_space", UNIT_BYTES, "the profile's", &out->pool_space, why)) {
+    bool good = node_quantity(root, "hbm_usable", UNIT_SHARE, &out->hbm_usable, why) &&
+                node_whole(root, "hbm_reserve", UNIT_BYTES, MOST_BYTES, &out->hbm_reserve, why);
+    for (int tier = TIER_HOST; good && tier < TIER_COUNT; tier++) {
+        good = read_room(root, tier_kinds[tier].room, UNIT_BYTES, "the profile's", &out->room[tier],
+                         why);
+    }
+    if (!good) {
         return false;
     }
     return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
@@ -341,20 +344,23 @@ static bool check_places(const struct profile *profile, struct error *why)
     return true;
 }
 
-/* A scenario can give prefixes no more of a disk or pool than the machine has. */
-static bool check_space(const struct node *root, const char *key, uint64_t said,
-                        const struct profile *profile, enum tier_id tier, struct error *why)
+/* A scenario can give prefixes no more of a tier below host memory than the machine has. */
+static bool check_rooms(const struct node *root, const struct setup *setup, struct error *why)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     char text[32];
-    if (said == 0 || !profile_states(profile, tier_kinds[tier].capacity)) {
-        return true;
+    for (int tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
+        const struct tier_kind *kind = &tier_kinds[tier];
+        bool both = setup->room[tier] > 0 && profile_states(&setup->profile, kind->capacity);
+        double has = both ? profile_value(&setup->profile, kind->capacity, 0, &unseen) : INFINITY;
+        if ((double)setup->room[tier] > has) {
+            node_error(node_get(root, kind->room), why, "'%s' is more than the machine's %s has",
+                       kind->room, kind->title);
+            return error_expect(why, "at most %s",
+                                units_format(has, UNIT_BYTES, text, sizeof text));
+        }
     }
-    double room = profile_value(profile, tier_kinds[tier].capacity, 0, &unseen);
-    return (double)said <= room ||
-           (node_error(node_get(root, key), why, "'%s' is more than the machine's %s has", key,
-                       tier_kinds[tier].title),
-            error_expect(why, "at most %s", units_format(room, UNIT_BYTES, text, sizeof text)));
+    return true;
 }
 
 /* Why the replay cannot verify drafts; NULL: it can. */
@@ -407,11 +413,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !check_places(&out->setup.profile, why) ||
-        !check_space(root, "disk_space", out->setup.disk_space, &out->setup.profile, TIER_DISK,
-                     why) ||
-        !check_space(root, "pool_space", out->setup.pool_space, &out->setup.profile, TIER_POOL,
-                     why) ||
+        !check_places(&out->setup.profile, why) || !check_rooms(root, &out->setup, why) ||
         !parallel_check(root, &out->setup, why)) {
         return false;
     }
@@ -525,16 +527,15 @@ static bool put_memory(struct node *all, const struct setup *setup, struct error
 {
     char usable[32];
     snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
-    return node_set(all, "hbm_usable", usable, why) &&
-           resolve_put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
-           resolve_put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
-                       setup->kv_pool_tokens, why) &&
-           resolve_put(all, "host_memory", setup->host_memory == 0 ? "none" : "%lluB",
-                       setup->host_memory, why) &&
-           resolve_put(all, "disk_space", setup->disk_space == 0 ? "none" : "%lluB",
-                       setup->disk_space, why) &&
-           resolve_put(all, "pool_space", setup->pool_space == 0 ? "none" : "%lluB",
-                       setup->pool_space, why);
+    bool good = node_set(all, "hbm_usable", usable, why) &&
+                resolve_put(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
+                resolve_put(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
+                            setup->kv_pool_tokens, why);
+    for (int tier = TIER_HOST; good && tier < TIER_COUNT; tier++) {
+        uint64_t room = setup->room[tier];
+        good = resolve_put(all, tier_kinds[tier].room, room == 0 ? "none" : "%lluB", room, why);
+    }
+    return good;
 }
 
 static bool put_model(struct node *all, const struct model *model, struct error *why)

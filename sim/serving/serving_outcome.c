@@ -150,7 +150,7 @@ static void note_host_size(const struct setup *setup, struct result *result)
     double has = profile_states(&setup->profile, CURVE_HOST_DRAM_CAPACITY)
                      ? profile_value(&setup->profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen)
                      : (double)INFINITY;
-    if ((double)setup->host_memory > has) {
+    if ((double)setup->room[TIER_HOST] > has) {
         result_note(result, note_host_too_large((uint64_t)has));
     }
 }
@@ -171,20 +171,27 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
     }
 }
 
+/* Columns of prefixes by tier. */
+static const struct {
+    enum column tokens, held, read, written; /* the GPU has `tokens` alone */
+} tier_columns[TIER_COUNT] = {
+    [TIER_GPU] = {.tokens = COLUMN_HIT_TOKENS_GPU},
+    [TIER_HOST] = {COLUMN_HIT_TOKENS_HOST, COLUMN_PREFIX_HOST, COLUMN_PREFIX_HOST_READ,
+                   COLUMN_PREFIX_HOST_WRITTEN},
+    [TIER_DISK] = {COLUMN_HIT_TOKENS_DISK, COLUMN_PREFIX_DISK, COLUMN_PREFIX_DISK_READ,
+                   COLUMN_PREFIX_DISK_WRITTEN},
+    [TIER_POOL] = {COLUMN_HIT_TOKENS_POOL, COLUMN_PREFIX_POOL, COLUMN_PREFIX_POOL_READ,
+                   COLUMN_PREFIX_POOL_WRITTEN},
+};
+
 /* Tokens by the tier that has them; those of host memory are 0 where prefixes are not kept there. */
 static void write_tokens(const struct point *point, const uint64_t found[PREFIX_MOST_TIERS],
                          uint64_t computed, struct result *result)
 {
-    static const enum column columns[TIER_COUNT] = {
-        [TIER_GPU] = COLUMN_HIT_TOKENS_GPU,
-        [TIER_HOST] = COLUMN_HIT_TOKENS_HOST,
-        [TIER_DISK] = COLUMN_HIT_TOKENS_DISK,
-        [TIER_POOL] = COLUMN_HIT_TOKENS_POOL,
-    };
     const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
     result_integer(result, COLUMN_HIT_TOKENS_HOST, 0);
     for (uint32_t k = 0; k < tiers.count; k++) {
-        result_integer(result, columns[tiers.of[k]], (int64_t)found[k]);
+        result_integer(result, tier_columns[tiers.of[k]].tokens, (int64_t)found[k]);
     }
     result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
 }
@@ -193,20 +200,13 @@ static void write_tokens(const struct point *point, const uint64_t found[PREFIX_
 static void write_moved(const struct point *point, const struct serving_memory *memory,
                         const struct prefix_moved moved[PREFIX_MOST_TIERS], struct result *result)
 {
-    static const struct {
-        enum column held, read, written;
-    } columns[TIER_COUNT] = {
-        [TIER_HOST] = {COLUMN_PREFIX_HOST, COLUMN_PREFIX_HOST_READ, COLUMN_PREFIX_HOST_WRITTEN},
-        [TIER_DISK] = {COLUMN_PREFIX_DISK, COLUMN_PREFIX_DISK_READ, COLUMN_PREFIX_DISK_WRITTEN},
-        [TIER_POOL] = {COLUMN_PREFIX_POOL, COLUMN_PREFIX_POOL_READ, COLUMN_PREFIX_POOL_WRITTEN},
-    };
     const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
     for (uint32_t k = 1; k < tiers.count; k++) {
         int64_t bytes = (int64_t)memory->block_bytes;
         enum tier_id tier = tiers.of[k];
-        result_integer(result, columns[tier].held, (int64_t)moved[k].held * bytes);
-        result_integer(result, columns[tier].read, (int64_t)moved[k].loaded * bytes);
-        result_integer(result, columns[tier].written, (int64_t)moved[k].saved * bytes);
+        result_integer(result, tier_columns[tier].held, (int64_t)moved[k].held * bytes);
+        result_integer(result, tier_columns[tier].read, (int64_t)moved[k].loaded * bytes);
+        result_integer(result, tier_columns[tier].written, (int64_t)moved[k].saved * bytes);
     }
 }
 
