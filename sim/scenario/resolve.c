@@ -14,7 +14,7 @@
 #include "scenario/resolve_parallel.h"
 #include "scenario/resolve_trace.h"
 #include "scenario/resolve_workload.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 #include "serve/server_engine.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "base/name.h"
 #include "decode/mechanisms.h"
 #include "scenario/scenario_meant.h"
+#include "scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <string.h>
