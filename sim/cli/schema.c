@@ -13,7 +13,7 @@
 #include "model/model.h"
 #include "policy/plugin.h"
 #include "scenario/ensemble.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 
 #include <assert.h>
 #include <math.h>

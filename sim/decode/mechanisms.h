@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/node.h"
+#include "place/tier.h"
 #include "policy/policy.h"
 
 #include <stdbool.h>
@@ -164,17 +165,18 @@ struct mechanisms {
     int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
-    uint64_t prefix_asked;      /* requests that have held a block before it is saved */
-    int prefix_eviction;        /* policy of the host tier: an index of prefix_evictions[] */
-    int prefix_disk;            /* the tier on the server's drives: enum prefix_below */
-    int prefix_pool;            /* the tier in a pool that servers share */
-    uint64_t prefix_reads;      /* reads of a drive that are in flight together */
-    uint64_t prefix_disk_asked; /* requests that have held a block before it is written to a disk */
-    uint64_t prefix_least;      /* tokens; fewer are not loaded from tiers below host memory */
-    int prefix_cheaper;         /* load a prefix only as far as that is faster than computing it */
-    int prefix_pins;            /* the host tier does not evict a block that is being copied */
-    uint64_t prefix_unit;       /* tokens that are copied and looked up together; 0: a block */
-    int prefix_contiguous;      /* a unit crosses in one transfer, not in one for each layer */
+    uint64_t prefix_asked; /* requests that have held a block before it is saved */
+    int prefix_eviction;   /* policy of the host tier: an index of prefix_evictions[] */
+    /* By tier below host memory: is there one, enum prefix_below; and requests that have held a
+     * block before it is written there, 0: 1. */
+    int prefix_below[TIER_COUNT];
+    uint64_t prefix_below_asked[TIER_COUNT];
+    uint64_t prefix_reads; /* reads of a drive that are in flight together */
+    uint64_t prefix_least; /* tokens; fewer are not loaded from tiers below host memory */
+    int prefix_cheaper;    /* load a prefix only as far as that is faster than computing it */
+    int prefix_pins;       /* the host tier does not evict a block that is being copied */
+    uint64_t prefix_unit;  /* tokens that are copied and looked up together; 0: a block */
+    int prefix_contiguous; /* a unit crosses in one transfer, not in one for each layer */
     int prefix_load;
     int preemption;
 };
@@ -228,9 +230,6 @@ struct system_info {
 bool system_load(struct files *files, const char *name, const struct node *at,
                  const struct node *overrides, struct mechanisms *out, struct system_info *info,
                  struct node **merged, struct error *why);
-
-/* Why these mechanisms contradict each other, with the key to blame; NULL when they do not. */
-const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);
 
 /* True when a head attends to a part of the context only, if the context is long enough. */
 bool mechanisms_select(const struct mechanisms *mechanisms);

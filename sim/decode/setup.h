@@ -53,9 +53,8 @@ struct setup {
     double hbm_usable;            /* share of HBM that may be used */
     uint64_t hbm_reserve;         /* bytes of that share which stay free */
     uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
-    uint64_t host_memory;         /* bytes; 0: the profile's */
-    uint64_t disk_space;          /* of the drives, for prefixes; bytes; 0: the profile's */
-    uint64_t pool_space;          /* likewise, of the pool */
+    uint64_t room[TIER_COUNT];    /* bytes of a tier (tier_kind.room), below host memory those for
+                                     prefixes; 0: the profile's */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
 };
 

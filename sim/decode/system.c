@@ -5,6 +5,7 @@
 #include "base/name.h"
 #include "base/named.h"
 #include "base/text.h"
+#include "decode/mechanism_rules.h"
 
 #include <assert.h>
 #include <math.h>

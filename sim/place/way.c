@@ -41,6 +41,15 @@ const struct way_kind way_kinds[WAY_COUNT] = {
                      CURVE_COUNT},
 };
 
+enum way_id way_between(enum tier_id from, enum tier_id to)
+{
+    enum way_id id = 0;
+    while (id < WAY_COUNT && (way_kinds[id].from != from || way_kinds[id].to != to)) {
+        id++;
+    }
+    return id;
+}
+
 bool way_stated(const struct profile *profile, enum way_id id)
 {
     return profile_states(profile, way_kinds[id].by[BY_ENGINE].rate);

@@ -44,6 +44,9 @@ struct way_kind {
 };
 extern const struct way_kind way_kinds[WAY_COUNT];
 
+/* The way from one tier to another; WAY_COUNT: there is none. */
+enum way_id way_between(enum tier_id from, enum tier_id to);
+
 /* Does the machine state the way? */
 bool way_stated(const struct profile *profile, enum way_id id);
 

@@ -4,7 +4,7 @@
  * not fit the header: no such symbol, another ABI, a function or a name that is missing, a
  * parameter without a finite range. Running refuses answers that do not agree with each other
  * (plugin_policy.c). A crash or an endless loop in the user's code is the user's to debug. If the
- * code ends the program by exit(), the program says so (cli/frame/program.c).
+ * code ends the program, by a crash or by exit(), the program says so (cli/frame/foreign.h).
  */
 #ifndef POLICY_PLUGIN_H
 #define POLICY_PLUGIN_H

@@ -104,15 +104,14 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     bool serves = point_serves(point);
-    bool disk = serves && m->prefix_disk != PREFIX_BELOW_NONE;
-    bool pool = serves && m->prefix_pool != PREFIX_BELOW_NONE;
-    const struct pipeline_beside beside = {
+    struct pipeline_beside beside = {
         .prompts = serves,
         .launches = serves && point_launches(point, true),
-        .copies = disk || pool ||
-                  (serves && (m->prefix == PREFIX_TWO_TIER || m->preemption == PREEMPTION_SWAP)),
-        .disk = disk,
-        .pool = pool,
+        .copies = serves && (m->prefix == PREFIX_TWO_TIER || m->preemption == PREEMPTION_SWAP),
     };
+    for (int tier = 0; tier < TIER_COUNT; tier++) {
+        beside.below[tier] = serves && m->prefix_below[tier] != PREFIX_BELOW_NONE;
+        beside.copies = beside.copies || beside.below[tier];
+    }
     return pipeline_curves(&point->setup, beside, ids);
 }

@@ -1,66 +1,19 @@
 /* Scenarios: the user's input, checked, and the points that it describes.
  *
- * A scenario is a YAML map of the keys in scenario_keys[]. Several files and --set overrides are
- * laid over each other in order. `sweep:` maps keys to lists; the points are their product, the
- * last key fastest. Each point is resolved into a `struct point`, the input of a run.
- *
- * To add a key, add its row to scenario_keys[] (scenario.c). resolve.c, or for a server
- * resolve_workload.c, reads it into decode/setup.h or serve/workload.h and writes it into the
- * canonical text. A word from elsewhere that means a key is a row of scenario_meant.c. The hash
- * that names a run and seals a prediction is made in identity.c.
+ * A scenario is a YAML map of the keys in scenario_keys.h. Several files and --set overrides are
+ * laid over each other in order (scenario_lay.h). `sweep:` maps keys to lists; the points are their
+ * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
+ * The hash that names a run and seals a prediction is made in identity.c.
  */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
 #include "base/error.h"
 #include "base/node.h"
-#include "base/units.h"
 #include "scenario/point.h"
 #include "scenario/sources.h"
 
 #include <stdint.h>
-
-/* The values that a key accepts, for the schema. */
-enum scenario_shape {
-    SCENARIO_TEXT,   /* any one word */
-    SCENARIO_NAME,   /* of a file of the kind `named`, or a path */
-    SCENARIO_NUMBER, /* in `unit`, or one of `words` */
-    SCENARIO_WHOLE,  /* the same, a whole number */
-    SCENARIO_SWITCH, /* yes or no */
-    SCENARIO_WORD,   /* one of `words` */
-    SCENARIO_ENGINE, /* the same, or another version of one (serve/server_engine.h) */
-    SCENARIO_CONFIG,
-    SCENARIO_MACHINE,
-    SCENARIO_TRACE,
-    SCENARIO_CONTEXTS,
-    SCENARIO_DTYPES,
-    SCENARIO_OBJECTIVES,
-    SCENARIO_DRAFTS,
-    SCENARIO_MECHANISMS,
-    SCENARIO_SWEEP,
-};
-
-/* A key of a scenario, for checking, help and documentation. */
-struct scenario_key {
-    const char *name;
-    const char *example;
-    const char *summary;
-    enum scenario_shape shape;
-    enum unit unit;
-    const char *const *words; /* ends with NULL; NULL: none */
-    const struct named_kind *named;
-    bool positive; /* a number above 0 */
-    double most;   /* largest value; 0: checked where the key is read */
-    bool serving;  /* for servers only; has no effect on the time of a step */
-};
-extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
-
-/* The key that equals the first `length` characters of `name`; NULL if there is none. */
-const struct scenario_key *scenario_key_find(const char *name, size_t length);
-
-/* Of an override's key with `*length` characters: "config." for "model.KEY", and `*length` without
- * its first word; "" and the whole key for another. */
-const char *scenario_config_prefix(const char *override, int *length);
 
 struct scenario {
     struct node *root;   /* all files and overrides merged, without `sweep` */

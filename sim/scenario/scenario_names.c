@@ -4,7 +4,7 @@
 #include "base/named.h"
 #include "hardware/profile.h"
 #include "scenario/resolve_trace.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 #include "serve/server_engine.h"
 
 #include <stdio.h>

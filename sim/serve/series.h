@@ -8,6 +8,7 @@
 #define SERVE_SERIES_H
 
 #include "base/error.h"
+#include "place/tier.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ enum series_figure {
     SERIES_PROMPT,  /* tokens of prompts computed, including those computed again */
     SERIES_OUTPUT,  /* tokens generated */
     SERIES_FOUND,   /* tokens of prompts found on the GPU, and in each tier below it */
-    SERIES_FIGURES = SERIES_FOUND + 4
+    SERIES_FIGURES = SERIES_FOUND + TIER_COUNT
 };
 
 struct series {

@@ -12,7 +12,7 @@
 #include "serving/model_size.h"
 #include "serving/rejected_drafts.h"
 #include "serving/serving.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "serving/serving_ranges.h"
 
 #include <assert.h>

@@ -21,15 +21,17 @@ static bool chunk_ns(const struct step_clock *clock, uint64_t start, uint64_t to
 }
 
 /* The time in which a GPU loads a block of each tier: its share of a unit's transfers, and its
- * bytes. A load's first latency is left out: one load brings many blocks. */
+ * bytes. A prompt lies with one rank: ranks that share experts do not share its KV. A load's first
+ * latency is left out: one load brings many blocks. */
 static void find_load_ns(const struct point *point, const struct step_clock *clock,
                          struct prefix_options *prefix)
 {
     const struct setup *setup = &point->setup;
-    uint32_t transfers = setup->mechanisms.prefix_contiguous ? 1 : setup->model.layer_count;
+    const struct model *model = &setup->model;
+    uint32_t transfers = setup->mechanisms.prefix_contiguous ? 1 : model->layer_count;
     uint32_t unit = prefix->unit_blocks > 0 ? prefix->unit_blocks : 1;
-    uint64_t gpus = setup->model.tensor_parallel * (uint64_t)point_passes(point);
-    double bytes = (double)serving_token_bytes(setup) / (double)gpus * prefix->block_tokens;
+    uint32_t gpus = model->tensor_parallel * model->parallel.pipeline;
+    double bytes = (double)serving_token_bytes(setup) / gpus * prefix->block_tokens;
     for (uint32_t k = 1; k <= prefix->lower_count; k++) {
         double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
         most[flow_loaded(k)] = INFINITY;

@@ -265,7 +265,7 @@ static bool plan_tier(const struct point *point, const struct serving_tiers *tie
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     enum tier_id tier = tiers->of[k];
-    int below = tier == TIER_DISK ? m->prefix_disk : m->prefix_pool;
+    int below = m->prefix_below[tier];
     bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = host ? prefix_evictions[m->prefix_eviction] : "lru";
     uint64_t block_bytes = host_token_bytes(point) * m->prefix_block;
@@ -274,7 +274,7 @@ static bool plan_tier(const struct point *point, const struct serving_tiers *tie
         .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
         .write = (enum prefix_write)m->prefix_write,
         .takes_loads = host,
-        .least_asked = tier == TIER_DISK ? (uint32_t)m->prefix_disk_asked : 1,
+        .least_asked = (uint32_t)m->prefix_below_asked[tier],
     };
     if (!host && (k > 1 || below == PREFIX_BELOW_EVICT)) {
         out->write = below == PREFIX_BELOW_EVICT ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;

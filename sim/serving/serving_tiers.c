@@ -12,42 +12,37 @@ struct serving_tiers serving_tiers(const struct mechanisms *m)
     if (m->prefix == PREFIX_TWO_TIER) {
         tiers.count++;
     }
-    if (m->prefix_disk != PREFIX_BELOW_NONE) {
-        tiers.of[tiers.count++] = TIER_DISK;
-    }
-    if (m->prefix_pool != PREFIX_BELOW_NONE) {
-        tiers.of[tiers.count++] = TIER_POOL;
+    for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
+        if (m->prefix_below[tier] != PREFIX_BELOW_NONE) {
+            tiers.of[tiers.count++] = tier;
+        }
     }
     return tiers;
 }
 
 /* ---- room -------------------------------------------------------------------------------- */
 
-/* Ranks that share nothing divide the drives. */
+/* Ranks that share nothing divide what a machine has for itself. */
 uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
 {
     const struct setup *setup = &point->setup;
+    const struct tier_kind *kind = &tier_kinds[tier];
     struct trust unseen = {.basis = BASIS_MEASURED};
-    uint64_t said = tier == TIER_DISK ? setup->disk_space : setup->pool_space;
+    uint64_t said = setup->room[tier];
     uint64_t ranks = point_servers(point) / point->workload.replicas;
     uint64_t all =
-        said > 0 ? said
-                 : (uint64_t)profile_value(&setup->profile, tier_kinds[tier].capacity, 0, &unseen);
-    return tier == TIER_POOL ? all : all / ranks;
+        said > 0 ? said : (uint64_t)profile_value(&setup->profile, kind->capacity, 0, &unseen);
+    return kind->shared == SHARED_BY_SERVERS ? all : all / ranks;
 }
 
 bool serving_tiers_shared(const struct point *point)
 {
-    return point->setup.mechanisms.prefix_pool != PREFIX_BELOW_NONE && point_servers(point) > 1;
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    enum tier_id last = tiers.of[tiers.count - 1];
+    return tier_kinds[last].shared == SHARED_BY_SERVERS && point_servers(point) > 1;
 }
 
 /* ---- ways -------------------------------------------------------------------------------- */
-
-/* The way from a tier below host memory up to it. */
-static enum way_id lower_way(enum tier_id tier)
-{
-    return tier == TIER_DISK ? WAY_DISK_IN : WAY_POOL_IN;
-}
 
 /* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
 static double unit_bytes(const struct point *point)
@@ -59,21 +54,22 @@ static double unit_bytes(const struct point *point)
     return (double)(tokens * serving_token_bytes(&point->setup)) / gpus;
 }
 
-/* The way between host memory and a tier below it, as one GPU of several has it. Servers use a pool
- * all at the same time. */
+/* The way between host memory and a tier below it, as one GPU of several has it. Servers use what
+ * they share all at the same time. */
 static struct place_link lower_link(const struct point *point, enum tier_id tier,
                                     struct trust *trust)
 {
     const struct profile *profile = &point->setup.profile;
+    const struct tier_kind *kind = &tier_kinds[tier];
     double bytes = unit_bytes(point), gpus = model_gpus(&point->setup.model);
-    struct place_link link = place_link_of(profile, lower_way(tier), bytes, gpus, trust);
-    if (tier == TIER_POOL && profile_states(profile, CURVE_POOL_TOTAL)) {
-        double all = profile_value(profile, CURVE_POOL_TOTAL, bytes, trust);
-        link.both = all / (double)point->workload.replicas / gpus;
-    }
-    if (tier == TIER_DISK) {
-        uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);
-        link.there = drive_read_rate(profile, bytes, reads, trust) / gpus;
+    struct place_link link =
+        place_link_of(profile, way_between(tier, TIER_HOST), bytes, gpus, trust);
+    uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);
+    link.there = drive_read_rate(profile, tier, bytes, reads, trust) / gpus;
+    if (kind->bandwidth != CURVE_COUNT && profile_states(profile, kind->bandwidth)) {
+        double all = profile_value(profile, kind->bandwidth, bytes, trust);
+        uint64_t servers = kind->shared == SHARED_BY_SERVERS ? point->workload.replicas : 1;
+        link.both = all / (double)servers / gpus;
     }
     return link;
 }
@@ -96,14 +92,15 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
     for (uint32_t k = 1; k < tiers.count || k == 1; k++) {
         enum tier_id tier = tiers.of[k];
         int at = host;
-        bool evicted = tier == TIER_POOL && setup->mechanisms.prefix_pool == PREFIX_BELOW_EVICT;
+        bool evicted = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_EVICT;
         if (tier == TIER_HOST) {
             ways->start_ns[k] = link_ns;
         } else {
             const struct place_link link = lower_link(point, tier, trust);
             at = places_add(&places, tier, 0);
             places_join(&places, at, host, &link);
-            ways->first_ns[k] = link_ns + way_start_ns(profile, lower_way(tier), BY_ENGINE, trust);
+            ways->first_ns[k] =
+                link_ns + way_start_ns(profile, way_between(tier, TIER_HOST), BY_ENGINE, trust);
         }
         routes[flow_loaded(k)] = places_route(&places, at, gpu, false);
         routes[flow_saved(k)] = places_route(&places,

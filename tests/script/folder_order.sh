@@ -33,6 +33,7 @@ sim/result - engine model hardware trace policy decode serve
 sim/answer - engine model hardware trace policy decode serve
 sim/store - engine model hardware trace policy decode serve
 sim/run - serve store
+sim/scenario/server - engine model hardware trace policy decode result store run
 sim/scenario - result store run
 sim/serving/pools - store run scenario
 sim/serving/steps - store

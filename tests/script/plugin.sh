@@ -141,5 +141,21 @@ END
 build 's/answer->hit++/answer->hit += cache->now > 60 ? 2 : 1/'
 refused hits_that_cannot_be_are_found_in_a_simulation 'hits' simulate plugin:./bad.so --set trace=smollm2-135m
 
+# The message names the plug-in, and the exit status is still that of the signal.
+crashes() { # CLAIM SIGNAL SCRIPT
+    local output status=0
+    build "$3"
+    output=$(curve 2>&1 >/dev/null) || status=$?
+    [ $status -eq $((128 + $(kill -l "$2"))) ] && [[ $output == *"spillway: plugin:./bad.so crashed: SIG$2"* ]] &&
+        status=0 || status=1
+    [ $status -eq 0 ] || sed 's/^/# /' <<<"$output"
+    check "$1" $status
+}
+crashes a_crash_in_a_constructor_is_named SEGV \
+    '$a __attribute__((constructor)) static void begin(void) { *(volatile int *)0 = 1; }'
+crashes a_crash_in_create_is_named ABRT 's/(void)reason;.*/abort();/'
+crashes a_crash_in_access_is_named SEGV 's/answer->hit++;/*(volatile int *)0 = 1;/'
+crashes a_crash_in_destroy_is_named SEGV 's|free(cache);|*(volatile int *)0 = 1;|'
+
 echo "1..$number"
 exit $((failures > 0))

@@ -2,7 +2,7 @@
 #include "cli/advise/advise_answer.h"
 
 #include "base/text.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "study/plan/target.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "policy/policy.h"
 #include "scenario/ensemble.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

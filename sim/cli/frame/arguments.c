@@ -4,7 +4,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "cli/frame/help.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 #include "scenario/scenario_meant.h"
 
 #include <assert.h>

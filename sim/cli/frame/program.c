@@ -3,10 +3,10 @@
 #include "base/array.h"
 #include "base/name.h"
 #include "cli/frame/arguments.h"
+#include "cli/frame/foreign.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
-#include "policy/plugin.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -195,10 +195,6 @@ static void occupy_closed_streams(void)
     }
 }
 
-/* ---- code that ends the program ---- */
-
-static bool has_ended; /* the command */
-
 static int program_complain(const struct error *why)
 {
     char text[ERROR_TEXT];
@@ -206,34 +202,16 @@ static int program_complain(const struct error *why)
     return dprintf(STDERR_FILENO, "spillway: %s\n", text);
 }
 
-/* Called by exit(). Commands return, so whoever calls it before they do is a plug-in or a library:
- * without this, its status would pass for that of the command, and nothing would be printed. */
-static void refuse_exit(void)
-{
-    struct error why;
-    const char *plugin = plugin_inside();
-    if (has_ended) {
-        return;
-    }
-    error_set(&why, NULL, 0, "%s ended the program by exit()",
-              plugin != NULL ? plugin : "a library");
-    if (plugin != NULL) {
-        error_expect(&why, "code that returns; 'create' may refuse with a reason");
-    }
-    program_complain(&why);
-    _exit(ERROR_FAILURE);
-}
-
 int program_run(const struct program *program, int argc, char *const *argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
-    atexit(refuse_exit);
+    foreign_watch();
     occupy_closed_streams();
     keep_freed_memory();
     bool ok = run_words(program, argc, argv, &why);
-    has_ended = true;
+    foreign_end();
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;
         ok = false;

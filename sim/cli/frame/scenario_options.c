@@ -3,7 +3,8 @@
 
 #include "base/array.h"
 #include "base/files.h"
-#include "scenario/server_text.h"
+#include "scenario/server/server_text.h"
+#include "scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>

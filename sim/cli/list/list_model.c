@@ -7,7 +7,7 @@
 #include "cli/list/model_page.h"
 #include "model/parallel.h"
 #include "scenario/resolve_parallel.h"
-#include "scenario/scenario.h"
+#include "scenario/scenario_lay.h"
 #include "serving/pools/kv_groups_text.h"
 #include "serving/pools/kv_pools.h"
 

@@ -26,7 +26,8 @@ double disk_read_rate(const struct setup *setup, double block, struct trust *tru
 {
     uint64_t depth = setup->mechanisms.disk_depth;
     uint32_t in_flight = depth < DRIVE_DEPTH ? (uint32_t)depth : DRIVE_DEPTH;
-    return drive_read_rate(&setup->profile, block, in_flight, trust) / model_gpus(&setup->model);
+    return drive_read_rate(&setup->profile, TIER_DISK, block, in_flight, trust) /
+           model_gpus(&setup->model);
 }
 
 double disk_write_rate(const struct setup *setup, double block, struct trust *trust)

@@ -408,8 +408,8 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
 uint64_t memory_limit(const struct setup *setup, const struct memory *memory, enum tier_id tier,
                       struct trust *trust)
 {
-    if (tier == TIER_HOST && setup->host_memory > 0) {
-        return setup->host_memory;
+    if (tier == TIER_HOST && setup->room[TIER_HOST] > 0) {
+        return setup->room[TIER_HOST];
     }
     if (tier > TIER_HOST && !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
         return 0; /* nothing lies there */

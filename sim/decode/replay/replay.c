@@ -212,28 +212,6 @@ static bool replay_run_layers(struct replay_jobs *jobs, const struct replay_mean
                            jobs, why);
 }
 
-bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
-                       uint32_t source, struct replay_scratch *scratch, struct error *why)
-{
-    return job->ahead != NULL
-               ? trace_ahead_read(job->ahead, job->reader, sequence, tile, &scratch->frame, why)
-               : trace_read(job->trace, sequence, tile, source, &scratch->frame, why);
-}
-
-void replay_scratch_init(struct replay_scratch *scratch)
-{
-    trace_frame_init(&scratch->frame);
-    demand_buffer_init(&scratch->buffer);
-    retrieval_buffer_init(&scratch->retrieval);
-}
-
-void replay_scratch_release(struct replay_scratch *scratch)
-{
-    trace_frame_release(&scratch->frame);
-    demand_buffer_release(&scratch->buffer);
-    retrieval_buffer_release(&scratch->retrieval);
-}
-
 static void finish_part(const struct replay_job *job, const struct replay_part *part)
 {
     for (uint32_t source = 0; source < job->header->layers; source++) {

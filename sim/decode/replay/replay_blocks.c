@@ -14,6 +14,7 @@
  * goes on with the first reported step. A block is the same share of the recorded context as of the
  * target's, but at least a unit of the trace.
  */
+#include "decode/replay/replay_copies.h"
 #include "decode/replay/replay_layer.h"
 
 #include "base/array.h"

@@ -1,23 +1,16 @@
-/* The heads of a source layer are replayed tile by tile and head by head. There is one cache for
- * each distinct importance among the target heads, and each policy and capacity among the parts.
- * The outcomes
- * are then added to the rows of the target layers in each part.
- *
- * A source head has a stream of demands for each way to ask for them; its number is
- * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
- * several ways.
+/* The heads of a source layer are replayed tile by tile and head by head, by the caches of
+ * replay_instances.h. The outcomes are then added to the rows of the target layers in each part.
  *
  * A policy that knows the future needs two passes over the layer. The first notes what each head
  * will want, a number for each wanted unit, and keeps it while the sequence replays.
- *
- * The sequences of a batch read one outcome many times, shifted. A row is added once for each
- * distinct shift, however large the batch.
  */
 #include "decode/replay/replay_layer.h"
 
 #include "base/array.h"
 #include "decode/replay/cpu_heads.h"
+#include "decode/replay/replay_copies.h"
 #include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_instances.h"
 #include "decode/replay/replay_union.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
@@ -25,38 +18,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define NONE UINT32_MAX
-
-/* The rows of one cache for one sequence. */
-struct record {
-    struct ledger_row *rows;    /* [steps] owned */
-    uint64_t most;              /* units that the cache has held */
-    uint64_t wanted, hit, cold; /* units of the trace over reported steps */
-};
-
-/* Caches of several sizes over one stream, of one policy, for heads of one importance. */
-struct replay_instance {
-    uint32_t stream;
-    float importance;
-    const struct replay_plan *plan; /* the first with its policy */
-    uint32_t next;                  /* instance of the same stream, or NONE */
-    uint32_t *capacities;           /* [count] ascending, owned */
-    uint32_t count;
-    struct policy_sizes *caches;
-    struct record *records; /* [count] owned */
-};
-
-/* A source layer and the target layers [first, end) that read it. */
 struct replay_layer {
     const struct replay_job *job;
-    uint32_t source, first, end;
-    struct replay_instance *instances;
-    uint32_t count;
-    uint32_t streams;           /* REPLAY_ASKS * source KV heads */
-    uint32_t *first_of_stream;  /* [streams] instance or NONE */
-    uint32_t *instance_of;      /* [part][target layer - first][target KV head] instance or NONE */
+    struct replay_instances set;
     float *importance;          /* [query heads of a group] */
     struct next_use *future;    /* [streams] of the sequence; empty unless the policy needs it */
     uint64_t *for_cpu;          /* [target KV heads] tokens of one step, scratch */
@@ -71,176 +36,13 @@ struct replay_layer {
 typedef bool (*demand_visit)(struct replay_layer *layer, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
-static uint32_t *assigned_instance(const struct replay_layer *layer, uint32_t part, uint32_t target,
-                                   uint32_t head)
-{
-    size_t row = (size_t)part * (layer->end - layer->first) + target - layer->first;
-    return &layer->instance_of[row * layer->job->plan->kv_heads + head];
-}
-
-/* Are these demands approximate rows of the trace? */
-static bool asks_recorded(const struct replay_job *job, enum replay_asks asks)
-{
-    return job->header->has_approximate && (asks != ASKS_OWN || job->plan->asks_recorded);
-}
-
-/* Do two ways give the same demands? */
-static bool asks_alike(const struct replay_job *job, enum replay_asks a, enum replay_asks b)
-{
-    const struct retrieval_error *x = &job->plan->errors[a], *y = &job->plan->errors[b];
-    bool recorded = asks_recorded(job, a);
-    return recorded == asks_recorded(job, b) &&
-           (recorded || (x->noise == y->noise && x->lasting == y->lasting));
-}
-
-/* How the target layer asks. The first layer's query is known only when it runs, and layers that
- * are loaded whole ask for nothing ahead. Of ways that are alike, the first. */
-static enum replay_asks asks_of(const struct replay_job *job, const struct replay_plan *plan,
-                                uint32_t target)
-{
-    enum replay_asks asks = target <= REPLAY_LAST_EARLY ? ASKS_AHEAD_EARLY : ASKS_AHEAD, first = 0;
-    if (!plan->speculates || target == 0 || target < plan->whole_layers) {
-        return ASKS_OWN;
-    }
-    while (!asks_alike(job, first, asks)) {
-        first++;
-    }
-    return first;
-}
-
-static bool replay_layer_same_policy(const struct replay_plan *a, const struct replay_plan *b)
-{
-    const double *x = a->policy_values, *y = b->policy_values;
-    return a->policy == b->policy &&
-           (x == y ||
-            (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
-}
-
-/* The instance of this stream and importance and the plan's policy; it is created if there is
- * none. */
-static uint32_t find_instance(struct replay_layer *layer, const struct replay_plan *plan,
-                              uint32_t stream, float importance)
-{
-    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        if (layer->instances[i].importance == importance &&
-            replay_layer_same_policy(layer->instances[i].plan, plan)) {
-            return i;
-        }
-    }
-    layer->instances[layer->count] =
-        (struct replay_instance){.stream = stream,
-                                 .importance = importance,
-                                 .plan = plan,
-                                 .next = layer->first_of_stream[stream]};
-    return layer->first_of_stream[stream] = layer->count++;
-}
-
-static void assign_part(struct replay_layer *layer, uint32_t part)
-{
-    const struct replay_job *job = layer->job;
-    const struct replay_plan *plan = job->parts[part].plan;
-    for (uint32_t target = layer->first; target < layer->end; target++) {
-        for (uint32_t head = 0; head < plan->kv_heads; head++) {
-            const struct replay_head *stated = &plan->heads[(size_t)target * plan->kv_heads + head];
-            uint32_t source_layer, source_head, shift;
-            replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
-                          &source_layer, &source_head, &shift);
-            float importance = plan->policy->needs_queries ? stated->importance : 0;
-            uint32_t stream = REPLAY_ASKS * source_head + asks_of(job, plan, target);
-            *assigned_instance(layer, part, target, head) =
-                stated->offloaded ? find_instance(layer, plan, stream, importance) : NONE;
-        }
-    }
-}
-
-static void assign_instances(struct replay_layer *layer)
-{
-    for (uint32_t stream = 0; stream < layer->streams; stream++) {
-        layer->first_of_stream[stream] = NONE;
-    }
-    for (uint32_t part = 0; part < layer->job->part_count; part++) {
-        assign_part(layer, part);
-    }
-}
-
-/* Does a part read this instance? */
-static bool reads(const struct replay_layer *layer, uint32_t part, uint32_t instance)
-{
-    for (uint32_t target = layer->first; target < layer->end; target++) {
-        for (uint32_t head = 0; head < layer->job->plan->kv_heads; head++) {
-            if (*assigned_instance(layer, part, target, head) == instance) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* The index of a capacity among an instance's; `count` if it has none such. */
-static uint32_t replay_layer_find_size(const struct replay_instance *instance, uint32_t capacity)
-{
-    uint32_t i = 0;
-    while (i < instance->count && instance->capacities[i] != capacity) {
-        i++;
-    }
-    return i;
-}
-
-static int compare_units(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Collect the capacities of all parts that read the instance. */
-static bool take_sizes(struct replay_layer *layer, uint32_t number, struct error *why)
-{
-    const struct replay_job *job = layer->job;
-    struct replay_instance *instance = &layer->instances[number];
-    instance->capacities = array_zeroed(job->part_count, sizeof(uint32_t), why);
-    for (uint32_t part = 0; instance->capacities != NULL && part < job->part_count; part++) {
-        uint32_t capacity = job->parts[part].capacity;
-        if (reads(layer, part, number) &&
-            replay_layer_find_size(instance, capacity) == instance->count) {
-            instance->capacities[instance->count++] = capacity;
-        }
-    }
-    if (instance->capacities != NULL) {
-        qsort(instance->capacities, instance->count, sizeof(uint32_t), compare_units);
-    }
-    instance->records = instance->capacities != NULL
-                            ? array_zeroed(instance->count, sizeof *instance->records, why)
-                            : NULL;
-    bool good = instance->records != NULL;
-    for (uint32_t i = 0; good && i < instance->count; i++) {
-        instance->records[i].rows = array_zeroed(job->plan->steps, sizeof(struct ledger_row), why);
-        good = instance->records[i].rows != NULL;
-    }
-    return good;
-}
-
-static void instance_release(struct replay_instance *instance)
-{
-    for (uint32_t i = 0; instance->records != NULL && i < instance->count; i++) {
-        free(instance->records[i].rows);
-    }
-    policy_sizes_destroy(instance->caches);
-    free(instance->records);
-    free(instance->capacities);
-}
-
 static void replay_layer_release(struct replay_layer *layer)
 {
-    for (uint32_t i = 0; i < layer->count; i++) {
-        instance_release(&layer->instances[i]);
-    }
-    for (uint32_t stream = 0; layer->future && stream < layer->streams; stream++) {
+    for (uint32_t stream = 0; layer->future && stream < layer->set.streams; stream++) {
         next_use_release(&layer->future[stream]);
     }
     free(layer->future);
-    free(layer->instances);
-    free(layer->first_of_stream);
-    free(layer->instance_of);
+    replay_instances_release(&layer->set);
     free(layer->importance);
     free(layer->for_cpu);
     free(layer->tasks);
@@ -256,19 +58,10 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
 {
     const struct replay_plan *plan = job->plan;
     const struct trace_header *header = job->header;
-    *layer = (struct replay_layer){
-        .job = job,
-        .source = source,
-        .first = mapping_first(plan->layers, header->layers, source),
-        .end = mapping_first(plan->layers, header->layers, (uint64_t)source + 1),
-        .streams = REPLAY_ASKS * header->kv_heads,
-    };
-    size_t targets = (size_t)(layer->end - layer->first) * plan->kv_heads * job->part_count;
-    if (!(layer->instances = array_zeroed(targets, sizeof *layer->instances, why)) ||
-        !(layer->first_of_stream = array_zeroed(layer->streams, sizeof(uint32_t), why)) ||
-        !(layer->instance_of = array_zeroed(targets, sizeof(uint32_t), why)) ||
+    *layer = (struct replay_layer){.job = job};
+    if (!replay_instances_init(&layer->set, job, source, why) ||
         !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
-        !(layer->future = array_zeroed(layer->streams, sizeof *layer->future, why)) ||
+        !(layer->future = array_zeroed(layer->set.streams, sizeof *layer->future, why)) ||
         !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
         !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why)) ||
         !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why)) ||
@@ -276,12 +69,7 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
         !(layer->fill_mass = array_zeroed(header->units, sizeof *layer->fill_mass, why))) {
         return false;
     }
-    assign_instances(layer);
-    bool good = plan->rows == NULL || replay_union_init(&layer->unions, job, why);
-    for (uint32_t i = 0; good && i < layer->count; i++) {
-        good = take_sizes(layer, i, why);
-    }
-    return good;
+    return plan->rows == NULL || replay_union_init(&layer->unions, job, why);
 }
 
 /* The most units that a demand can have; where sets are reused, that one token's can have. */
@@ -310,12 +98,12 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
                              .query_heads = header->has_queries ? group : 0,
                              .head_dim = header->head_dim,
                              .importance = layer->importance};
-    for (uint32_t i = 0; i < layer->count; i++) {
-        struct replay_instance *instance = &layer->instances[i];
+    for (uint32_t i = 0; i < layer->set.count; i++) {
+        struct replay_instance *instance = &layer->set.all[i];
         for (uint32_t j = 0; j < group; j++) {
             layer->importance[j] = instance->importance;
         }
-        env.seed = replay_seed(job->plan->seed, header, sequence, layer->source,
+        env.seed = replay_seed(job->plan->seed, header, sequence, layer->set.source,
                                instance->stream / REPLAY_ASKS);
         env.next_use = layer->future[instance->stream].access;
         policy_sizes_destroy(instance->caches);
@@ -326,45 +114,11 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
             return false;
         }
         for (uint32_t size = 0; size < instance->count; size++) {
-            struct record *record = &instance->records[size];
-            *record = (struct record){.rows = record->rows};
+            struct replay_record *record = &instance->records[size];
+            *record = (struct replay_record){.rows = record->rows};
         }
     }
     return true;
-}
-
-static uint64_t replay_layer_rounded(double value)
-{
-    return (uint64_t)(value + 0.5);
-}
-
-struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome)
-{
-    double managed = job->tokens / job->plan->manager_unit;
-    double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads do not scale */
-    uint64_t wanted = replay_layer_rounded(job->tokens * (outcome->hit + outcome->missed));
-    uint64_t missed = replay_layer_rounded(job->tokens * outcome->missed);
-    uint64_t for_cpu = replay_layer_rounded(job->tokens * outcome->for_cpu);
-    return (struct ledger_row){
-        .wanted = wanted + for_cpu,
-        .hit = wanted - missed,
-        .missed = missed,
-        .missed_worst = missed,
-        .for_cpu = for_cpu,
-        .lookups = replay_layer_rounded(compared * outcome->lookups),
-        .updates = replay_layer_rounded(compared * outcome->updates),
-        .inserts = replay_layer_rounded(managed * outcome->inserts),
-        .fetching_heads = missed > 0,
-        .reused_heads = outcome->reused,
-        .offloaded_heads = 1,
-    };
-}
-
-uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most)
-{
-    uint64_t grown = held > *most ? held - *most : 0;
-    *most = held > *most ? held : *most;
-    return grown < missed ? grown : missed;
 }
 
 /* The attention mass of a policy's answer. Of the tokens born while decoding, the least is without
@@ -388,7 +142,7 @@ static void replay_step(struct replay_layer *layer, struct replay_instance *inst
     policy_sizes_access(instance->caches, demand, layer->outcomes);
     for (uint32_t size = 0; size < instance->count; size++) {
         const struct outcome *outcome = &layer->outcomes[size];
-        struct record *record = &instance->records[size];
+        struct replay_record *record = &instance->records[size];
         uint64_t cold =
             replay_cold(policy_sizes_held(instance->caches, size), outcome->missed, &record->most);
         if (step >= job->plan->warmup) {
@@ -411,8 +165,9 @@ static struct demand fill_of(struct replay_layer *layer, const struct demand *fi
 static void fill_caches(struct replay_layer *layer, uint32_t stream, const struct demand *first)
 {
     struct demand fill = fill_of(layer, first);
-    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        struct replay_instance *instance = &layer->instances[i];
+    for (uint32_t i = layer->set.first_of_stream[stream]; i != REPLAY_NO_INSTANCE;
+         i = layer->set.all[i].next) {
+        struct replay_instance *instance = &layer->set.all[i];
         policy_sizes_access(instance->caches, &fill, layer->outcomes);
         for (uint32_t size = 0; size < instance->count; size++) {
             instance->records[size].most = policy_sizes_held(instance->caches, size);
@@ -427,8 +182,9 @@ static bool replay_demand(struct replay_layer *layer, uint32_t stream, uint32_t 
     if (step == 0 && replay_fills(layer->job->plan)) {
         fill_caches(layer, stream, demand);
     }
-    for (uint32_t i = layer->first_of_stream[stream]; i != NONE; i = layer->instances[i].next) {
-        replay_step(layer, &layer->instances[i], step, demand);
+    for (uint32_t i = layer->set.first_of_stream[stream]; i != REPLAY_NO_INSTANCE;
+         i = layer->set.all[i].next) {
+        replay_step(layer, &layer->set.all[i], step, demand);
     }
     return true;
 }
@@ -445,19 +201,6 @@ static bool replay_layer_foresee_demand(struct replay_layer *layer, uint32_t str
     return next_use_add(&layer->future[stream], demand, why);
 }
 
-bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,
-                        uint32_t s, struct replay_scratch *scratch, struct demand *demand,
-                        struct error *why)
-{
-    const struct retrieval_error *error = &job->plan->errors[asks];
-    if (!asks_recorded(job, asks) && retrieval_errs(error)) {
-        return demand_from_retrieval(job->header, &scratch->frame, head, s, &job->shape, error,
-                                     &scratch->retrieval, demand, why);
-    }
-    return (asks_recorded(job, asks) ? demand_from_approximate : demand_from_frame)(
-        job->header, &scratch->frame, head, s, &job->shape, &scratch->buffer, demand, why);
-}
-
 /* All steps of a tile, stream by stream. */
 static bool visit_tile(struct replay_layer *layer, struct replay_scratch *scratch,
                        demand_visit visit, struct error *why)
@@ -465,8 +208,8 @@ static bool visit_tile(struct replay_layer *layer, struct replay_scratch *scratc
     const struct replay_job *job = layer->job;
     const struct trace_frame *frame = &scratch->frame;
     uint32_t end = job->plan->warmup + job->plan->steps;
-    for (uint32_t stream = 0; stream < layer->streams; stream++) {
-        if (layer->first_of_stream[stream] == NONE) {
+    for (uint32_t stream = 0; stream < layer->set.streams; stream++) {
+        if (layer->set.first_of_stream[stream] == REPLAY_NO_INSTANCE) {
             continue;
         }
         for (uint32_t s = 0; s < frame->steps && frame->first_step + s < end; s++) {
@@ -485,10 +228,12 @@ static bool visit_unions(struct replay_layer *layer, uint32_t sequence,
                          struct replay_scratch *scratch, demand_visit visit, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
-    bool good = replay_union_read(&layer->unions, layer->job, sequence, layer->source,
-                                  layer->first_of_stream, NONE, scratch, why);
-    for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
-        uint32_t end = layer->first_of_stream[stream] == NONE ? 0 : plan->warmup + plan->steps;
+    bool good = replay_union_read(&layer->unions, layer->job, sequence, layer->set.source,
+                                  layer->set.first_of_stream, REPLAY_NO_INSTANCE, scratch, why);
+    for (uint32_t stream = 0; good && stream < layer->set.streams; stream++) {
+        uint32_t end = layer->set.first_of_stream[stream] == REPLAY_NO_INSTANCE
+                           ? 0
+                           : plan->warmup + plan->steps;
         for (uint32_t step = 0; good && step < end; step++) {
             struct demand demand = replay_union_demand(&layer->unions, plan, stream, step);
             good = visit(layer, stream, step, &demand, why);
@@ -507,7 +252,7 @@ static bool visit_sequence(struct replay_layer *layer, uint32_t sequence,
     uint32_t last_step = job->plan->warmup + job->plan->steps - 1;
     uint32_t last_tile = last_step / job->header->steps_per_tile;
     for (uint32_t tile = 0; tile <= last_tile; tile++) {
-        if (!replay_read_frame(job, sequence, tile, layer->source, scratch, why) ||
+        if (!replay_read_frame(job, sequence, tile, layer->set.source, scratch, why) ||
             !visit_tile(layer, scratch, visit, why)) {
             return false;
         }
@@ -520,11 +265,11 @@ static bool foresee_sequence(struct replay_layer *layer, uint32_t sequence,
                              struct replay_scratch *scratch, struct error *why)
 {
     const struct trace_header *header = layer->job->header;
-    for (uint32_t stream = 0; stream < layer->streams; stream++) {
+    for (uint32_t stream = 0; stream < layer->set.streams; stream++) {
         layer->future[stream].count = 0;
     }
     bool good = visit_sequence(layer, sequence, scratch, replay_layer_foresee_demand, why);
-    for (uint32_t stream = 0; good && stream < layer->streams; stream++) {
+    for (uint32_t stream = 0; good && stream < layer->set.streams; stream++) {
         good = next_use_resolve(&layer->future[stream], header->units, why);
     }
     return good;
@@ -534,8 +279,8 @@ static bool foresee_sequence(struct replay_layer *layer, uint32_t sequence,
 static bool check_instances(const struct replay_layer *layer, struct error *why)
 {
     bool good = true;
-    for (uint32_t i = 0; good && i < layer->count; i++) {
-        good = policy_sizes_check(layer->instances[i].caches, why);
+    for (uint32_t i = 0; good && i < layer->set.count; i++) {
+        good = policy_sizes_check(layer->set.all[i].caches, why);
     }
     return good;
 }
@@ -550,70 +295,6 @@ static bool replay_sequence(struct replay_layer *layer, uint32_t sequence,
            check_instances(layer, why);
 }
 
-/* Of the sequences of the whole batch that read one recorded sequence (`all`), the range
- * [first, end) that belongs to a part. */
-struct readers {
-    uint32_t first, end, all;
-};
-
-/* Readers of recorded sequence `sequence` among the first `count` sequences of the batch: sequence
- * b reads recorded sequence b modulo their number. */
-static uint32_t readers_among(const struct replay_part *part, uint32_t sequence, uint64_t count)
-{
-    uint64_t recorded = part->sequences;
-    return count > sequence ? (uint32_t)((count - sequence + recorded - 1) / recorded) : 0;
-}
-
-static struct readers readers_of(const struct replay_part *part, uint32_t sequence)
-{
-    uint64_t first = part->plan->before, end = first + part->plan->batch;
-    return (struct readers){
-        .first = readers_among(part, sequence, first),
-        .end = readers_among(part, sequence, end),
-        .all = readers_among(part, sequence, replay_all_sequences(part->plan)),
-    };
-}
-
-uint32_t replay_copies(const struct replay_part *part, uint32_t sequence)
-{
-    struct readers readers = readers_of(part, sequence);
-    return readers.end - readers.first;
-}
-
-bool replay_is_read(const struct replay_job *job, uint32_t sequence)
-{
-    uint32_t part = 0;
-    while (part < job->part_count && replay_copies(&job->parts[part], sequence) == 0) {
-        part++;
-    }
-    return part < job->part_count;
-}
-
-/* The number of the part's readers that are shifted by less than `by`. */
-static uint32_t shifted_less(struct readers readers, uint32_t steps, uint64_t by)
-{
-    uint32_t place = mapping_first(readers.all, steps, by);
-    return place < readers.first ? 0 : (place < readers.end ? place : readers.end) - readers.first;
-}
-
-void replay_add_copies(const struct replay_part *part, uint32_t target,
-                       const struct ledger_row *rows, uint32_t shift, uint32_t sequence)
-{
-    uint32_t layers = part->plan->layers, steps = part->plan->steps;
-    struct readers readers = readers_of(part, sequence);
-    for (uint64_t by = 0; by < steps; by++) {
-        uint32_t times = shifted_less(readers, steps, by + 1) - shifted_less(readers, steps, by);
-        for (uint64_t s = 0; times > 0 && s < steps; s++) {
-            ledger_add(&part->ledger->rows[s * layers + target], &rows[(s + shift + by) % steps],
-                       times);
-        }
-    }
-    for (uint32_t s = 0; s < steps; s++) {
-        ledger_add_mass(&part->ledger->rows[(size_t)s * layers + target], &rows[s],
-                        readers.end - readers.first);
-    }
-}
-
 /* The shift with which a target head reads its source. */
 static uint32_t shift_of(const struct replay_layer *layer, uint32_t target, uint32_t head)
 {
@@ -622,18 +303,6 @@ static uint32_t shift_of(const struct replay_layer *layer, uint32_t target, uint
     replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
                   &source_layer, &source_head, &shift);
     return shift;
-}
-
-/* The record of a part's target head; NULL if the head is resident. */
-static const struct record *record_of(const struct replay_layer *layer, uint32_t part,
-                                      uint32_t target, uint32_t head)
-{
-    uint32_t i = *assigned_instance(layer, part, target, head);
-    if (i == NONE) {
-        return NULL;
-    }
-    const struct replay_instance *instance = &layer->instances[i];
-    return &instance->records[replay_layer_find_size(instance, layer->job->parts[part].capacity)];
 }
 
 /* Add the CPU's tasks over the `heads` offloaded heads of one sequence. A sequence's place in the
@@ -646,7 +315,8 @@ static void compose_tasks(struct replay_layer *layer, uint32_t part, uint32_t ta
     for (uint32_t s = 0; s < plan->steps; s++) {
         uint32_t count = 0;
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
-            const struct record *record = record_of(layer, part, target, head);
+            const struct replay_record *record =
+                replay_instances_record(&layer->set, part, target, head);
             if (record != NULL) {
                 uint32_t at = (s + shift_of(layer, target, head)) % plan->steps;
                 layer->for_cpu[count++] = record->rows[at].for_cpu;
@@ -663,12 +333,13 @@ static void compose_tasks(struct replay_layer *layer, uint32_t part, uint32_t ta
 static void compose_part(struct replay_layer *layer, uint32_t number, uint32_t sequence)
 {
     const struct replay_part *part = &layer->job->parts[number];
-    struct replay_totals *totals = &part->totals[layer->source];
+    struct replay_totals *totals = &part->totals[layer->set.source];
     uint32_t copies = replay_copies(part, sequence);
-    for (uint32_t target = layer->first; target < layer->end; target++) {
+    for (uint32_t target = layer->set.first; target < layer->set.end; target++) {
         uint32_t heads = 0;
         for (uint32_t head = 0; head < part->plan->kv_heads; head++) {
-            const struct record *record = record_of(layer, number, target, head);
+            const struct replay_record *record =
+                replay_instances_record(&layer->set, number, target, head);
             if (record != NULL) {
                 replay_add_copies(part, target, record->rows, shift_of(layer, target, head),
                                   sequence);
@@ -701,7 +372,7 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
     (void)thread;
     replay_scratch_init(&scratch);
     bool good = replay_layer_init(&layer, job, index, why);
-    for (uint32_t q = 0; good && layer.count > 0 && q < job->sequences; q++) {
+    for (uint32_t q = 0; good && layer.set.count > 0 && q < job->sequences; q++) {
         if (!replay_is_read(job, q)) {
             continue;
         }

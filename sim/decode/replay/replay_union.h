@@ -12,7 +12,7 @@
 #ifndef DECODE_REPLAY_REPLAY_UNION_H
 #define DECODE_REPLAY_REPLAY_UNION_H
 
-#include "decode/replay/replay_layer.h"
+#include "decode/replay/replay_job.h"
 
 /* The demands of all steps of one recorded sequence and layer, stream by stream (replay_layer.c). */
 struct replay_union {

@@ -4,6 +4,7 @@
 #include "decode/cost/prompt_attention.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
+#include "place/way.h"
 
 /* The model's operators and its exchanges between GPUs, of a batch of one. */
 static void needs_read_model(const struct setup *dry)
@@ -56,6 +57,27 @@ static void read_kernels(const struct setup *setup, bool prompts, struct profile
     }
 }
 
+/* A tier below host memory, and its ways. */
+static void add_below(const struct setup *setup, enum tier_id tier, bool capacity,
+                      struct profile_reads *reads)
+{
+    const struct tier_kind *kind = &tier_kinds[tier];
+    const struct way_kind *in = &way_kinds[way_between(tier, TIER_HOST)];
+    const struct way_figures *there = &in->by[BY_ENGINE],
+                             *back = &way_kinds[in->back].by[BY_ENGINE];
+    const enum curve_id needed[] = {there->rate, there->start, back->rate, back->start};
+    const enum curve_id stated[] = {kind->read_one, kind->bandwidth};
+    reads->of[kind->capacity] = capacity;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        reads->of[needed[i]] = true;
+    }
+    for (size_t i = 0; i < sizeof stated / sizeof *stated; i++) {
+        if (stated[i] != CURVE_COUNT && profile_states(&setup->profile, stated[i])) {
+            reads->of[stated[i]] = true;
+        }
+    }
+}
+
 static void add_machine(const struct setup *setup, struct pipeline_beside beside,
                         struct profile_reads *reads)
 {
@@ -76,7 +98,6 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
-    bool disk = mechanisms_use_disk(m);
     bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu;
     const struct {
         enum curve_id id;
@@ -105,7 +126,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_GRAPH_LAUNCH, graph},
         {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},
         {CURVE_HOST_SYNC, true},
-        {CURVE_HOST_DRAM_CAPACITY, setup->host_memory == 0},
+        {CURVE_HOST_DRAM_CAPACITY, setup->room[TIER_HOST] == 0},
         {CURVE_HOST_DRAM_BANDWIDTH, link},
         {CURVE_HOST_CORES, gathers || stores || trains || (pool && !on_node)},
         {CURVE_HOST_NODE_THREADS, pool && on_node},
@@ -117,19 +138,15 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid || by_cpu},
         {CURVE_HOST_KMEANS, trains},
-        {CURVE_DISK_CAPACITY, disk || (beside.disk && setup->disk_space == 0)},
-        {CURVE_DISK_READ, disk || beside.disk},
-        {CURVE_DISK_READ_ONE,
-         (disk || beside.disk) && profile_states(&setup->profile, CURVE_DISK_READ_ONE)},
-        {CURVE_DISK_WRITE, disk || beside.disk},
-        {CURVE_DISK_LATENCY, disk || beside.disk},
-        {CURVE_POOL_CAPACITY, beside.pool && setup->pool_space == 0},
-        {CURVE_POOL_READ, beside.pool},
-        {CURVE_POOL_WRITE, beside.pool},
-        {CURVE_POOL_LATENCY, beside.pool},
     };
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
         reads->of[machine[i].id] = machine[i].needed;
+    }
+    for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
+        bool decode = tier == TIER_DISK && mechanisms_use_disk(m);
+        if (decode || beside.below[tier]) {
+            add_below(setup, tier, decode || setup->room[tier] == 0, reads);
+        }
     }
 }
 

@@ -79,10 +79,10 @@ bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
 
 /* What the machine does besides decode steps. */
 struct pipeline_beside {
-    bool prompts;    /* prompts are processed, whatever the setup's `prompt` */
-    bool copies;     /* KV is loaded and saved during the steps */
-    bool disk, pool; /* and in these tiers */
-    bool launches;   /* the CPU launches kernels one by one, in steps with prompts or in all */
+    bool prompts;           /* prompts are processed, whatever the setup's `prompt` */
+    bool copies;            /* KV is loaded and saved during the steps */
+    bool below[TIER_COUNT]; /* and in these tiers below host memory */
+    bool launches; /* the CPU launches kernels one by one, in steps with prompts or in all */
 };
 
 /* Write the curves that this setup reads to `ids`, for profile_require(); `ids` has room for

@@ -36,7 +36,7 @@
 #include "serve/prefix/block_pool.h"
 #include "serve/requests/requests.h"
 
-enum { PREFIX_MOST_TIERS = 4 };
+enum { PREFIX_MOST_TIERS = TIER_COUNT };
 
 /* A tier below the GPU. */
 struct prefix_tier {

@@ -226,7 +226,7 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
     /* The server checks whether sequences fit. What HBM holds of them decides no step, except under
      * pressure. */
     surface->setup.unlimited_memory = true;
-    surface->setup.host_memory = 0;
+    surface->setup.room[TIER_HOST] = 0;
     if (!under_pressure(&surface->setup)) {
         surface->setup.kv_pool_tokens = 0;
     }

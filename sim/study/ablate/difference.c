@@ -1,6 +1,7 @@
 #include "study/ablate/difference.h"
 
 #include "base/text.h"
+#include "decode/mechanism_rules.h"
 #include "decode/mechanism_value.h"
 
 #include <stdio.h>

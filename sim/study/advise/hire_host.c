@@ -8,13 +8,14 @@ bool hire_host_read(const struct point *point, const struct serving_memory *memo
                     struct hire_form *form, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    const struct mechanisms *m = &setup->mechanisms;
     form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
-    form->has_lower =
-        form->candidate->traits.tiers &&
-        ((m->prefix_disk == 0 && profile_states(&setup->profile, CURVE_DISK_CAPACITY)) ||
-         (m->prefix_pool == 0 && profile_states(&setup->profile, CURVE_POOL_CAPACITY)));
-    if (!form->candidate->traits.tiers || setup->host_memory > 0) {
+    form->has_lower = false;
+    for (int tier = TIER_HOST + 1; form->candidate->traits.tiers && tier < TIER_COUNT; tier++) {
+        bool idle = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_NONE;
+        form->has_lower =
+            form->has_lower || (idle && profile_states(&setup->profile, tier_kinds[tier].capacity));
+    }
+    if (!form->candidate->traits.tiers || setup->room[TIER_HOST] > 0) {
         return true;
     }
     form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);

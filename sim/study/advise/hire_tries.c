@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/node.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "study/advise/advice_search.h"
 #include "study/plan/lengthen.h"
 #include "study/plan/rough.h"

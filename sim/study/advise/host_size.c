@@ -28,7 +28,7 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
 {
     struct point at = *sizing->point; /* a view: what it owns stays the point's */
     struct result result;
-    at.setup.host_memory = gib << GIB_BITS;
+    at.setup.room[TIER_HOST] = gib << GIB_BITS;
     at.workload.timed = sizing->clocked;
     *found = (struct host_found){.host = 0};
     if (gib == 0) {

@@ -3,7 +3,7 @@
 
 #include "decode/system_class.h"
 #include "model/parallel.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 
 #include <math.h>
 

@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/named.h"
 #include "base/text.h"
+#include "serving/serving_tiers.h"
 #include "study/plan/prices.h"
 
 #include <stdio.h>
@@ -140,25 +141,19 @@ static bool plan_candidates_offloads(const struct mechanisms *mechanisms)
 static const char *lacked_part(const struct candidate *candidate,
                                const struct mechanisms *mechanisms)
 {
-    const struct {
-        const char *part;
-        enum curve_id read;
-        bool used;
-    } parts[] = {
-        {"disk", CURVE_DISK_READ, mechanisms->prefix_disk != PREFIX_BELOW_NONE},
-        {"pool", CURVE_POOL_READ, mechanisms->prefix_pool != PREFIX_BELOW_NONE},
-    };
+    const struct serving_tiers tiers = serving_tiers(mechanisms);
     const char *lacked = NULL;
     struct profile profile;
     struct error unseen;
-    if ((!parts[0].used && !parts[1].used) ||
+    if (tiers.of[tiers.count - 1] <= TIER_HOST ||
         !profile_load(sources_files(candidate->scenario.sources),
                       node_get(candidate->scenario.root, "hardware"), &profile, &unseen)) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && lacked == NULL; i++) {
-        bool stated = profile_states(&profile, parts[i].read);
-        lacked = parts[i].used && !stated ? parts[i].part : NULL;
+    for (uint32_t k = 1; k < tiers.count && lacked == NULL; k++) {
+        enum tier_id tier = tiers.of[k];
+        bool stated = tier == TIER_HOST || way_stated(&profile, way_between(tier, TIER_HOST));
+        lacked = stated ? NULL : tier_kinds[tier].name;
     }
     profile_release(&profile);
     return lacked;

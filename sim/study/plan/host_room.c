@@ -30,8 +30,8 @@ uint64_t host_part(const struct point *point)
     uint64_t servers = point_serves(point) ? point_servers(point) : 1;
     uint32_t gpus = setup->model.tensor_parallel * point_passes(point); /* of a server */
     uint64_t of_machine = host_sharers(setup, gpus);
-    return setup->host_memory > 0
-               ? setup->host_memory
+    return setup->room[TIER_HOST] > 0
+               ? setup->room[TIER_HOST]
                : host_usable(setup) / (servers < of_machine ? servers : of_machine);
 }
 

@@ -1,7 +1,7 @@
 /* Made-up requests whose number nobody stated: there can be more of them.
  *
  * If requests arrive for less than ten times as long as one takes, the server may not sustain the
- * rate that was found (serving/serving_outcome.h). Then a search takes more requests. */
+ * rate that was found (serving/serving_load.h). Then a search takes more requests. */
 #ifndef STUDY_PLAN_LENGTHEN_H
 #define STUDY_PLAN_LENGTHEN_H
 

@@ -3,7 +3,7 @@
  */
 #include "study/plan/planning.h"
 
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "study/plan/lengthen.h"
 
 enum { ROUNDS = 6 };

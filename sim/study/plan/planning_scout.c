@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/node.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "study/plan/lengthen.h"
 #include "study/plan/rough.h"
 #include "study/sweep/tries.h"

@@ -109,7 +109,7 @@ static bool check_price(const struct candidate *candidate, const struct profile 
 static bool search_lay_part(struct candidate *candidate, const struct point *point,
                             struct error *why)
 {
-    bool open = candidate->traits.tiers && point_serves(point) && point->setup.host_memory == 0;
+    bool open = candidate->traits.tiers && point_serves(point) && point->setup.room[TIER_HOST] == 0;
     uint64_t gib = open ? host_most_gib(point) : 0;
     return gib == 0 || host_lay(gib, &candidate->scenario, why);
 }

@@ -104,16 +104,16 @@ static double cache_tokens(const struct commanded *run)
 static double host_bytes(const struct point *point)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
-    return point->setup.host_memory > 0
-               ? (double)point->setup.host_memory
+    return point->setup.room[TIER_HOST] > 0
+               ? (double)point->setup.room[TIER_HOST]
                : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
 }
 
 /* What prefixes may have: as stated, or what the engine can take of the server's part. */
 static double host_for_prefixes(const struct commanded *run)
 {
-    return run->point->setup.host_memory > 0 ? host_bytes(run->point)
-                                             : (double)host_most_gib(run->point) * GIB;
+    return run->point->setup.room[TIER_HOST] > 0 ? host_bytes(run->point)
+                                                 : (double)host_most_gib(run->point) * GIB;
 }
 
 static double host_gib(const struct commanded *run)
@@ -142,8 +142,9 @@ static double disk_bytes(const struct commanded *run)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     const struct setup *setup = &run->point->setup;
-    return setup->disk_space > 0 ? (double)setup->disk_space
-                                 : profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &unseen);
+    return setup->room[TIER_DISK] > 0
+               ? (double)setup->room[TIER_DISK]
+               : profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &unseen);
 }
 
 static double disk_gib_each(const struct commanded *run)

@@ -4,7 +4,7 @@
 #include "base/name.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 
 #include <math.h>
 #include <stdio.h>

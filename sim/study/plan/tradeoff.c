@@ -1,7 +1,7 @@
 #include "study/plan/tradeoff.h"
 
 #include "base/array.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 #include "study/plan/pareto.h"
 #include "study/whatif/planned.h"
 

@@ -5,6 +5,7 @@
 #include "base/name.h"
 #include "decode/mechanisms.h"
 #include "scenario/scenario_meant.h"
+#include "scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,16 +152,6 @@ static bool own_figure(const struct axis_base *base, enum curve_id id, struct qu
     return error_expect(why, "a range such as hardware.%s=FROM:TO", curve_kinds[id].name);
 }
 
-/* Keys of a tier's room, which is the machine's if the scenario sets none. */
-static const struct {
-    const char *key;
-    enum curve_id standard;
-} rooms[] = {
-    {"host_memory", CURVE_HOST_DRAM_CAPACITY},
-    {"disk_space", CURVE_DISK_CAPACITY},
-    {"pool_space", CURVE_POOL_CAPACITY},
-};
-
 /* The scenario's own number at the axis' key, and how the scenario writes it: a text of `tree`. */
 bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
                   struct quantity *out, const char **text, struct error *why)
@@ -168,11 +159,9 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
     enum curve_id figure = axis_key_find_figure(axis->key);
     const struct node *node = node_find(tree, axis->key);
     *text = NULL;
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        bool unsaid = node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0;
-        if (unsaid && strcmp(axis->key, rooms[i].key) == 0) {
-            figure = rooms[i].standard;
-        }
+    if (node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0) {
+        enum tier_id tier = tier_of_room(axis->key); /* whose room is the machine's then */
+        figure = tier != TIER_COUNT ? tier_kinds[tier].capacity : figure;
     }
     if (figure != CURVE_COUNT) {
         return own_figure(base, figure, out, why);

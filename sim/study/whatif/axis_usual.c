@@ -1,7 +1,7 @@
 /* The usual ranges of axes, used if none is given. */
 #include "study/whatif/axis_build.h"
 
-#include "decode/mechanisms.h"
+#include "decode/mechanism_rules.h"
 #include "decode/plan/memory.h"
 #include "serve/requests/requests.h"
 #include "serving/serving_memory.h"
@@ -259,38 +259,20 @@ static double prefix_bytes(const struct point *point, enum tier_id tier)
     return bytes;
 }
 
-/* If the scenario sets none: from a 64th to all of the prefixes, or of the tier. */
-static bool walk_tier(const struct axis_base *base, struct axis *axis, enum tier_id tier,
+/* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the
+ * tier. */
+static bool walk_room(const struct axis_base *base, struct axis *axis, enum tier_id tier,
                       struct error *why)
 {
+    const struct setup *setup = &base->point->setup;
+    if (setup->room[tier] > 0 || !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
+        return walk_others(base, axis, why);
+    }
     double own = (double)base->plan->limit[tier], keeps = prefix_bytes(base->point, tier);
     double most = keeps > 0 ? fmin(keeps, own) : own;
     axis->unit = UNIT_BYTES;
     return axis_walk(axis, ceil(most / 64), most, axis_points(base, 9), true, why) &&
            axis_usual_add_own(axis, own, "none", why);
-}
-
-static bool walk_host_memory(const struct axis_base *base, struct axis *axis, struct error *why)
-{
-    return base->point->setup.host_memory > 0 ? walk_others(base, axis, why)
-                                              : walk_tier(base, axis, TIER_HOST, why);
-}
-
-static bool states(const struct axis_base *base, enum tier_id tier)
-{
-    return profile_states(&base->point->setup.profile, tier_kinds[tier].capacity);
-}
-
-static bool walk_disk_space(const struct axis_base *base, struct axis *axis, struct error *why)
-{
-    bool said = base->point->setup.disk_space > 0 || !states(base, TIER_DISK);
-    return said ? walk_others(base, axis, why) : walk_tier(base, axis, TIER_DISK, why);
-}
-
-static bool walk_pool_space(const struct axis_base *base, struct axis *axis, struct error *why)
-{
-    bool said = base->point->setup.pool_space > 0 || !states(base, TIER_POOL);
-    return said ? walk_others(base, axis, why) : walk_tier(base, axis, TIER_POOL, why);
 }
 
 /* If the scenario sets none: from a quarter to all of the tokens that the server has room for. */
@@ -330,12 +312,9 @@ static const struct usual {
     const char *key;
     bool (*walk)(const struct axis_base *base, struct axis *axis, struct error *why);
 } usual[] = {
-    {"mechanisms.budget", walk_budget}, {"batch", walk_batch},
-    {"context", walk_context},          {"hardware.link", walk_links},
-    {"tensor_parallel", walk_gpus},     {"rate", walk_rates},
-    {"host_memory", walk_host_memory},  {"disk_space", walk_disk_space},
-    {"pool_space", walk_pool_space},    {"kv_pool_tokens", walk_pool},
-    {AXIS_DRAFTS, walk_drafts},
+    {"mechanisms.budget", walk_budget}, {"batch", walk_batch},          {"context", walk_context},
+    {"hardware.link", walk_links},      {"tensor_parallel", walk_gpus}, {"rate", walk_rates},
+    {"kv_pool_tokens", walk_pool},      {AXIS_DRAFTS, walk_drafts},
 };
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why)
@@ -345,5 +324,6 @@ bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct err
             return usual[i].walk(base, axis, why);
         }
     }
-    return walk_others(base, axis, why);
+    enum tier_id tier = tier_of_room(axis->key);
+    return tier != TIER_COUNT ? walk_room(base, axis, tier, why) : walk_others(base, axis, why);
 }

@@ -7,10 +7,9 @@
 #include <cmocka.h>
 
 #include "unit/fixture/make_replay.h"
+#include "unit/fixture/trace_folder.h"
 
 #include <math.h>
-
-static char folder[32];
 
 /* Six steps of one head: units as letters, best first, with codes 10, 20, 30 (a half, a quarter, an
  * eighth of the mass); 1/16 is born, and 1/16 belongs to the five other units. Two are wanted. */
@@ -408,24 +407,6 @@ static void a_share_below_one_unit_is_one(void **state)
     trace_close(trace);
 }
 
-static int make_test_folder(void **state)
-{
-    (void)state;
-    make_folder(folder);
-    return 0;
-}
-
-static int remove_test_folder(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"hand.swt", "no-queries.swt"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[64];
-        unlink(make_path(folder, names[i], path));
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,5 +422,5 @@ int main(void)
         cmocka_unit_test(what_a_trace_cannot_tell_is_refused),
         cmocka_unit_test(a_share_below_one_unit_is_one),
     };
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, clear_test_folder);
 }

@@ -10,10 +10,9 @@
 #include "policy/policy.h"
 #include "trace/demand.h"
 #include "unit/fixture/make_trace.h"
+#include "unit/fixture/trace_folder.h"
 
 #include <math.h>
-
-static char folder[32];
 
 static const struct policy_kind *kind(const char *name)
 {
@@ -493,24 +492,6 @@ static void a_recording_keeps_its_locality_when_it_is_carried(void **state)
     trace_close(trace);
 }
 
-static int make_test_folder(void **state)
-{
-    (void)state;
-    make_folder(folder);
-    return 0;
-}
-
-static int remove_test_folder(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"hand.swt", "random.swt"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[64];
-        unlink(make_path(folder, names[i], path));
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,5 +501,5 @@ int main(void)
         cmocka_unit_test(plans_replayed_together_write_the_ledger_of_each_alone),
         cmocka_unit_test(a_recording_keeps_its_locality_when_it_is_carried),
     };
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, clear_test_folder);
 }

@@ -10,10 +10,9 @@
 #include "trace/demand.h"
 #include "unit/fixture/make_replay.h"
 #include "unit/fixture/rounds.h"
+#include "unit/fixture/trace_folder.h"
 
 #include <math.h>
-
-static char folder[32];
 
 /* A trace of 3 layers of 2 heads, two sequences; or, where `only` is 0 or 1, of that one alone. */
 static struct trace *open_random_trace(uint64_t seed, int only)
@@ -337,25 +336,6 @@ static void all_may_be_wanted_where_all_is_kept(void **state)
     trace_close(trace);
 }
 
-static int make_test_folder(void **state)
-{
-    (void)state;
-    make_folder(folder);
-    return 0;
-}
-
-static int remove_test_folder(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"random-1.swt", "random0.swt", "random1.swt",
-                                        "all-kept.swt"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[64];
-        unlink(make_path(folder, names[i], path));
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,5 +344,5 @@ int main(void)
         cmocka_unit_test(plans_replayed_together_write_the_ledger_of_each_alone),
         cmocka_unit_test(all_may_be_wanted_where_all_is_kept),
     };
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, clear_test_folder);
 }

@@ -11,10 +11,9 @@
 #include "trace/demand.h"
 #include "unit/fixture/make_replay.h"
 #include "unit/fixture/rounds.h"
+#include "unit/fixture/trace_folder.h"
 
 #include <math.h>
-
-static char folder[32];
 
 /* ---- by hand ---- */
 
@@ -467,24 +466,6 @@ static void blocks_of_a_unit_want_the_same_unions(void **state)
     trace_close(trace);
 }
 
-static int make_test_folder(void **state)
-{
-    (void)state;
-    make_folder(folder);
-    return 0;
-}
-
-static int remove_test_folder(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"hand.swt", "random.swt"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[64];
-        unlink(make_path(folder, names[i], path));
-    }
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,5 +477,5 @@ int main(void)
         cmocka_unit_test(one_query_is_a_step_without_drafts),
         cmocka_unit_test(blocks_of_a_unit_want_the_same_unions),
     };
-    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, clear_test_folder);
 }

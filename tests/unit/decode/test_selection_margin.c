@@ -5,32 +5,9 @@
 #include "decode/replay/replay.h"
 #include "trace/demand.h"
 #include "unit/fixture/make_timing.h"
+#include "unit/fixture/one_row.h"
 
 #include <math.h>
-
-/* One row as a frame of its own, with an approximate row beside it where there is one. */
-static void make_row(const struct trace_header *header, struct trace_frame *frame,
-                     const uint32_t *units, const uint8_t *mass, uint32_t count)
-{
-    struct error why;
-    trace_frame_init(frame);
-    frame->steps = 1;
-    make_check(trace_frame_reserve(header, frame, &why), &why);
-    make_check(trace_rows_reserve(&frame->rows, count, &why), &why);
-    frame->rows.start[0] = 0;
-    frame->rows.start[1] = count;
-    memcpy(frame->rows.units, units, count * sizeof *units);
-    memcpy(frame->rows.mass, mass, count);
-    frame->born[0] = 0;
-}
-
-static struct trace_header header_of_one_row(void)
-{
-    struct trace_header header = make_header();
-    header.kv_heads = 1;
-    header.has_queries = false;
-    return header;
-}
 
 /* A code is a tenth of a halving, .0693 natural units. */
 static void margins_are_counted_in_codes(void **state)

@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/cost/retrieval.h"
+#include "decode/mechanism_rules.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/prefill.h"

@@ -15,7 +15,7 @@ static double rate(const char *text, double bytes, uint32_t depth)
 {
     struct trust trust = {.basis = BASIS_MEASURED};
     struct profile profile = load_well(text);
-    double found = drive_read_rate(&profile, bytes, depth, &trust);
+    double found = drive_read_rate(&profile, TIER_DISK, bytes, depth, &trust);
     profile_release(&profile);
     return found;
 }

@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "decode/time/pipeline.h"
 #include "scenario/identity.h"
+#include "scenario/scenario_keys.h"
 
 #include <sys/stat.h>
 

@@ -131,7 +131,7 @@ static void defaults_are_as_documented(void **state)
     assert_near(point.setup.hbm_usable, .9, 0);
     assert_int_equal(point.setup.hbm_reserve, 0);
     assert_int_equal(point.setup.kv_pool_tokens, 0);
-    assert_int_equal(point.setup.host_memory, 0);
+    assert_int_equal(point.setup.room[TIER_HOST], 0);
     assert_string_equal(point.setup.trace_name, "ensemble");
     assert_int_equal(point.family_count, 3);
     assert_non_null(point.setup.trace);
@@ -306,7 +306,7 @@ static void every_key_is_read(void **state)
     assert_near(setup.hbm_usable, .5, 0);
     assert_int_equal(setup.hbm_reserve, 2ULL << 30);
     assert_int_equal(setup.kv_pool_tokens, 41408);
-    assert_int_equal(setup.host_memory, 3ULL << 29);
+    assert_int_equal(setup.room[TIER_HOST], 3ULL << 29);
     setup_release(&setup);
     setup = SETUP("model=qwen3-30b-a3b", "hardware=h200", "tensor_parallel=2", "data_parallel=4",
                   "expert_parallel=8", "pipeline_parallel=3", "expert_exchange=all-to-all",

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "scenario/scenario.h"
+#include "scenario/scenario_keys.h"
 #include "scenario/scenario_meant.h"
 
 #include <string.h>

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "scenario/server_option.h"
-#include "scenario/server_setting.h"
-#include "scenario/server_text.h"
+#include "scenario/server/server_option.h"
+#include "scenario/server/server_setting.h"
+#include "scenario/server/server_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "scenario/server_text.h"
+#include "scenario/server/server_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "serving/answer.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 
 /* A run of the tiny machine, whose figures are all assumed, in a point that has a band. */
 static struct result answer_of(bool measured)

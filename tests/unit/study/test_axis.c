@@ -193,7 +193,7 @@ static void unsaid_host_memory_is_walked_up_to_the_machines(void **state)
     struct axis axis;
     struct error why;
     char text[1024];
-    point.setup.host_memory = 0;
+    point.setup.room[TIER_HOST] = 0;
     plan.limit[TIER_HOST] = (uint64_t)256 << 30;
     base.point = &point;
     base.plan = &plan;

@@ -1,6 +1,6 @@
 /* From the command lines of vLLM 0.8 to 0.33 (engine/arg_utils.py, entrypoints/.../cli_args.py) and
  * SGLang 0.5 (srt/server_args.py). */
-#include "scenario/server_option.h"
+#include "scenario/server/server_option.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Line by line. A line with a mark of a server is searched for the names of all settings, followed
  * by '=' or ':' and a value; a line with a server's command goes to server_command.h. */
-#include "scenario/server_text.h"
+#include "scenario/server/server_text.h"
 
-#include "scenario/server_command.h"
-#include "scenario/server_complete.h"
-#include "scenario/server_setting.h"
+#include "scenario/server/server_command.h"
+#include "scenario/server/server_complete.h"
+#include "scenario/server/server_setting.h"
 #include "serve/server_engine.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
 /* A command is split into words as a shell does. The words behind an option that is not used are
  * its values: after the model, no word of a server's command stands alone. */
-#include "scenario/server_command.h"
+#include "scenario/server/server_command.h"
 
 #include "base/name.h"
-#include "scenario/server_option.h"
+#include "scenario/server/server_option.h"
 
 #include <ctype.h>
 #include <stdio.h>

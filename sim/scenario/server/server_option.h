@@ -1,7 +1,7 @@
 /* The options of vLLM and SGLang that no setting takes (server_setting.h): which of them cannot
  * change what is predicted, and which have a name near that of a setting. */
-#ifndef SCENARIO_SERVER_OPTION_H
-#define SCENARIO_SERVER_OPTION_H
+#ifndef SCENARIO_SERVER_SERVER_OPTION_H
+#define SCENARIO_SERVER_SERVER_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

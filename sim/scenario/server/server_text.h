@@ -18,8 +18,8 @@
  * option with a name near that of a used one is an error. No value of such an option is repeated
  * anywhere: it may be a secret.
  */
-#ifndef SCENARIO_SERVER_TEXT_H
-#define SCENARIO_SERVER_TEXT_H
+#ifndef SCENARIO_SERVER_SERVER_TEXT_H
+#define SCENARIO_SERVER_SERVER_TEXT_H
 
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-#include "scenario/server_complete.h"
+#include "scenario/server/server_complete.h"
 
 #include "serve/server_engine.h"
 

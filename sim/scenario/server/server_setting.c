@@ -1,8 +1,8 @@
 /* Each row is a name; a setting has one in each program, and others on a command line. */
-#include "scenario/server_setting.h"
+#include "scenario/server/server_setting.h"
 
 #include "base/name.h"
-#include "scenario/server_option.h"
+#include "scenario/server/server_option.h"
 
 #include <ctype.h>
 #include <inttypes.h>

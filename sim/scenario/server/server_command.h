@@ -1,8 +1,8 @@
 /* The command that starts a server, or the image of one, in a line of a shell script. */
-#ifndef SCENARIO_SERVER_COMMAND_H
-#define SCENARIO_SERVER_COMMAND_H
+#ifndef SCENARIO_SERVER_SERVER_COMMAND_H
+#define SCENARIO_SERVER_SERVER_COMMAND_H
 
-#include "scenario/server_setting.h"
+#include "scenario/server/server_setting.h"
 
 /* Read the line's command, if it has one; a '\v' in the line ends a line of the file. `found`: it
  * has. Each option becomes a fact or is counted as unused. Fails if the value of a used option is

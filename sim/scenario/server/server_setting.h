@@ -3,10 +3,10 @@
  * What `--from` reads: a setting is a row of server_setting.c, the mark of a log's line one of
  * server_text.c. server_command.c reads a command, server_complete.c says what settings mean
  * together, and server_option.c lists the options that change nothing. */
-#ifndef SCENARIO_SERVER_SETTING_H
-#define SCENARIO_SERVER_SETTING_H
+#ifndef SCENARIO_SERVER_SERVER_SETTING_H
+#define SCENARIO_SERVER_SERVER_SETTING_H
 
-#include "scenario/server_text.h"
+#include "scenario/server/server_text.h"
 
 #include <stdbool.h>
 

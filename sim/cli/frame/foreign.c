@@ -1,0 +1,88 @@
+#include "cli/frame/foreign.h"
+
+#include "base/error.h"
+#include "policy/plugin.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool has_ended; /* the command */
+
+static void refuse_exit(void)
+{
+    struct error why;
+    char text[ERROR_TEXT];
+    const char *plugin = plugin_inside();
+    if (has_ended) {
+        return;
+    }
+    error_set(&why, NULL, 0, "%s ended the program by exit()",
+              plugin != NULL ? plugin : "a library");
+    if (plugin != NULL) {
+        error_expect(&why, "code that returns; 'create' may refuse with a reason");
+    }
+    error_format(&why, text, sizeof text);
+    dprintf(STDERR_FILENO, "spillway: %s\n", text);
+    _exit(ERROR_FAILURE);
+}
+
+/* What a fault of code raises, and who handled it before: nobody, or a sanitizer. */
+static struct crash {
+    int signal;
+    const char *name;
+    struct sigaction before;
+} crashes[] = {
+    {.signal = SIGSEGV, .name = "SIGSEGV"}, {.signal = SIGBUS, .name = "SIGBUS"},
+    {.signal = SIGFPE, .name = "SIGFPE"},   {.signal = SIGILL, .name = "SIGILL"},
+    {.signal = SIGABRT, .name = "SIGABRT"},
+};
+
+/* A signal handler may call write(), and not much else. Nothing is done about a failure. */
+static void say(const char *text)
+{
+    ssize_t unused = write(STDERR_FILENO, text, strlen(text));
+    (void)unused;
+}
+
+/* The thread that crashed is the one that is here. What it did is done again on return, a signal
+ * that was sent is sent again, and then ends the program. A stack that is full has no room for
+ * this: such a crash is not named. */
+static void name_crash(int signal, siginfo_t *info, void *context)
+{
+    const struct crash *crash = crashes;
+    const char *plugin = plugin_inside();
+    (void)context;
+    while (crash->signal != signal) {
+        crash++;
+    }
+    if (plugin != NULL) {
+        say("spillway: ");
+        say(plugin);
+        say(" crashed: ");
+        say(crash->name);
+        say("\n");
+    }
+    sigaction(signal, &crash->before, NULL);
+    if (info->si_code <= 0) {
+        raise(signal);
+    }
+}
+
+void foreign_watch(void)
+{
+    struct sigaction action = {.sa_sigaction = name_crash, .sa_flags = SA_SIGINFO};
+    atexit(refuse_exit);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        sigaction(crashes[i].signal, &action, &crashes[i].before);
+    }
+}
+
+void foreign_end(void)
+{
+    has_ended = true;
+}

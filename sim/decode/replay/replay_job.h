@@ -1,0 +1,69 @@
+/* The job of a replay: what caches of tokens (replay_layer.c) and of blocks (replay_blocks.c) have in
+ * common. */
+#ifndef DECODE_REPLAY_REPLAY_JOB_H
+#define DECODE_REPLAY_REPLAY_JOB_H
+
+#include "decode/replay/replay.h"
+#include "trace/demand.h"
+
+/* Buffers of a source layer that replays. */
+struct replay_scratch {
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    struct retrieval_buffer retrieval;
+};
+
+void replay_scratch_init(struct replay_scratch *scratch);
+void replay_scratch_release(struct replay_scratch *scratch);
+
+/* One source layer's part of the ledger's totals. */
+struct replay_totals {
+    uint64_t wanted, hit, cold;
+};
+
+/* One of the plans that replay together, and where its ledger goes. */
+struct replay_part {
+    const struct replay_plan *plan;
+    struct ledger *ledger;
+    uint32_t capacity;            /* units */
+    uint32_t sequences;           /* of the trace that the part reads */
+    struct replay_totals *totals; /* [source layers] */
+};
+
+struct trace_ahead;
+
+/* A replay: everything that is the same for all layers. */
+struct replay_job {
+    const struct trace *trace;
+    struct trace_ahead *ahead; /* of the layer in progress, or NULL: nothing is made ahead ... */
+    uint32_t reader;           /* ... and the number of this replay among its readers */
+    const struct trace_header *header;
+    const struct replay_plan *plan; /* the first part's, for fields that all parts share */
+    struct replay_part *parts;
+    uint32_t part_count;
+    struct demand_shape shape;
+    uint32_t sequences;  /* of the trace that any part reads */
+    double tokens;       /* of the target, for each unit of the trace */
+    struct meter *meter; /* may be NULL */
+};
+
+/* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
+struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
+
+/* Read the frame of a source layer into `scratch`. */
+bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
+                       uint32_t source, struct replay_scratch *scratch, struct error *why);
+
+/* The demand of a source head at step `s` of the tile in `scratch`, as it is asked for. */
+bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,
+                        uint32_t s, struct replay_scratch *scratch, struct demand *demand,
+                        struct error *why);
+
+/* Are the demands of this way to ask approximate rows of the trace? */
+bool replay_asks_recorded(const struct replay_job *job, enum replay_asks asks);
+
+/* The cold units (ledger.h) of a step that missed `missed`; the cache now holds `held`. `most`: its
+ * largest size so far, in and out. */
+uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);
+
+#endif
