@@ -91,7 +91,7 @@ const struct scenario_key scenario_keys[] = {
      .positive = true},
     {"workload", "requests.jsonl",
      "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM, or what a "
-     "benchmark kept), or synthetic:prompt=1000,output=200; "
+     "benchmark kept), or synthetic:prompt=1000,output=200 or synthetic:lengths=sharegpt; "
      "replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",

@@ -61,6 +61,7 @@ void names_workloads(const struct offer *offer)
 {
     names_files(offer, &named_workload);
     offer_name(offer, "synthetic:prompt", "=");
+    offer_name(offer, "synthetic:lengths", "=");
 }
 
 void names_policies(const struct offer *offer)

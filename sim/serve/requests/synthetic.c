@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "serve/requests/length_sets.h"
 #include "serve/requests/request_line.h"
 
 #include <gsl/gsl_randist.h>
@@ -32,16 +33,20 @@ enum synthetic_key {
     TURNS,
     THINK,
     COUNT,
+    LENGTHS,
     KEYS
 };
 
-static const char *const keys[] = {"prompt",   "output", "prompt_spread", "output_spread", "prefix",
-                                   "prefixes", "turns",  "think",         "requests",      NULL};
+static const char *const keys[] = {
+    "prompt", "output", "prompt_spread", "output_spread", "prefix", "prefixes",
+    "turns",  "think",  "requests",      "lengths",       NULL};
 
 struct synthetic {
-    double spread[KEYS];   /* of PROMPT_SPREAD and OUTPUT_SPREAD */
-    uint64_t number[KEYS]; /* of the others; of a range, its first */
-    uint64_t most[KEYS];   /* of PROMPT and OUTPUT: the last of the range, or the number */
+    const struct length_set *lengths; /* NULL: none */
+    double mean[KEYS];                /* of PROMPT and OUTPUT, with `lengths` */
+    double spread[KEYS];              /* of PROMPT_SPREAD and OUTPUT_SPREAD */
+    uint64_t number[KEYS];            /* of the others; of a range, its first */
+    uint64_t most[KEYS]; /* of PROMPT and OUTPUT: the last of the range, or the number */
 };
 
 bool synthetic_is(const char *name)
@@ -86,9 +91,23 @@ static bool read_length_range(struct synthetic *out, enum synthetic_key key, con
     return error_expect(why, "the smaller number first");
 }
 
+static bool synthetic_read_set(struct synthetic *out, const char *text, struct error *why)
+{
+    int which = name_match(text, length_set_names);
+    if (which >= 0) {
+        out->lengths = &length_sets[which];
+        return true;
+    }
+    error_usage(why, NULL, 0, "'lengths' is '%.60s'", text);
+    return name_expect(text, length_set_names, why);
+}
+
 static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, const char *text,
                                  struct error *why)
 {
+    if (key == LENGTHS) {
+        return synthetic_read_set(out, text, why);
+    }
     if (key == PROMPT_SPREAD || key == OUTPUT_SPREAD) {
         if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key], &out->spread[key], why)) {
             return false;
@@ -147,6 +166,28 @@ static bool check_spreads(const struct synthetic *synthetic, struct error *why)
     return true;
 }
 
+/* Where a data set has the lengths, 'prompt' and 'output' are the means that they are scaled to:
+ * its own where `name` does not say them. */
+static bool complete_means(const char *name, struct synthetic *synthetic, struct error *why)
+{
+    const enum synthetic_key lengths[] = {PROMPT, OUTPUT},
+                             spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
+    const double means[] = {synthetic->lengths->prompt, synthetic->lengths->output};
+    for (int i = 0; i < 2; i++) {
+        enum synthetic_key key = lengths[i];
+        bool range = synthetic->most[key] > synthetic->number[key];
+        if (range || synthetic->spread[spreads[i]] > 0) {
+            error_usage(why, NULL, 0, "'lengths' has a distribution, and '%s' says otherwise",
+                        keys[range ? key : spreads[i]]);
+            return error_expect(why, "'lengths' alone, or with the means 'prompt' and 'output'");
+        }
+        bool stated = synthetic_says(name, keys[key]);
+        synthetic->mean[key] = stated ? (double)synthetic->number[key] : means[i];
+        synthetic->number[key] = (uint64_t)synthetic->mean[key];
+    }
+    return true;
+}
+
 static bool synthetic_read_text(const char *name, struct synthetic *out, struct error *why)
 {
     const char *rest = name + sizeof start - 1, *item;
@@ -157,6 +198,9 @@ static bool synthetic_read_text(const char *name, struct synthetic *out, struct 
         if (!synthetic_read_item(out, item, length, why)) {
             return false;
         }
+    }
+    if (out->lengths != NULL && !complete_means(name, out, why)) {
+        return false;
     }
     const enum synthetic_key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
     for (int i = 0; i < 5; i++) {
@@ -183,13 +227,18 @@ static bool synthetic_read_text(const char *name, struct synthetic *out, struct 
 
 /* ---- the requests --------------------------------------------------------------------- */
 
+static uint64_t within_tokens(double tokens, uint64_t least)
+{
+    tokens = fmin(round(tokens), REQUEST_MOST_TOKENS);
+    return tokens > (double)least ? (uint64_t)tokens : least;
+}
+
 /* A log-normal number of tokens with this mean, at least `least`. */
 static uint64_t draw_tokens(gsl_rng *random, uint64_t mean, double spread, uint64_t least)
 {
     double variance = log1p(spread * spread);
-    double tokens = (double)mean * exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2);
-    tokens = fmin(round(tokens), REQUEST_MOST_TOKENS);
-    return tokens > (double)least ? (uint64_t)tokens : least;
+    return within_tokens(
+        (double)mean * exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2), least);
 }
 
 /* The tokens of a prompt or an output, without the `taken` tokens of a prefix. */
@@ -202,6 +251,32 @@ static uint64_t draw_length(const struct synthetic *synthetic, gsl_rng *random,
     }
     double spread = synthetic->spread[key == PROMPT ? PROMPT_SPREAD : OUTPUT_SPREAD];
     return draw_tokens(random, first - taken, spread, least);
+}
+
+struct drawn_lengths {
+    uint64_t prompt, output; /* tokens, of the prompt without those `taken` */
+};
+
+/* One pair of a data set, scaled to the means that were asked for. */
+static struct drawn_lengths draw_pair(const struct synthetic *synthetic, gsl_rng *random,
+                                      uint64_t taken, uint64_t least)
+{
+    const struct length_set *set = synthetic->lengths;
+    const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, LENGTH_SET_PAIRS)];
+    double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
+    double output = synthetic->mean[OUTPUT] / set->output;
+    return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
+                                  within_tokens(pair->output * output, 1)};
+}
+
+static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_rng *random,
+                                         uint64_t taken, uint64_t least)
+{
+    if (synthetic->lengths != NULL) {
+        return draw_pair(synthetic, random, taken, least);
+    }
+    uint64_t prompt = draw_length(synthetic, random, PROMPT, taken, least);
+    return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
 }
 
 /* The text that a prompt ends with, of which other prompts have none, or all, or a beginning. */
@@ -248,8 +323,9 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
     uint64_t before = line->turn > 0 ? line->prompt + line->output : 0;
     uint64_t taken = line->turn > 0 ? number[PREFIX] : 0;
     uint64_t least = (line->turn > 0 ? 0 : number[PREFIX]) + 1;
-    line->prompt = before + draw_length(synthetic, random, PROMPT, taken, least);
-    line->output = draw_length(synthetic, random, OUTPUT, 0, 1);
+    struct drawn_lengths drawn = draw_lengths(synthetic, random, taken, least);
+    line->prompt = before + drawn.prompt;
+    line->output = drawn.output;
     line->think_ns = line->turn > 0 && number[THINK] > 0
                          ? llround(gsl_ran_exponential(random, (double)number[THINK]))
                          : 0;
@@ -286,7 +362,8 @@ bool synthetic_is_even(const char *name)
     struct synthetic synthetic;
     struct error unseen;
     return synthetic_read_text(name, &synthetic, &unseen) && synthetic.number[TURNS] == 1 &&
-           synthetic.spread[PROMPT_SPREAD] == 0 && synthetic.spread[OUTPUT_SPREAD] == 0 &&
+           synthetic.lengths == NULL && synthetic.spread[PROMPT_SPREAD] == 0 &&
+           synthetic.spread[OUTPUT_SPREAD] == 0 &&
            synthetic.most[PROMPT] == synthetic.number[PROMPT] &&
            synthetic.most[OUTPUT] == synthetic.number[OUTPUT];
 }

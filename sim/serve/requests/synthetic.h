@@ -2,8 +2,10 @@
  *
  *   synthetic:prompt=1000,output=200,prompt_spread=50%,output_spread=80%,prefix=512,prefixes=4
  *
- *   prompt, output            tokens in the mean; needed. Of a range, such as 512-1536, each number is
- *                             as likely
+ *   lengths                   sharegpt or sharegpt-sglang: prompts and outputs of that data set
+ *                             (length_sets.h), scaled to `prompt` and `output` if these are stated
+ *   prompt, output            tokens in the mean; needed without `lengths`. Of a range, such as
+ *                             512-1536, each number is as likely
  *   prompt_spread,            their standard deviation as a share of the mean, of a log-normal
  *   output_spread             distribution; 0: all are equal. Not of a range
  *   prefix                    tokens that prompts begin with, of one of `prefixes` (1) kinds, each

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "serve/requests/length_sets.h"
 #include "serve/requests/synthetic.h"
 
 #include <math.h>
@@ -83,6 +84,85 @@ static void a_range_is_uniform(void **state)
     requests_release(&requests);
 }
 
+/* What length_sets.h says of a set: the means and deviations of 512 pairs, and their correlation. */
+static void a_data_set_has_its_lengths(void **state)
+{
+    static const struct {
+        double prompt, prompt_spread, output, output_spread, correlation;
+    } said[] = {{218.5, 1.10, 200.1, 1.02, -0.27}, {315.4, 1.75, 199.7, 1.06, -0.09}};
+    (void)state;
+    for (int set = 0; length_set_names[set] != NULL; set++) {
+        const struct length_set *own = &length_sets[set];
+        double prompts = 0, outputs = 0, both = 0;
+        for (int i = 0; i < LENGTH_SET_PAIRS; i++) {
+            double prompt = own->pairs[i].prompt - own->prompt;
+            double output = own->pairs[i].output - own->output;
+            assert_true(own->pairs[i].prompt > 0 && own->pairs[i].output > 0);
+            prompts += prompt * prompt / LENGTH_SET_PAIRS;
+            outputs += output * output / LENGTH_SET_PAIRS;
+            both += prompt * output / LENGTH_SET_PAIRS;
+        }
+        assert_true(fabs(own->prompt - said[set].prompt) < 0.06);
+        assert_true(fabs(own->output - said[set].output) < 0.06);
+        assert_true(fabs(sqrt(prompts) / own->prompt - said[set].prompt_spread) < 0.006);
+        assert_true(fabs(sqrt(outputs) / own->output - said[set].output_spread) < 0.006);
+        assert_true(fabs(both / sqrt(prompts * outputs) - said[set].correlation) < 0.006);
+    }
+}
+
+/* Each request is one of the pairs. Of 20 000 the means are off by some 2; a quarter of the prompts
+ * have at most 21 tokens, and a quarter of the answers at most 26. */
+static void requests_of_a_data_set_are_its_pairs(void **state)
+{
+    (void)state;
+    double prompts = 0, outputs = 0, short_prompts = 0, short_outputs = 0;
+    assert_true(make("synthetic:lengths=sharegpt,requests=20000", 0, 3));
+    for (size_t i = 0; i < requests.count; i++) {
+        const struct request *request = &requests.all[i];
+        bool found = false;
+        for (int j = 0; j < LENGTH_SET_PAIRS && !found; j++) {
+            const struct length_pair *pair = &length_sets[0].pairs[j];
+            found = pair->prompt == request->prompt && pair->output == request->output;
+        }
+        assert_true(found);
+        prompts += request->prompt;
+        outputs += request->output;
+        short_prompts += request->prompt <= 21;
+        short_outputs += request->output <= 26;
+    }
+    assert_true(fabs(prompts / 20000 - 218.5) < 7);
+    assert_true(fabs(outputs / 20000 - 200.1) < 6);
+    assert_true(fabs(short_prompts / 20000 - 0.25) < 0.02);
+    assert_true(fabs(short_outputs / 20000 - 0.25) < 0.02);
+    requests_release(&requests);
+}
+
+/* The pairs that were drawn without means, times 1000 / 218.49 and 100 / 200.07. A prompt is at least
+ * one token longer than its prefix. */
+static void lengths_of_a_data_set_are_scaled_to_means(void **state)
+{
+    (void)state;
+    uint32_t own[20][2];
+    assert_true(make("synthetic:lengths=sharegpt,requests=20", 0, 3));
+    for (int i = 0; i < 20; i++) {
+        own[i][0] = requests.all[i].prompt;
+        own[i][1] = requests.all[i].output;
+    }
+    requests_release(&requests);
+    assert_true(make("synthetic:prompt=1000,lengths=sharegpt,output=100,requests=20", 0, 3));
+    for (int i = 0; i < 20; i++) {
+        double prompt = own[i][0] * 1000 * 512 / 111869.0, output = own[i][1] * 512 / 1024.35;
+        assert_int_equal(requests.all[i].prompt, (uint32_t)fmax(1, round(prompt)));
+        assert_int_equal(requests.all[i].output, (uint32_t)fmax(1, round(output)));
+    }
+    requests_release(&requests);
+    assert_true(make("synthetic:lengths=sharegpt,prefix=64,turns=2", 0, 3));
+    for (size_t i = 0; i < requests.count; i++) {
+        assert_true(requests.all[i].prompt > 64);
+    }
+    requests_release(&requests);
+}
+
 static void equal_lengths_are_told_from_others(void **state)
 {
     (void)state;
@@ -91,6 +171,7 @@ static void equal_lengths_are_told_from_others(void **state)
     assert_false(synthetic_is_even("synthetic:prompt=100-101,output=7"));
     assert_false(synthetic_is_even("synthetic:prompt=100,output=7,output_spread=1%"));
     assert_false(synthetic_is_even("synthetic:prompt=100,output=7,turns=2"));
+    assert_false(synthetic_is_even("synthetic:lengths=sharegpt"));
 }
 
 /* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared, and 5
@@ -203,6 +284,13 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt=5-9,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
         {"synthetic:prompt=5-9,output=1,prompt_spread=5%",
          "'prompt' is a range, and 'prompt_spread' says otherwise"},
+        {"synthetic:lengths=sharegpd", "'lengths' is 'sharegpd'"},
+        {"synthetic:lengths=sharegpt,output=0", "'output' of a synthetic workload is missing or 0"},
+        {"synthetic:lengths=sharegpt,prompt=1-9",
+         "'lengths' has a distribution, and 'prompt' says otherwise"},
+        {"synthetic:output_spread=1%,lengths=sharegpt",
+         "'lengths' has a distribution, and 'output_spread' says otherwise"},
+        {"synthetic:lengths=sharegpt,prefix=218", "a 'prefix' of 218 tokens in prompts of 218"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_false(make(cases[i].name, 0, 1));
@@ -239,6 +327,9 @@ int main(void)
         cmocka_unit_test(without_a_spread_all_are_equal),
         cmocka_unit_test(a_spread_is_the_deviation_of_a_lognormal),
         cmocka_unit_test(a_range_is_uniform),
+        cmocka_unit_test(a_data_set_has_its_lengths),
+        cmocka_unit_test(requests_of_a_data_set_are_its_pairs),
+        cmocka_unit_test(lengths_of_a_data_set_are_scaled_to_means),
         cmocka_unit_test(equal_lengths_are_told_from_others),
         cmocka_unit_test(prompts_share_the_whole_chunks_of_their_prefix),
         cmocka_unit_test(a_turn_repeats_the_conversation),
