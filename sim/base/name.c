@@ -313,7 +313,7 @@ bool name_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
     for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
-        bool begins = at == list || at[-1] == ' ';
+        bool begins = at == list || (at - list >= 2 && at[-2] == ',' && at[-1] == ' ');
         if (begins && (at[length] == '\0' || at[length] == ',')) {
             return true;
         }

@@ -261,6 +261,9 @@ static bool write_errors(const char *path, const struct class_errors errors[ERRO
         return false;
     }
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
+        if (!class_errors_tell(i, &errors[i])) {
+            continue;
+        }
         bands[i] = errors[i].band;
         bands[i].falls = !class_errors_band_stands(&errors[i]);
         bands[i].median = errors[i].median;

@@ -68,7 +68,7 @@ static bool print_classes(const struct comparison *comparison,
           "|---|---:|---:|---:|---:|---:|---:|---:|\n",
           out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        if (!class_errors_of(comparison, error_band_names[i], &errors[i], why)) {
+        if (!class_errors_of_band(comparison, i, &errors[i], why)) {
             return false;
         }
         compare_summary_print_class(comparison, error_band_names[i], &errors[i], out);
@@ -111,7 +111,7 @@ static void print_band(const char *class_name, const struct class_errors *errors
     fprintf(out, "| %s | %" PRIu64 " | %.2fx | ", class_name, errors->band.rows,
             errors->band.factor);
     if (errors->tested == 0) {
-        fputs(" | none: not tested |\n", out);
+        fprintf(out, " | none: %s |\n", errors->papers == 1 ? "one source" : "not tested");
         return;
     }
     fprintf(out, "%" PRIu32 " of %" PRIu32 " | ", errors->inside, errors->tested);
@@ -131,7 +131,7 @@ static void print_bands(const struct class_errors errors[ERROR_BAND_COUNT], FILE
           "|---|---:|---:|---:|---|\n",
           out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        if (i < SYSTEM_CLASS_COUNT || errors[i].rows > 0) {
+        if (i < SYSTEM_CLASS_COUNT || class_errors_tell(i, &errors[i])) {
             print_band(error_band_names[i], &errors[i], out);
         }
     }

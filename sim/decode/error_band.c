@@ -6,28 +6,48 @@
 #include "base/node.h"
 #include "model/parallel.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define FIGURES_OF(server, machines)                                                               \
+    server " tok/s" machines, server " TTFT" machines, server " TPOT" machines
+#define BANDS_OF(server)                                                                           \
+    FIGURES_OF(server, ""), FIGURES_OF(server, " (NVLink)"), FIGURES_OF(server, " (PCIe)")
+
 const char *const error_band_names[ERROR_BAND_COUNT + 1] = {
-    [CLASS_BANDWIDTH_BOUND] = "bandwidth-bound",
-    [CLASS_GPU_MANAGED] = "gpu-managed",
-    [CLASS_CPU_MANAGED] = "cpu-managed",
-    [CLASS_DISK] = "disk",
-    [CLASS_DRAFTS] = "drafts",
-    [SYSTEM_CLASS_COUNT + BAND_RATE] = "dense server tok/s",
-    [SYSTEM_CLASS_COUNT + BAND_TTFT] = "dense server TTFT",
-    [SYSTEM_CLASS_COUNT + BAND_TPOT] = "dense server TPOT",
-    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_RATE] = "MoE server tok/s",
-    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TTFT] = "MoE server TTFT",
-    [SYSTEM_CLASS_COUNT + BAND_FIGURE_COUNT + BAND_TPOT] = "MoE server TPOT",
+    "bandwidth-bound",
+    "gpu-managed",
+    "cpu-managed",
+    "disk",
+    "drafts",
+    BANDS_OF("dense server"),
+    BANDS_OF("MoE server"),
+    BANDS_OF("saturated dense server"),
+    BANDS_OF("saturated MoE server"),
 };
 
-int error_band_of_server(bool experts, enum band_figure figure)
+static_assert(CLASS_BANDWIDTH_BOUND == 0 && CLASS_GPU_MANAGED == 1 && CLASS_CPU_MANAGED == 2 &&
+                  CLASS_DISK == 3 && CLASS_DRAFTS == 4 && SYSTEM_CLASS_COUNT == 5,
+              "the first names are in the order of the classes");
+
+int error_band_of_server(struct band_server server)
 {
-    return SYSTEM_CLASS_COUNT + (experts ? BAND_FIGURE_COUNT : 0) + (int)figure;
+    int kind = 2 * (int)server.load + server.experts;
+    int machines = kind * (int)BAND_MACHINES_COUNT + (int)server.machines;
+    return SYSTEM_CLASS_COUNT + machines * (int)BAND_FIGURE_COUNT + (int)server.figure;
+}
+
+struct band_server error_band_server(int place)
+{
+    int figure = place - SYSTEM_CLASS_COUNT, machines = figure / (int)BAND_FIGURE_COUNT;
+    int kind = machines / (int)BAND_MACHINES_COUNT;
+    return (struct band_server){.load = (enum band_load)(kind / 2),
+                                .experts = kind % 2 != 0,
+                                .machines = (enum band_machines)(machines % BAND_MACHINES_COUNT),
+                                .figure = (enum band_figure)(figure % BAND_FIGURE_COUNT)};
 }
 
 static const char *const band_keys[] = {"rows",   "factor", "machines", "stands",

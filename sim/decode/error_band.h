@@ -1,5 +1,5 @@
 /* How far published figures lay from predicted ones: rates, by class of system; and time to first
- * token, time per output token and rate of servers, for dense models and for mixtures of experts.
+ * token, time per output token and rate of servers, by kind of model, load and machine.
  *
  * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
  * between a published figure and the predicted one, and whether that band stands. It is not a
@@ -22,13 +22,31 @@ struct files;
 /* What a band is of. A class of systems has one of rates only. */
 enum band_figure { BAND_RATE, BAND_TTFT, BAND_TPOT, BAND_FIGURE_COUNT };
 
-/* Bands in the order of the file: the classes of systems, then the figures of dense servers, then
- * those of servers of experts. */
-enum { ERROR_BAND_COUNT = SYSTEM_CLASS_COUNT + 2 * BAND_FIGURE_COUNT };
+/* The machines of a server's band: all; or those whose GPUs exchange over NVLink, or over PCI
+ * Express, as GPUs of this kind do that are alone, too. */
+enum band_machines { BAND_MACHINES_ALL, BAND_NVLINK, BAND_PCIE, BAND_MACHINES_COUNT };
+
+/* A saturated server holds requests back (serving_saturated()). */
+enum band_load { BAND_LOW, BAND_SATURATED, BAND_LOADS };
+
+struct band_server {
+    enum band_load load;
+    bool experts; /* its model is a mixture of them */
+    enum band_machines machines;
+    enum band_figure figure;
+};
+
+/* Bands in the order of the file: the classes of systems, then the figures of servers by load, kind
+ * of model and machines. */
+enum {
+    ERROR_BAND_COUNT =
+        SYSTEM_CLASS_COUNT + 2 * BAND_LOADS * (int)BAND_MACHINES_COUNT * (int)BAND_FIGURE_COUNT
+};
 extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NULL */
 
-/* The place of a server's band. */
-int error_band_of_server(bool experts, enum band_figure figure);
+/* The place of a server's band, and the server of a place from SYSTEM_CLASS_COUNT on. */
+int error_band_of_server(struct band_server server);
+struct band_server error_band_server(int place);
 
 struct error_band {
     uint64_t rows;      /* figures compared; 0: none */

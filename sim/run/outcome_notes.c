@@ -40,10 +40,6 @@ static uint32_t exchanging_gpus(const struct model *model)
     return most;
 }
 
-/* NVLink moves at least 100 GB/s, PCI Express 5.0 at most 63 each way. */
-static const double pcie_rate = 64;
-enum { LARGE_BYTES = 256 << 20 };
-
 /* Without NVLink, GPUs reach each other directly or through the host, and neither is in a
  * datasheet of the GPU. */
 static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *result)
@@ -51,9 +47,9 @@ static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *r
     if (gpus < 2) {
         return;
     }
-    struct kernel kernel = kernel_exchange(&setup->profile, EXCHANGE_ALL_REDUCE, gpus, LARGE_BYTES);
-    double rate = 2.0 * (gpus - 1) / gpus * LARGE_BYTES / kernel.ns; /* bytes a ns */
-    if (rate < pcie_rate && kernel.trust.basis != BASIS_MEASURED) {
+    struct trust trust;
+    double rate = kernel_reduce_rate(&setup->profile, gpus, &trust);
+    if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
         result_note(result, note_exchange_on_pcie(gpus, rate));
     }
 }

@@ -135,6 +135,17 @@ static bool hash_traces(const struct point *point, uint64_t *hash, struct error 
     return true;
 }
 
+/* The rate's at low load alone is hashed from `run` itself. */
+static uint64_t hash_bands(const struct point *point, uint64_t run)
+{
+    for (uint64_t i = 0; i < BAND_LOADS * BAND_FIGURE_COUNT; i++) {
+        const struct point_bands *bands = &point->bands[i / BAND_FIGURE_COUNT];
+        const double *ends = bands->ends[i % BAND_FIGURE_COUNT];
+        run = bands->known[i % BAND_FIGURE_COUNT] ? XXH64(ends, 2 * sizeof *ends, run + i) : run;
+    }
+    return run;
+}
+
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
@@ -151,10 +162,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     run = identity_hash_text(setup->system.available,
                              identity_hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
-    for (int i = 0; i < BAND_FIGURE_COUNT; i++) { /* a rate's alone is hashed from `run` itself */
-        const double *band = point->band[i];
-        run = point->band_known[i] ? XXH64(band, sizeof point->band[i], run + (uint64_t)i) : run;
-    }
+    run = hash_bands(point, run);
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
     run = hash_drafts(&setup->drafts, run);

@@ -20,6 +20,13 @@ struct point_family {
 };
 enum { POINT_MOST_FAMILIES = 8 };
 
+/* How far published figures of such systems or servers lie from predicted ones. */
+struct point_bands {
+    bool known[BAND_FIGURE_COUNT];
+    double ends[BAND_FIGURE_COUNT][2]; /* as shares: -0.1, 0.3 */
+    struct error_band missed;          /* figures of a band that does not stand; 0 rows: none */
+};
+
 struct point {
     struct setup setup;
     struct workload workload;
@@ -32,11 +39,8 @@ struct point {
     struct point_family families[POINT_MOST_FAMILIES];
     uint32_t family_count; /* 0: there is one trace, the setup's, or none */
 
-    /* How far published figures of such systems or servers lie from predicted ones, as shares:
-     * -0.1, 0.3. */
-    bool band_known[BAND_FIGURE_COUNT];
-    double band[BAND_FIGURE_COUNT][2];
-    struct error_band missed; /* figures of such servers or drafts that lie outside; 0 rows: none */
+    struct point_bands
+        bands[BAND_LOADS]; /* by the load that the result shows; low: also of decode */
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
     /* The same text without the keys that change only when requests arrive and what is kept of

@@ -1,8 +1,9 @@
 /* The error bands of a point (decode/error_band.h).
  *
  * Weights and KV must be of 16 bits, and a figure of the band must be of the same machine and as
- * many GPUs. A server must keep all KV in HBM, with an engine's memory and limits, and be alone.
- * What only the result shows, serving/answer.c checks.
+ * many GPUs. A server must keep all KV in HBM, with an engine's memory and limits, be alone, and
+ * divide all matrices among its GPUs. It has the band of its class of machines, else that of all
+ * machines; which load it has, and what else only the result shows, serving/answer.c checks.
  */
 #ifndef SCENARIO_RESOLVE_BAND_H
 #define SCENARIO_RESOLVE_BAND_H
@@ -11,5 +12,9 @@
 
 /* Read the bands that stand under a resolved point into it. Fails if their file is invalid. */
 bool resolve_bands(struct point *out, struct error *why);
+
+/* Over what the setup's GPUs exchange, or two of them would: BAND_NVLINK or BAND_PCIE;
+ * BAND_MACHINES_ALL where the profile does not say. */
+enum band_machines resolve_band_machines(const struct setup *setup);
 
 #endif

@@ -39,8 +39,7 @@ struct answer {
     uint32_t chosen; /* the member whose result is the answer's */
 };
 
-/* Only figures that a result has have a band, and none stands on assumptions alone, or under a
- * server that holds requests back. A share is compared as it is printed, in whole percents. */
+/* No band stands on assumptions alone. A share is compared as it is printed, in whole percents. */
 static bool has_bands(const struct result *result)
 {
     double known = 0;
@@ -48,7 +47,13 @@ static bool has_bands(const struct result *result)
         bool assumed = strcmp(result->basis[i].name, basis_name(BASIS_ASSUMED)) == 0;
         known += assumed ? 0 : result->basis[i].share;
     }
-    return known >= 0.005 && !serving_saturated(result);
+    return known >= 0.005;
+}
+
+/* Those of the load that the result shows. */
+static const struct point_bands *bands_of(const struct point *point, const struct result *result)
+{
+    return &point->bands[serving_saturated(result) ? BAND_SATURATED : BAND_LOW];
 }
 
 void answer_seal(const struct run_hashes *hashes, struct result *result)
@@ -76,27 +81,44 @@ static bool write_identity(const struct point *point, struct result *result, str
     static_assert((int)RESULT_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
     static const enum column figures[RESULT_BANDS] = {
         [BAND_RATE] = COLUMN_DECODE_RATE, [BAND_TTFT] = COLUMN_TTFT, [BAND_TPOT] = COLUMN_TPOT};
+    const struct point_bands *bands = bands_of(point, result);
     bool stands = has_bands(result);
     for (int i = 0; i < RESULT_BANDS; i++) {
         struct cell *cell = &result->cells[COLUMN_ERROR_BAND + i];
-        cell->set = point->band_known[i] && stands && result->cells[figures[i]].set;
+        cell->set = bands->known[i] && stands && result->cells[figures[i]].set;
         if (cell->set) {
-            memcpy(result->band[i], point->band[i], sizeof result->band[i]);
+            memcpy(result->band[i], bands->ends[i], sizeof result->band[i]);
         }
     }
     return result_text(result, COLUMN_RUN, hashes.run, why);
 }
 
-struct note answer_missed_note(const struct point *point)
+/* How far published figures lay from predictions of this kind, where that is too far for a band. */
+static struct note missed_note(const struct point *point, const struct error_band *missed)
 {
-    const struct error_band *missed = &point->missed;
     if (point->setup.drafts.count > 0) {
         return (missed->below == 0 ? note_drafts_slower
                                    : note_drafts_off)(missed->rows, missed->median, missed->factor);
     }
     return (missed->below == missed->rows ? note_experts_longer
-            : missed->below == 0          ? note_experts_shorter
-                                 : note_experts_off)(missed->rows, missed->median, missed->factor);
+            : missed->below == 0
+                ? note_experts_shorter
+                : note_experts_off)(missed->rows, missed->machines, missed->median, missed->factor);
+}
+
+static void note_missed(const struct point *point, struct result *result)
+{
+    const struct error_band *missed = &bands_of(point, result)->missed;
+    const struct model *model = &point->setup.model;
+    bool apart = model->parallel.experts > 1 || model_shares_experts(model);
+    if (!result->cells[COLUMN_TPOT].set) {
+        return;
+    }
+    if (missed->rows > 0) {
+        result_note(result, missed_note(point, missed));
+    } else if (apart && model_is_routed(model)) {
+        result_note(result, note_experts_apart());
+    }
 }
 
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
@@ -131,9 +153,7 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
 {
     result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
-    if (point->missed.rows > 0 && result->cells[COLUMN_TPOT].set) {
-        result_note(result, answer_missed_note(point));
-    }
+    note_missed(point, result);
     note_overhead(point, result);
     if (!good) {
         result_release(result);

@@ -26,10 +26,6 @@ void answer_close(struct answer *answer); /* NULL is fine */
 bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
                 struct error *why);
 
-/* The note on a point of a kind whose published figures were missed so far that no band stands:
- * point->missed, which has rows. */
-struct note answer_missed_note(const struct point *point);
-
 /* Write the hashes of a point into its result, which was computed or read back from a store. */
 void answer_seal(const struct run_hashes *hashes, struct result *result);
 

@@ -151,6 +151,18 @@ struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind 
     return kernel;
 }
 
+double kernel_reduce_rate(const struct profile *profile, uint64_t gpus, struct trust *trust)
+{
+    const double large = 256 << 20;
+    *trust = kernel_none.trust;
+    if (!profile_states(profile, exchange_figure(profile, EXCHANGE_ALL_REDUCE, gpus))) {
+        return 0;
+    }
+    struct kernel kernel = kernel_exchange(profile, EXCHANGE_ALL_REDUCE, gpus, large);
+    *trust = kernel.trust;
+    return 2.0 * (double)(gpus - 1) / (double)gpus * large / kernel.ns;
+}
+
 struct kernel kernel_copy(const struct profile *profile, double bytes)
 {
     struct kernel copy = kernel_none;

@@ -112,6 +112,12 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
 struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
                               double bytes);
 
+/* The bytes a ns that each of `gpus` GPUs, 2 or more, sends in a large all-reduce; 0 where the
+ * profile does not say. Below KERNEL_PCIE_MOST they exchange over PCI Express: NVLink moves at least
+ * 100 GB/s, PCI Express 5.0 at most 63 each way. */
+#define KERNEL_PCIE_MOST 64.0
+double kernel_reduce_rate(const struct profile *profile, uint64_t gpus, struct trust *trust);
+
 /* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
 struct kernel kernel_copy(const struct profile *profile, double bytes);
 

@@ -237,7 +237,8 @@ static void classify_served(const struct comparison *comparison, struct comparis
     bool experts = model_is_routed(&run->point.setup.model);
     row->class_name = serving_saturated(&run->result)
                           ? comparison_saturated_class
-                          : error_band_names[error_band_of_server(experts, row->row->figure)];
+                          : error_band_names[error_band_of_server((struct band_server){
+                                .experts = experts, .figure = row->row->figure})];
     row->tolerance =
         experts || serving_saturated(&run->result) ? EXPERTS_TOLERANCE : DENSE_TOLERANCE;
 }

@@ -181,6 +181,21 @@ static void a_list_too_long_ends_in_dots_after_a_whole_name(void **state)
     assert_in_range(last, 1, 198);
 }
 
+/* "b200" is no part of "8 b200". */
+static void a_listed_name_is_a_whole_one(void **state)
+{
+    char list[32] = "";
+    (void)state;
+    name_list_add(list, sizeof list, "8 b200");
+    name_list_add(list, sizeof list, "b200");
+    name_list_add(list, sizeof list, "8 b200");
+    assert_string_equal(list, "8 b200, b200");
+    assert_true(name_listed("8 b200, h200", "8 b200"));
+    assert_true(name_listed("8 b200, h200", "h200"));
+    assert_false(name_listed("8 b200, h200", "b200"));
+    assert_false(name_listed("h100-sxm", "h100"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_longer_spelling_holds_the_name),
         cmocka_unit_test(find_gives_the_row),
         cmocka_unit_test(unknown_name_lists_all_and_the_nearest),
+        cmocka_unit_test(a_listed_name_is_a_whole_one),
         cmocka_unit_test(a_list_too_long_ends_in_dots_after_a_whole_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

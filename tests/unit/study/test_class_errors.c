@@ -67,8 +67,7 @@ static struct class_errors errors_of(const struct published_figure *known)
     struct class_errors errors;
     struct error why;
     make(known, &made);
-    assert_true(
-        class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_true(class_errors_of_band(&made.comparison, CLASS_BANDWIDTH_BOUND, &errors, &why));
     release(&made);
     return errors;
 }
@@ -143,32 +142,108 @@ static void a_band_that_tells_nothing_does_not_stand(void **state)
     assert_false(class_errors_band_stands(&wider));
 }
 
+/* Rows of a server of experts, papers a, b and c: TTFT on 4 m, 8 m and 4 n, off by 1.1, 1.5 and 1.3.
+ * m's GPUs exchange at 100 bytes a ns, n's at 10. */
+static void make_servers(struct made *made)
+{
+    static const struct published_figure known[MOST] = {
+        {'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
+    static struct model_layer layer = {.routed = true};
+    static double size[2] = {1, 1 << 30}, fast[2] = {0.01, (1 << 30) / 100.0},
+                  slow[2] = {0.1, (1 << 30) / 10.0};
+    make(known, made);
+    for (int i = 0; i < 3; i++) {
+        struct setup *setup = &made->comparison.runs[i].point.setup;
+        struct model *model = &setup->model;
+        made->said[i].served = true;
+        made->said[i].figure = BAND_TTFT;
+        made->said[i].take = formula_of_column(COLUMN_TTFT_P50);
+        model->layers = &layer;
+        model->layer_count = 1;
+        model->tensor_parallel = i == 1 ? 8 : 4;
+        model->parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
+        setup->profile.curves[CURVE_GPU_COLLECTIVE] =
+            (struct curve){.size = size, .value = i < 2 ? fast : slow, .count = 2};
+    }
+}
+
+static struct class_errors errors_of_server(const struct made *made, struct band_server server)
+{
+    struct class_errors errors;
+    struct error why;
+    assert_true(
+        class_errors_of_band(&made->comparison, error_band_of_server(server), &errors, &why));
+    return errors;
+}
+
 /* Any figure of a server makes its band, a median too; machines are named with their GPUs, and two
  * numbers of one GPU are one machine in the test. */
 static void a_servers_figures_make_its_band(void **state)
 {
-    const struct published_figure known[MOST] = {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
     struct made made;
-    struct class_errors errors;
-    struct error why;
+    struct band_server server = {.experts = true, .figure = BAND_TTFT};
     (void)state;
-    make(known, &made);
-    const char *name = error_band_names[error_band_of_server(true, BAND_TTFT)];
-    for (int i = 0; i < 3; i++) {
-        struct model *model = &made.comparison.runs[i].point.setup.model;
-        made.comparison.rows[i].class_name = name;
-        made.said[i].served = true;
-        made.said[i].take = formula_of_column(COLUMN_TTFT_P50);
-        model->tensor_parallel = i == 1 ? 8 : 4;
-        model->parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
-    }
-    assert_true(class_errors_of(&made.comparison, name, &errors, &why));
+    make_servers(&made);
+    struct class_errors errors = errors_of_server(&made, server);
     assert_int_equal(errors.band.rows, 3);
     assert_string_equal(errors.band.machines, "4 m, 8 m, 4 n");
     assert_true(fabs(errors.band.factor - 1.5) < 1e-9);
+    assert_int_equal(errors.papers, 3);
     assert_int_equal(errors.tested, 3); /* 1.1 and 1.5 in 1.3, 1.3 in 1.5 */
     assert_int_equal(errors.inside, 2);
+    server.figure = BAND_TPOT;
+    assert_int_equal(errors_of_server(&made, server).band.rows, 0);
+    server = (struct band_server){.figure = BAND_TTFT};
+    assert_int_equal(errors_of_server(&made, server).band.rows, 0);
     release(&made);
+}
+
+/* By class of machine; two papers on one machine test nothing, one paper makes no band. */
+static void a_class_of_machines_has_its_own_rows(void **state)
+{
+    struct made made;
+    struct band_server server = {.experts = true, .figure = BAND_TTFT, .machines = BAND_NVLINK};
+    (void)state;
+    make_servers(&made);
+    struct class_errors errors = errors_of_server(&made, server);
+    assert_string_equal(errors.band.machines, "4 m, 8 m");
+    assert_int_equal(errors.tested, 0);
+    assert_true(class_errors_tell(error_band_of_server(server), &errors));
+    server.machines = BAND_PCIE;
+    errors = errors_of_server(&made, server);
+    assert_string_equal(errors.band.machines, "4 n");
+    assert_false(class_errors_tell(error_band_of_server(server), &errors));
+    release(&made);
+}
+
+/* Where half of the requests wait longer than they are computed, TPOT has a band and TTFT none. */
+static void a_saturated_server_has_rows_of_its_own(void **state)
+{
+    struct made made;
+    struct band_server server = {.experts = true, .figure = BAND_TTFT, .load = BAND_SATURATED};
+    (void)state;
+    make_servers(&made);
+    struct cell *cells = made.comparison.runs[2].result.cells;
+    cells[COLUMN_QUEUE_P50] = (struct cell){.set = true, .integer = 900};
+    cells[COLUMN_TTFT_P50] = (struct cell){.set = true, .integer = 1000};
+    cells[COLUMN_TPOT_P50] = (struct cell){.set = true, .integer = 10};
+    assert_int_equal(errors_of_server(&made, server).band.rows, 0);
+    made.said[2].figure = server.figure = BAND_TPOT;
+    assert_string_equal(errors_of_server(&made, server).band.machines, "4 n");
+    server = (struct band_server){.experts = true, .figure = BAND_TTFT};
+    assert_string_equal(errors_of_server(&made, server).band.machines, "4 m, 8 m");
+    release(&made);
+}
+
+static void a_place_is_that_of_its_server(void **state)
+{
+    (void)state;
+    for (int place = SYSTEM_CLASS_COUNT; place < ERROR_BAND_COUNT; place++) {
+        assert_int_equal(error_band_of_server(error_band_server(place)), place);
+    }
+    const struct band_server server = {BAND_SATURATED, true, BAND_PCIE, BAND_TPOT};
+    assert_string_equal(error_band_names[error_band_of_server(server)],
+                        "saturated MoE server TPOT (PCIe)");
 }
 
 static void rows_of_other_classes_count_there(void **state)
@@ -179,10 +254,13 @@ static void rows_of_other_classes_count_there(void **state)
     struct error why;
     (void)state;
     make(known, &made);
-    assert_true(
-        class_errors_of(&made.comparison, error_band_names[CLASS_CPU_MANAGED], &errors, &why));
+    assert_true(class_errors_of_band(&made.comparison, CLASS_CPU_MANAGED, &errors, &why));
     assert_int_equal(errors.rows, 0);
     assert_int_equal(errors.band.rows, 0);
+    assert_true(
+        class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_int_equal(errors.rows, 1);
+    assert_true(fabs(errors.median - 1.1) < 1e-9);
     release(&made);
 }
 
@@ -201,6 +279,9 @@ int main(void)
         cmocka_unit_test(a_band_stands_if_it_held_half_of_them),
         cmocka_unit_test(a_band_that_tells_nothing_does_not_stand),
         cmocka_unit_test(a_servers_figures_make_its_band),
+        cmocka_unit_test(a_class_of_machines_has_its_own_rows),
+        cmocka_unit_test(a_saturated_server_has_rows_of_its_own),
+        cmocka_unit_test(a_place_is_that_of_its_server),
         cmocka_unit_test(rows_of_other_classes_count_there),
         cmocka_unit_test(ends_of_a_band_are_reciprocal),
     };

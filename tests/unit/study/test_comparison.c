@@ -146,6 +146,11 @@ static void sweep_makes_a_row_for_each_value(void **state)
 
 #define SERVED "set: {clients: 2, prompt: 100, output: 10, limit: 4, context: 105}, served: "
 
+static int dense(enum band_figure figure)
+{
+    return error_band_of_server((struct band_server){.figure = figure});
+}
+
 /* One run, a row a figure, judged by what it is. */
 static void each_figure_of_a_server_is_a_row(void **state)
 {
@@ -161,9 +166,9 @@ static void each_figure_of_a_server_is_a_row(void **state)
     assert_int_equal(rows[3].verdict, VERDICT_NOT_COMPARABLE);
     assert_string_equal(rows[0].row->what, "it, TTFT, mean");
     assert_string_equal(rows[1].row->what, "it, TPOT, median");
-    assert_ptr_equal(rows[0].class_name, error_band_names[error_band_of_server(false, BAND_TTFT)]);
-    assert_ptr_equal(rows[1].class_name, error_band_names[error_band_of_server(false, BAND_TPOT)]);
-    assert_ptr_equal(rows[2].class_name, error_band_names[error_band_of_server(false, BAND_RATE)]);
+    assert_ptr_equal(rows[0].class_name, error_band_names[dense(BAND_TTFT)]);
+    assert_ptr_equal(rows[1].class_name, error_band_names[dense(BAND_TPOT)]);
+    assert_ptr_equal(rows[2].class_name, error_band_names[dense(BAND_RATE)]);
     assert_near(rows[0].predicted, (double)result->cells[COLUMN_TTFT].integer, 0);
     assert_near(rows[1].error, (double)result->cells[COLUMN_TPOT_P50].integer / 1e6 - 1, 1e-12);
     assert_near(rows[2].predicted, result->cells[COLUMN_DECODE_RATE].real, 0);
@@ -180,8 +185,7 @@ static void a_server_that_holds_requests_back_is_apart(void **state)
         "  - {what: it, set: {clients: 8, max_sequences: 1, prompt: 100, output: 10, context: 105,"
         " limit: 8}, served: {tpot_ms: 1ms}}\n");
     assert_ptr_equal(comparison.rows[0].class_name, comparison_saturated_class);
-    assert_true(class_errors_of(
-        &comparison, error_band_names[error_band_of_server(false, BAND_TPOT)], &errors, &why));
+    assert_true(class_errors_of_band(&comparison, dense(BAND_TPOT), &errors, &why));
     assert_int_equal(errors.band.rows, 0);
     comparison_release(&comparison);
 }
@@ -390,8 +394,7 @@ static void band_is_of_whole_steps(void **state)
                 "  - {what: wide, take: layer_us, published: 100us..1ms}\n"
                 "  - {what: excused, take: layer_us, published: 1us, not_comparable: yes}\n"
                 "  - {what: no room, take: layer_us, set: {batch: 100000}, published: 500us}\n");
-    assert_true(
-        class_errors_of(&comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_true(class_errors_of_band(&comparison, CLASS_BANDWIDTH_BOUND, &errors, &why));
     assert_int_equal(errors.rows, 4);
     assert_int_equal(errors.band.rows, 2);
     assert_near(errors.band.factor, 1.25, 1e-6);
@@ -414,7 +417,7 @@ static void band_is_absolute_or_against_bandwidth(void **state)
                 " set: {system: retroinfer}, against: {system: fullattn}}\n"
                 "  - {what: of its like, take: layer_us, published: 3x, set: {system: retroinfer},"
                 " against: {context: 900}}\n");
-    assert_true(class_errors_of(&comparison, error_band_names[CLASS_CPU_MANAGED], &errors, &why));
+    assert_true(class_errors_of_band(&comparison, CLASS_CPU_MANAGED, &errors, &why));
     assert_int_equal(errors.rows, 3);
     assert_int_equal(errors.band.rows, 2);
     comparison_release(&comparison);
