@@ -101,9 +101,11 @@ static void print_counts(const struct comparison *comparison, FILE *out)
 
 /* ---- bands ---- */
 
-static void print_band(const char *class_name, const struct class_errors *errors, FILE *out)
+/* Servers of one paper are of one source; other papers may tell of several. */
+static void print_band(int place, const struct class_errors *errors, FILE *out)
 {
     double ends[2];
+    const char *class_name = error_band_names[place];
     if (errors->band.rows == 0) {
         fprintf(out, "| %s | 0 |  |  | none: no figure |\n", class_name);
         return;
@@ -111,7 +113,8 @@ static void print_band(const char *class_name, const struct class_errors *errors
     fprintf(out, "| %s | %" PRIu64 " | %.2fx | ", class_name, errors->band.rows,
             errors->band.factor);
     if (errors->tested == 0) {
-        fprintf(out, " | none: %s |\n", errors->papers == 1 ? "one source" : "not tested");
+        bool one = place >= SYSTEM_CLASS_COUNT && errors->papers == 1;
+        fprintf(out, " | none: %s |\n", one ? "one source" : "not tested");
         return;
     }
     fprintf(out, "%" PRIu32 " of %" PRIu32 " | ", errors->inside, errors->tested);
@@ -132,7 +135,7 @@ static void print_bands(const struct class_errors errors[ERROR_BAND_COUNT], FILE
           out);
     for (int i = 0; i < ERROR_BAND_COUNT; i++) {
         if (i < SYSTEM_CLASS_COUNT || class_errors_tell(i, &errors[i])) {
-            print_band(error_band_names[i], &errors[i], out);
+            print_band(i, &errors[i], out);
         }
     }
 }
