@@ -6,6 +6,7 @@
 #include "cli/frame/output.h"
 #include "model/parallel.h"
 #include "result/range.h"
+#include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
 #include <errno.h>
@@ -197,8 +198,11 @@ static bool put_requests(const struct point *point, const struct result *result,
     snprintf(values[OUTPUT], LINE, "%.0f", output);
     snprintf(values[REQUESTS], LINE, "%zu", requests->count);
     snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN_RATE_IN));
-    snprintf(values[VARIES], LINE,
-             "All are as long as the mean: lengths that vary need --dataset-name custom.");
+    const char *path = point->workload.path;
+    bool known = synthetic_is(path) && synthetic_says(path, "lengths");
+    snprintf(values[VARIES], LINE, "All are as long as the mean: %s.",
+             known ? "ShareGPT's own need --dataset-name sharegpt and its file, --dataset-path"
+                   : "lengths that vary need --dataset-name custom");
     snprintf(values[COMPARED], LINE, "What was predicted beside what was measured:");
     snprintf(values[PREDICTED], LINE, "predicted.db");
     return put_prefixes(requests, prompt, values, why);

@@ -18,9 +18,10 @@ static struct result answer_of(bool measured)
     make_runs(&runs, 1);
     assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
     assert_true(scenario_point(&scenario, 0, &point, &why));
-    point.band_known[0] = true;
-    point.band[0][0] = -0.2;
-    point.band[0][1] = 0.25;
+    point.bands[BAND_LOW].known[0] = true;
+    point.bands[BAND_LOW].ends[0][0] = -0.2;
+    point.bands[BAND_LOW].ends[0][1] = 0.25;
+    point.bands[BAND_SATURATED].known[0] = true; /* of no run of decode */
     for (enum curve_id id = 0; measured && id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
