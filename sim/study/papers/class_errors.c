@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "model/parallel.h"
 #include "scenario/resolve_band.h"
-#include "serving/serving_outcome.h"
+#include "serving/serving_load.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
