@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-enum { SEQUENCES = 1100, CONTEXT = 1000, SEED = 31, DRAWS = 240, DRAWN_SEQUENCES = 600, TEXT = 64 };
+enum { SEQUENCES = 1100, CONTEXT = 1000, SEED = 31, DRAWS = 120, DRAWN_SEQUENCES = 600, TEXT = 64 };
 
 static struct error why;
 
