@@ -84,8 +84,8 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 # Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
 # seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
 # `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
-OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot replications report residency same_bytes serving \
-                  synthetic trace_bands trace_fit whatif
+OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot plot_footer replications report residency same_bytes \
+                  serving synthetic trace_bands trace_fit whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome run/test_replays \
                     serving/test_decode_surface serving/test_surface_error study/test_ablation \
