@@ -49,7 +49,7 @@ UNITS   := $(patsubst %.c,$(OUT)/%,$(wildcard tests/unit/*/test_*.c))
 TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
-SCRIPTS := $(filter-out %/emulated_groups.sh,$(wildcard tests/script/*.sh)) # that one runs sanitized
+SCRIPTS := $(filter-out %/emulated_groups.sh,$(wildcard tests/script/*.sh tests/script/*/*.sh)) # that one runs sanitized
 CASES   := $(patsubst tests/cli/%/,%,$(wildcard tests/cli/*/)) # or folders of cases
 # The test that compares kernels with their twins, and the whole harness, both in an emulator of a GPU.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
@@ -84,8 +84,8 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 # Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
 # seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
 # `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
-OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot replications report residency same_bytes serving \
-                  synthetic trace_bands trace_fit whatif
+OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot plot_footer replications report residency same_bytes \
+                  serving synthetic trace_bands trace_fit whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome run/test_replays \
                     serving/test_decode_surface serving/test_surface_error study/test_ablation \
@@ -143,11 +143,11 @@ test-slurm: packages ## run shards of a sweep in a Slurm started here, and merge
 test-deb: packages ## install the Debian package in a fresh Debian made here, and run its demo there (minutes)
 	@tools/packages.sh dpkg-dev mmdebstrap
 	$(SUBMAKE) all
-	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/deb.sh
+	@TEST_DEB=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/package/deb.sh
 
 test-wheel: packages ## install the wheel in a bare virtual environment and beside a bare C library, and try it there
 	$(SUBMAKE) all
-	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel.sh
+	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/package/wheel.sh
 
 differential: all ## hold what 'advise' answers to 300 random questions against 'simulate' (ten minutes)
 	@tests/differential/advise.py --count 300 $(PROGRAM)
@@ -249,7 +249,7 @@ wheel-aarch64: ## the same for aarch64, cross-built, and tried in an emulator (d
 	    CPPFLAGS=-I$(CURDIR)/build/aarch64-libraries/usr/include \
 	    LDFLAGS=-L$(CURDIR)/build/aarch64-libraries/usr/lib/aarch64-linux-gnu
 	$(SUBMAKE) all
-	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/wheel_aarch64.sh
+	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/package/wheel_aarch64.sh
 
 deb: ## make a Debian package of what `make install` installs: build/spillway_*.deb
 	@tools/packages.sh dpkg-dev

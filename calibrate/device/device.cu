@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <cuda_bf16.h>
 
+#include <initializer_list>
+
 bool gpu_ok(cudaError_t status, const char *call, const char *file, int line, struct error *why)
 {
     if (status == cudaSuccess) {

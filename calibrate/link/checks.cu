@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <initializer_list>
+
 #define GATHERED (4 * MiB)
 #define LEAST_ROW 16
 #define MOST_ROW 16384

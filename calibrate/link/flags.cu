@@ -13,6 +13,8 @@
 #include "calibrate/device/launch.cuh"
 #include "calibrate/link/groups.h"
 
+#include <initializer_list>
+
 #define ROUNDS 64
 #define RELEASES 16
 #define KERNEL_ROUNDS 512

@@ -5,7 +5,8 @@
  *
  * Most units are in no row. A first count of the recorded ones bounds the level that is good
  * enough. The other units are tried by the draw that lasts, best first, until no draw of the step
- * can make up for it; these are few. Loops over units have no branch that depends on a draw. */
+ * can make up for it. A draw of the step is made for those alone that it may make good enough; these
+ * are few. Loops over units have no branch that depends on a draw. */
 #include "trace/retrieval.h"
 
 #include "base/array.h"
@@ -65,9 +66,9 @@ struct asking {
     const struct demand_shape *shape;
     struct retrieval_buffer *buffer;
     const struct demand *truth;
-    const uint16_t *lasting; /* [units] of the head */
-    const uint32_t *order;   /* [units] by it, least first */
-    uint64_t step_key, tail_key;
+    const uint16_t *lasting;            /* [units] of the head */
+    const struct retrieval_unit *order; /* [units] by it, least first */
+    uint64_t step_key;
     uint32_t page;
     uint64_t keeps, draws;          /* levels for 2^16 of a draw that lasts, and of the step's */
     double unit_tail;               /* mean mass of an unrecorded unit */
@@ -81,8 +82,10 @@ static uint64_t trace_retrieval_key_of(const struct trace_frame *frame, uint32_t
     return hash_at(hash_at(hash_at(frame->sequence, frame->layer), head), purpose);
 }
 
-/* Draw what lasts for a head's units, and sort them by it. */
-static void draw_head(uint64_t key, uint32_t units, uint16_t *draws, uint32_t *order)
+/* Draw what lasts for a head's units, and sort them by it. `tail_key` is of their masses if they are
+ * in no row. */
+static void draw_head(uint64_t key, uint64_t tail_key, uint32_t units, uint16_t *draws,
+                      struct retrieval_unit *order)
 {
     uint32_t place[LASTING_MOST + 2] = {0};
     for (uint32_t unit = 0; unit < units; unit++) {
@@ -93,7 +96,8 @@ static void draw_head(uint64_t key, uint32_t units, uint16_t *draws, uint32_t *o
         place[draw + 1] += place[draw];
     }
     for (uint32_t unit = 0; unit < units; unit++) {
-        order[place[draws[unit]]++] = unit;
+        order[place[draws[unit]]++] =
+            (struct retrieval_unit){unit, (uint32_t)(hash_at(tail_key, unit) >> 32)};
     }
 }
 
@@ -116,7 +120,8 @@ static bool trace_retrieval_draw_lasting(const struct trace_header *header,
     }
     for (uint32_t head = 0; head < header->kv_heads; head++) {
         size_t first = (size_t)head * header->units;
-        draw_head(trace_retrieval_key_of(frame, head, LASTING_PURPOSE), header->units,
+        draw_head(trace_retrieval_key_of(frame, head, LASTING_PURPOSE),
+                  trace_retrieval_key_of(frame, head, TAIL_PURPOSE), header->units,
                   buffer->lasting + first, buffer->order + first);
     }
     for (uint32_t unit = 0; unit < header->units; unit++) {
@@ -199,26 +204,43 @@ static uint32_t enough(const struct asking *asking, uint32_t wanted)
     return level;
 }
 
+/* Put the places in the order behind the first `count` items at which a unit in no row may have less
+ * than `worst`, in 2^-16 levels, of which its mass has at most `width`. Returns the end of the items. */
+static uint32_t put_likely(const struct asking *asking, uint32_t count, uint64_t worst,
+                           uint64_t width)
+{
+    const struct retrieval_unit *order = asking->order;
+    const uint64_t keeps = asking->keeps;
+    const uint32_t units = asking->header->units;
+    for (uint32_t i = 0; i < units; i++) {
+        uint64_t lasts = asking->lasting[order[i].unit] * keeps;
+        if (lasts >= worst) {
+            break;
+        }
+        asking->buffer->item[count] = i;
+        count += lasts + (order[i].tail * width >> 32 << 16) < worst;
+    }
+    return count;
+}
+
 /* Put those unrecorded units behind the first `count` that may be asked for, with a level of at most
  * `most`. Returns the number of all. */
 static uint32_t put_unrecorded(const struct asking *asking, uint32_t count, uint32_t most)
 {
     struct retrieval_buffer *buffer = asking->buffer;
     uint32_t from = PARTS * asking->tail_from, first = asking->shape->first_unit;
-    uint32_t outside = asking->shape->end_unit - first, units = asking->header->units;
+    uint32_t outside = asking->shape->end_unit - first;
     uint64_t width = PARTS * asking->tail_width;
     uint64_t worst = most >= from ? ((uint64_t)(most - from) + 1) << 16 : 0;
-    for (uint32_t i = 0; i < units; i++) {
-        uint32_t unit = asking->order[i];
-        if (asking->lasting[unit] * asking->keeps >= worst) {
-            break;
-        }
-        uint64_t below = (hash_at(asking->tail_key, unit) >> 32) * width >> 32;
-        uint32_t level = draw_level(asking, unit, from + (uint32_t)below);
-        buffer->item[count] = unit;
+    uint32_t end = put_likely(asking, count, worst, width);
+    for (uint32_t i = count; i < end; i++) {
+        struct retrieval_unit at = asking->order[buffer->item[i]];
+        uint64_t below = at.tail * width >> 32;
+        uint32_t level = draw_level(asking, at.unit, from + (uint32_t)below);
+        buffer->item[count] = at.unit;
         buffer->level[count] = (uint16_t)level;
-        count += (unsigned)(level <= most) & (unsigned)(buffer->code[unit] == UNRECORDED) &
-                 (unsigned)(unit - first < outside);
+        count += (unsigned)(level <= most) & (unsigned)(buffer->code[at.unit] == UNRECORDED) &
+                 (unsigned)(at.unit - first < outside);
     }
     return count;
 }
@@ -397,7 +419,6 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
         .truth = &truth,
         .lasting = buffer->lasting + (size_t)head * header->units,
         .order = buffer->order + (size_t)head * header->units,
-        .tail_key = trace_retrieval_key_of(frame, head, TAIL_PURPOSE),
         .step_key =
             trace_retrieval_key_of(frame, head, STEP_PURPOSE + (uint64_t)frame->first_step + step),
         .page = error->page > 1 ? error->page : 1,

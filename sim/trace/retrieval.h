@@ -35,13 +35,18 @@ struct retrieval_error {
 /* Does it ask for other units than the head wants? */
 bool retrieval_errs(const struct retrieval_error *error);
 
+/* A unit, and a uniform draw of its mass where it is in no row. */
+struct retrieval_unit {
+    uint32_t unit, tail;
+};
+
 /* Scratch for the demands of one trace; owned by the caller. An item is a unit or a page. */
 struct retrieval_buffer {
     struct demand_buffer truth, asked;
-    uint16_t *code;           /* [units] mass code of a recorded unit, else more than 255 */
-    uint16_t *lasting;        /* [KV heads][units] the draws that last, once `drawn` ... */
-    uint32_t *order;          /* likewise: a head's units by them, least first ... */
-    uint32_t sequence, layer; /* ... of this sequence and layer */
+    uint16_t *code;               /* [units] mass code of a recorded unit, else more than 255 */
+    uint16_t *lasting;            /* [KV heads][units] the draws that last, once `drawn` ... */
+    struct retrieval_unit *order; /* likewise: a head's units by them, least first ... */
+    uint32_t sequence, layer;     /* ... of this sequence and layer */
     bool drawn;
     uint16_t *level; /* [items] of a page at first, then of those that may be asked for */
     uint32_t *item;  /* [items] these */

@@ -6,9 +6,11 @@
 #include "base/units.h"
 #include "result/result.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { VALUE = 256 }; /* longer ones match as a whole only */
 
@@ -168,18 +170,25 @@ static size_t table_length(const char *text)
     return (size_t)(at - text);
 }
 
-/* Make each table of the WITH a table of the connection. SQLite compiles a table of a WITH anew
- * wherever it is named, and these are nested: that took nearly all the time of a report. */
+/* Make each table of the WITH a table of the connection, under its name and a hash of all text up to
+ * its end, on which alone its rows depend: if an earlier statement made it, it is there already. A
+ * view gives it its name. SQLite would compile a table of a WITH anew wherever it is named, and these
+ * are nested: that took nearly all the time of a report. */
 static void append_tables(const char *text, FILE *out)
 {
     const char *table = next_table(text);
+    XXH64_hash_t hash = 0;
     fputs("PRAGMA query_only = 0;\n", out);
     while (*table != '\0' && strncmp(table, "SELECT", 6) != 0) {
         int length = (int)table_length(table), name = (int)strcspn(table, " (");
+        hash = XXH64(table, (size_t)length, hash);
         fprintf(out,
-                "DROP TABLE IF EXISTS temp.%.*s;\n"
-                "CREATE TEMP TABLE %.*s AS WITH %.*s\nSELECT * FROM %.*s;\n",
-                name, table, name, table, length, table, name, table);
+                "CREATE TEMP TABLE IF NOT EXISTS %.*s_%016" PRIx64
+                " AS WITH %.*s\nSELECT * FROM %.*s;\n"
+                "DROP VIEW IF EXISTS temp.%.*s;\n"
+                "CREATE TEMP VIEW %.*s AS SELECT * FROM temp.%.*s_%016" PRIx64 ";\n",
+                name, table, (uint64_t)hash, length, table, name, table, name, table, name, table,
+                name, table, (uint64_t)hash);
         table = next_table(table + length);
     }
     fprintf(out, "PRAGMA query_only = 1;\n%s", table);

@@ -7,7 +7,8 @@
  * values. If something has the whole list as a value, as "qsac, eta 0.8", its items do not count.
  *
  * The files are written as one WITH. What is run makes each of its tables a temporary table of the
- * connection first, and replaces those of an earlier statement: store_query() runs all of it.
+ * connection first: store_query() runs all of it. Statements that begin alike make the tables of
+ * that beginning once, so that runs may not be added between two statements of one connection.
  */
 #ifndef CLI_REPORT_PLOT_STATEMENT_H
 #define CLI_REPORT_PLOT_STATEMENT_H

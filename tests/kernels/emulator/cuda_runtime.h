@@ -30,9 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <functional>
-#include <string>
-
 #define __global__
 #define __device__
 #define __host__
@@ -348,21 +345,34 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, i
 
 /* ---- launches ---- */
 
-/* A kernel with its arguments. */
-struct emulator_launch {
-    cudaLaunchConfig_t config;
-    const void *kernel;
-    std::function<void()> body; /* of one thread */
-    std::string arguments;      /* their bytes, each from a multiple of 8 on */
+/* What one thread of a launch does. No class of the standard library, here or above: their headers
+ * would be half of what is compiled. */
+struct emulator_body {
+    virtual void run() const = 0;
+    virtual ~emulator_body()
+    {
+    }
 };
 
-template <typename Argument> void emulator_append(std::string &bytes, const Argument &argument)
-{
-    bytes.append((const char *)&argument, sizeof argument);
-    bytes.resize((bytes.size() + 7) / 8 * 8);
-}
+template <typename Act> struct emulator_body_of final : emulator_body {
+    Act act;
+    explicit emulator_body_of(const Act &act) : act(act)
+    {
+    }
+    void run() const override
+    {
+        act();
+    }
+};
 
-cudaError_t emulator_queue(emulator_launch launch);
+/* Queue a kernel. `body` is taken over; `arguments` are their bytes, each from a multiple of 8 on. */
+cudaError_t emulator_queue(const cudaLaunchConfig_t &config, const void *kernel,
+                           emulator_body *body, const void *arguments, size_t bytes);
+
+constexpr size_t emulator_rounded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
 
 /* The dynamic shared memory of a launch; its size is the largest of an sm_86. */
 void emulator_allow(const void *kernel, size_t bytes);
@@ -378,10 +388,13 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                Arguments... arguments)
 {
-    std::string bytes;
-    (emulator_append(bytes, arguments), ...);
-    return emulator_queue(
-        {*config, (const void *)kernel, [=] { kernel(arguments...); }, std::move(bytes)});
+    unsigned char bytes[(8 + ... + emulator_rounded(sizeof arguments))] = {0};
+    size_t end = 0;
+    ((memcpy(bytes + end, &arguments, sizeof arguments), end += emulator_rounded(sizeof arguments)),
+     ...);
+    auto act = [=] { kernel(arguments...); };
+    return emulator_queue(*config, (const void *)kernel, new emulator_body_of<decltype(act)>(act),
+                          bytes, end);
 }
 
 #endif

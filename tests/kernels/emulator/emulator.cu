@@ -64,7 +64,7 @@ struct place {
     std::vector<fiber *> idle;
     fiber *fresh;   /* that begins */
     unsigned begun; /* threads that have begun */
-    const std::function<void()> *body;
+    const emulator_body *body;
     meeting warps[THREADS_MOST / EMULATOR_WARP], cta;
     unsigned char shown[2][THREADS_MOST / EMULATOR_WARP][EMULATOR_WARP * SHOWN_BYTES];
     unsigned showing[THREADS_MOST];
@@ -165,7 +165,7 @@ static void run_threads()
             threadIdx.x = at;
             here->threads[at].fiber = self;
             kernel->runs++;
-            (*here->body)();
+            here->body->run();
             here->threads[threadIdx.x].done = true;
             moved = true;
         }
@@ -282,7 +282,7 @@ emulator_kernel *emulator_start(const emulator_launch &launch, uint64_t begin)
     }
     std::unique_ptr<place> taken = std::move(free_places.back());
     free_places.pop_back();
-    taken->body = &launch.body;
+    taken->body = launch.body.get();
     return new emulator_kernel{&launch, std::move(taken), 0, begin, false, false, 0, 0, 0};
 }
 

@@ -4,6 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
+#include <memory>
+#include <string>
+
 /* ---- the clock (clock.cu) ---- */
 
 /* The program's clock, which the GPU and clock_gettime() share, in ns. It stands while the host
@@ -46,6 +50,14 @@ void emulator_check_released();
 bool emulator_holds_memory();
 
 /* ---- kernels (emulator.cu) ---- */
+
+/* A kernel with its arguments, as emulator_queue() was given them. */
+struct emulator_launch {
+    cudaLaunchConfig_t config;
+    const void *kernel;
+    std::unique_ptr<const emulator_body> body;
+    std::string arguments;
+};
 
 struct emulator_kernel;
 

@@ -258,11 +258,14 @@ static uint64_t key_of_launch(const emulator_launch &launch)
     return key_of(text.append(launch.arguments, at));
 }
 
-cudaError_t emulator_queue(emulator_launch launch)
+cudaError_t emulator_queue(const cudaLaunchConfig_t &config, const void *kernel,
+                           emulator_body *body, const void *arguments, size_t bytes)
 {
+    emulator_launch launch = {config, kernel, std::unique_ptr<const emulator_body>(body),
+                              std::string((const char *)arguments, bytes)};
     EMULATOR_CALL();
     work what = {};
-    cudaStream_t stream = launch.config.stream;
+    cudaStream_t stream = config.stream;
     what.key = emulator_hurries() ? key_of_launch(launch) : 0;
     what.launch = std::make_shared<const emulator_launch>(std::move(launch));
     put(stream, std::move(what));

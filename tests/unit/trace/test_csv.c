@@ -1,4 +1,4 @@
-/* Traces as CSV text, and numbers in fields. tests/script/swt_python.py reads the text back. */
+/* Traces as CSV text, and numbers in fields. tests/script/traces/swt_python.py reads the text back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

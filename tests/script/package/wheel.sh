@@ -3,7 +3,7 @@
 # with them. With TEST_WHEEL=1 ('make test-wheel') it is also installed in a bare virtual environment, and in a folder
 # that has a C library and Python and nothing else (chroot); it answers there, and is removed without a trace.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 . tests/script/tap.bash

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The scripts of traces/convert on files made by hand, whose traces are known, and on invalid files.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 python=${PYTHON:-python3}
 if ! command -v "$python" >/dev/null; then
     echo "1..0 # SKIP $python is missing"
@@ -9,4 +9,4 @@ if ! command -v "$python" >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$python" -B tests/script/converters.py "$(realpath "${PROGRAM:-build/spillway}")" "$scratch"
+"$python" -B tests/script/traces/converters.py "$(realpath "${PROGRAM:-build/spillway}")" "$scratch"

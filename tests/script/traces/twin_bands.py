@@ -5,7 +5,7 @@ import math
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "traces"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "traces"))
 import twin_bands  # noqa: E402
 from twin_bands import Row, band_model, band_text, quantile, share_of  # noqa: E402
 

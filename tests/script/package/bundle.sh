@@ -2,7 +2,7 @@
 # What `make bundle` packs needs nothing but the C library: in an empty folder (chroot) its programs simulate, find no
 # GPU, and say so. Building the CUDA part takes minutes of CPU, so it is packed here only if it is up to date.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 export PATH=$PATH:/usr/sbin:/sbin
 skip() {
     echo "1..1"

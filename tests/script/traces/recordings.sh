@@ -1,7 +1,7 @@
 #!/bin/bash
 # The shipped recordings: they are those of the table in traces/README.md, and every system runs on them.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 program=$(realpath "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

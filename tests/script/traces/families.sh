@@ -1,7 +1,7 @@
 #!/bin/bash
 # The rule and the cuts behind the tables of traces/families.py.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 program=$(realpath "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -3,7 +3,7 @@
 # takes minutes) it is also installed in a fresh Debian of this machine's release, made from its mirror. There
 # it runs its demo for a user without a home, and is removed without a trace.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

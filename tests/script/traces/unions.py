@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'traces'))
 import swt
 

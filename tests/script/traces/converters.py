@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 
-CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'traces', 'convert')
+CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'traces', 'convert')
 PROGRAM, SCRATCH = sys.argv[1:]
 
 

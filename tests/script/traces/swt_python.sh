@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests the Python implementation of decode traces (traces/swt.py) and the C one against each other.
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 python=${PYTHON:-$([ -x build/capture/venv/bin/python ] && echo build/capture/venv/bin/python ||
     echo python3)}
 if ! command -v "$python" >/dev/null; then
@@ -10,4 +10,4 @@ if ! command -v "$python" >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$python" -B tests/script/swt_python.py "$(realpath "${PROGRAM:-build/spillway}")" "$scratch"
+"$python" -B tests/script/traces/swt_python.py "$(realpath "${PROGRAM:-build/spillway}")" "$scratch"

@@ -12,7 +12,7 @@ import types
 
 import numpy as np
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
 import cost
 import progress

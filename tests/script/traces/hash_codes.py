@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'traces', 'capture'))
 import hash_codes as codes
 

@@ -19,7 +19,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
 import capture_transformers
 import swt

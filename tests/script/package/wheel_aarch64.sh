@@ -2,7 +2,7 @@
 # The wheel for aarch64, in an emulator: its program finds its data, and computes to the last digit what the one built
 # for this machine does; a policy in Python answers it. 'make wheel-aarch64' makes the wheel, and runs this.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 program=$(realpath "${PROGRAM:-build/spillway}")
 wheel=$(ls build/spillway_sim-*-manylinux_*_aarch64.whl 2>/dev/null)
 scratch=$(mktemp -d)
