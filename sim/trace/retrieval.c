@@ -205,7 +205,7 @@ static uint32_t enough(const struct asking *asking, uint32_t wanted)
 }
 
 /* Put the places in the order behind the first `count` items at which a unit in no row may have less
- * than `worst`, in 2^-16 levels, of which its mass has at most `width`. Returns the end of the items. */
+ * than `worst`, in 2^-16 levels; its mass may take `width` levels. Returns the end of the items. */
 static uint32_t put_likely(const struct asking *asking, uint32_t count, uint64_t worst,
                            uint64_t width)
 {

@@ -172,8 +172,8 @@ static size_t table_length(const char *text)
 
 /* Make each table of the WITH a table of the connection, under its name and a hash of all text up to
  * its end, on which alone its rows depend: if an earlier statement made it, it is there already. A
- * view gives it its name. SQLite would compile a table of a WITH anew wherever it is named, and these
- * are nested: that took nearly all the time of a report. */
+ * view gives it its name. SQLite would compile a table of a WITH anew wherever it is named, and
+ * these are nested: that took nearly all the time of a report. */
 static void append_tables(const char *text, FILE *out)
 {
     const char *table = next_table(text);

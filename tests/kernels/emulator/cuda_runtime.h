@@ -365,7 +365,7 @@ template <typename Act> struct emulator_body_of final : emulator_body {
     }
 };
 
-/* Queue a kernel. `body` is taken over; `arguments` are their bytes, each from a multiple of 8 on. */
+/* Queue a kernel. `body` is taken over; `arguments` are bytes, each from a multiple of 8 on. */
 cudaError_t emulator_queue(const cudaLaunchConfig_t &config, const void *kernel,
                            emulator_body *body, const void *arguments, size_t bytes);
 
