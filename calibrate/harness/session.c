@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-bool session_has(const struct calibration *calibration, const struct group *group)
+/* Has a calibration the figures of a group? */
+static bool session_has(const struct calibration *calibration, const struct group *group)
 {
     return provenance_has(&calibration->provenance, FACT_GROUPS, group->name);
 }

@@ -43,9 +43,6 @@ struct session {
 bool session_run(const struct session *session, struct calibration *calibration, uint32_t *failed,
                  struct error *why);
 
-/* Has a calibration the figures of a group? */
-bool session_has(const struct calibration *calibration, const struct group *group);
-
 /* How many of the session's groups it lacks. */
 uint32_t session_lacks(const struct session *session, const struct calibration *calibration);
 

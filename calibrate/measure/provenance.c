@@ -91,16 +91,6 @@ void provenance_drop(struct provenance *provenance, enum fact fact, const char *
     memmove(at, rest, strlen(rest) + 1);
 }
 
-uint32_t provenance_count(const struct provenance *provenance, enum fact fact)
-{
-    const char *text = provenance->facts[fact];
-    uint32_t words = *text != '\0';
-    for (; *text != '\0'; text++) {
-        words += *text == ' ';
-    }
-    return words;
-}
-
 bool provenance_read(const struct node *node, struct provenance *out, struct error *why)
 {
     const char *keys[FACT_COUNT + 3] = {"format", "checksum"};

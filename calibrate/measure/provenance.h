@@ -43,8 +43,6 @@ void provenance_set(struct provenance *provenance, enum fact fact, const char *f
 bool provenance_add(struct provenance *provenance, enum fact fact, const char *word);
 bool provenance_has(const struct provenance *provenance, enum fact fact, const char *word);
 void provenance_drop(struct provenance *provenance, enum fact fact, const char *word);
-/* The number of words in the list. */
-uint32_t provenance_count(const struct provenance *provenance, enum fact fact);
 
 /* Read a profile's map `provenance`. */
 bool provenance_read(const struct node *node, struct provenance *out, struct error *why);

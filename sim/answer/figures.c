@@ -121,12 +121,6 @@ const char *figure_text(const struct result *result, enum figure figure, char te
                          text);
 }
 
-const char *answer_column(const struct result *result, enum column column, enum answer_unit unit,
-                          char text[ANSWER_SIZE])
-{
-    return answer_format(unit, 0, result_number(result, column), NAN, NAN, text);
-}
-
 bool figure_range(const struct result *result, enum figure figure, double *low, double *high)
 {
     const struct figure_kind *kind = &figure_kinds[figure];

@@ -32,10 +32,6 @@ double figure_value(const struct result *result, enum figure figure);
 /* As it reads, without a range; NULL: there is nothing to show. */
 const char *figure_text(const struct result *result, enum figure figure, char text[ANSWER_SIZE]);
 
-/* The same of a column that is no figure of tables. */
-const char *answer_column(const struct result *result, enum column column, enum answer_unit unit,
-                          char text[ANSWER_SIZE]);
-
 /* Its range over families of recordings. Returns false if it has none. */
 bool figure_range(const struct result *result, enum figure figure, double *low, double *high);
 

@@ -33,7 +33,8 @@ struct layout {
     bool shown[TABLE_MOST_COLUMNS];
 };
 
-size_t table_width(void)
+/* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there. */
+static size_t table_width(void)
 {
     enum { LEAST = 40, MOST = 1000 };
     struct winsize size = {.ws_col = 0};

@@ -14,11 +14,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there.
- * Where the output is no terminal, TABLE_WIDTH, so that it is the same for all readers. Text is
- * never wider. */
+/* Characters of a line where the output is no terminal, so that it is the same for all readers. Text
+ * is never wider. */
 #define TABLE_WIDTH 100
-size_t table_width(void);
 
 #define TABLE_MOST_COLUMNS 48
 

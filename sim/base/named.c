@@ -25,23 +25,14 @@ const struct named_kind named_model = {"model",        "models",    "json",
                                        "_huggingface", list_models, "a config.json"};
 const struct named_kind named_machine = {"hardware", "hwprofiles",  "yaml",
                                          "also",     list_hardware, "a profile"};
-const struct named_kind named_gpu = {"gpu", "hwprofiles/gpus", "yaml",
-                                     NULL,  list_hardware,     "a profile"};
-const struct named_kind named_link = {"link", "hwprofiles/links", "yaml",
-                                      "also", list_hardware,      "a profile"};
-const struct named_kind named_host = {"host", "hwprofiles/hosts", "yaml",
-                                      NULL,   list_hardware,      "a profile"};
-const struct named_kind named_fabric = {"fabric", "hwprofiles/fabrics", "yaml",
-                                        NULL,     list_hardware,        "a profile"};
-const struct named_kind named_disk = {"disk", "hwprofiles/disks", "yaml",
-                                      NULL,   list_hardware,      "a profile"};
-const struct named_kind named_pool = {"pool", "hwprofiles/pools", "yaml",
-                                      NULL,   list_hardware,      "a profile"};
-const struct named_kind named_network = {"network", "hwprofiles/networks", "yaml",
-                                         NULL,      list_hardware,         "a profile"};
-const struct named_kind *const named_parts[] = {&named_gpu,     &named_link, &named_host,
-                                                &named_fabric,  &named_disk, &named_pool,
-                                                &named_network, NULL};
+#define PART(id, name, folder, also)                                                               \
+    const struct named_kind named_##name = {#name, "hwprofiles/" folder, "yaml",                   \
+                                            also,  list_hardware,        "a profile"};
+#include "base/machine_parts.def"
+const struct named_kind *const named_parts[] = {
+#define PART(id, name, ...) &named_##name,
+#include "base/machine_parts.def"
+    NULL};
 const struct named_kind named_system = {"system", "scenarios/systems",     "yaml",
                                         "also",   "spillway list systems", "a preset"};
 const struct named_kind named_trace = {"trace", "traces", "swt", NULL, list_traces, "a recording"};

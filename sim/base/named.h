@@ -29,8 +29,8 @@ extern const struct named_kind named_model, named_machine, named_system, named_t
     named_trace_profile, named_workload;
 
 /* The same for a part of a machine, such as "gpu"; all of them, then NULL. */
-extern const struct named_kind named_gpu, named_link, named_host, named_fabric, named_disk,
-    named_pool, named_network;
+#define PART(id, name, folder, also) extern const struct named_kind named_##name;
+#include "base/machine_parts.def"
 extern const struct named_kind *const named_parts[];
 
 enum { NAMED_SIZE = 256 }; /* bytes of a canonical name, with the final 0 */

@@ -39,12 +39,16 @@ void cores_destroy(struct cores *cores)
     }
 }
 
-uint32_t cores_count(const struct cores *cores)
+static uint32_t cores_count(const struct cores *cores)
 {
     return cores != NULL ? cores->count : 0;
 }
 
-bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
+/* For a thread that helps others, and takes a core for each item: wait for a free core that no
+ * cores_take() waits for, and take it. Otherwise helpers would take again at once what they give
+ * back, and a run could wait for all of another's work. Returns false if *ended holds first.
+ * Whoever sets *ended calls cores_wake() afterwards. */
+static bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
 {
     if (cores == NULL) {
         return true;
@@ -85,7 +89,7 @@ void cores_give(struct cores *cores)
     }
 }
 
-void cores_wake(struct cores *cores)
+static void cores_wake(struct cores *cores)
 {
     if (cores != NULL) {
         pthread_mutex_lock(&cores->lock);

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,18 +19,10 @@ struct cores;
 
 struct cores *cores_create(uint32_t count, struct error *why);
 void cores_destroy(struct cores *cores);
-uint32_t cores_count(const struct cores *cores);
 
 /* Wait for a free core and take it; give it back. */
 void cores_take(struct cores *cores);
 void cores_give(struct cores *cores);
-
-/* For a thread that helps others, and takes a core for each item: wait for a free core that no
- * cores_take() waits for, and take it. Otherwise helpers would take again at once what they give
- * back, and a run could wait for all of another's work. Returns false if *ended holds first.
- * Whoever sets *ended calls cores_wake() afterwards. */
-bool cores_take_unless(struct cores *cores, const atomic_bool *ended);
-void cores_wake(struct cores *cores);
 
 /* ---- loops ---- */
 

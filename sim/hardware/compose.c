@@ -20,16 +20,17 @@
 
 enum { DEEPEST = 8 };
 
-static const char *const machine_keys[] = {
-    "extends",        "gpu", "link", "host", "fabric", "disk", "pool", "network", profile_price_key,
-    profile_gpus_key, NULL};
+static const char *const machine_keys[] = {"extends",
+#define PART(id, name, ...) #name,
+#include "base/machine_parts.def"
+                                           profile_price_key, profile_gpus_key, NULL};
 
 /* The same, further names of the file (base/named.h), and the extra keys of a measured file. */
-static const char *const document_keys[] = {"extends",        "gpu",     "link",
-                                            "host",           "fabric",  "disk",
-                                            "pool",           "network", profile_price_key,
-                                            profile_gpus_key, "also",    "provenance",
-                                            "observed",       NULL};
+static const char *const document_keys[] = {"extends",
+#define PART(id, name, ...) #name,
+#include "base/machine_parts.def"
+                                            profile_price_key, profile_gpus_key, "also",
+                                            "provenance",      "observed",       NULL};
 
 /* What is being built: the tree, the part, and the files that led here. */
 struct site {

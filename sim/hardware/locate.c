@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 const char *const part_names[PART_COUNT] = {
-    [PART_GPU] = "gpu",         [PART_LINK] = "link", [PART_HOST] = "host",
-    [PART_FABRIC] = "fabric",   [PART_DISK] = "disk", [PART_POOL] = "pool",
-    [PART_NETWORK] = "network",
+#define PART(id, name, ...) #name,
+#include "base/machine_parts.def"
 };
 
 static const char suffix[] = "yaml";

@@ -9,18 +9,13 @@
 
 /* The parts of a machine. MACHINE stands for the whole machine. */
 enum profile_part {
-    PART_GPU,
-    PART_LINK,
-    PART_HOST,
-    PART_FABRIC,
-    PART_DISK,
-    PART_POOL,
-    PART_NETWORK,
+#define PART(id, ...) PART_##id,
+#include "base/machine_parts.def"
     PART_COUNT,
     MACHINE = PART_COUNT
 };
 
-/* "gpu", "link", "host", "fabric", "disk", "pool", "network". */
+/* "gpu", "link", ... */
 extern const char *const part_names[PART_COUNT];
 
 /* The file of the part or machine that the scalar `name` names: a path, a part's file, or a

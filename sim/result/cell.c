@@ -39,7 +39,8 @@ static void cell_put_real(struct cell_writer *writer, double value)
     cell_put(writer, "%s", text);
 }
 
-void cell_format_ns(int64_t ns, int digits, char *text, size_t size)
+/* Write nanoseconds as decimals with `digits` places: 3 gives microseconds, 6 milliseconds. */
+static void cell_format_ns(int64_t ns, int digits, char *text, size_t size)
 {
     uint64_t scale = digits == 3 ? 1000 : 1000000;
     uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;

@@ -25,9 +25,6 @@ const char *cell_text(const struct result *result, enum column column, char buff
 bool cell_parse(struct result *result, enum column column, const char *text,
                 char (*names)[RESULT_NAME]);
 
-/* Write nanoseconds as decimals with `digits` places: 3 gives microseconds, 6 milliseconds. */
-void cell_format_ns(int64_t ns, int digits, char *text, size_t size);
-
 /* Convert a double in units of `scale` ns (1e3: microseconds) back to nanoseconds: exact below 2^51
  * of them, which is 26 days. Returns false past 64 bits. */
 bool cell_read_ns(double value, double scale, int64_t *ns);

@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 const struct machine_place machine_places[] = {
-    {"hardware", NULL},        {"hardware.gpu", "gpu"},         {"hardware.link", "link"},
-    {"hardware.host", "host"}, {"hardware.fabric", "fabric"},   {"hardware.disk", "disk"},
-    {"hardware.pool", "pool"}, {"hardware.network", "network"}, {NULL, NULL},
+    {"hardware", NULL},
+#define PART(id, name, ...) {"hardware." #name, #name},
+#include "base/machine_parts.def"
+    {NULL, NULL},
 };
 
 const struct machine_place *machine_place_find(const char *path, size_t length)

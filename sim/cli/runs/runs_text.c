@@ -67,8 +67,8 @@ static void print_json_seal(const struct result *result, FILE *out)
     fputc('}', out);
 }
 
-/* Ends of ranges that are null are left out. */
-bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
+/* Without the line's end. Ends of ranges that are null are left out. */
+static bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
     for (int c = 0; c < COLUMN_COUNT; c++) {

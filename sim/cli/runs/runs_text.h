@@ -9,8 +9,6 @@
 /* Print one JSON object on one line; a column that is not set is null. If the run has replications,
  * an object with their figures follows the columns. Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, FILE *out, struct error *why);
-/* The same object, without the line's end. */
-bool run_print_json_object(const struct result *result, FILE *out, struct error *why);
 
 /* The same as a cell of a frame. */
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,

@@ -58,8 +58,9 @@ uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
 
 /* ---- replay ---- */
 
-struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
-                                  const struct replay_head *heads)
+/* The plan by which its caches replay. It borrows `heads` [layers * kv_heads]. */
+static struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
+                                         const struct replay_head *heads)
 {
     return (struct replay_plan){
         .layers = miniature->layers,

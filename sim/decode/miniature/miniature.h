@@ -115,10 +115,6 @@ enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256, MINIATURE_LANE_BYTES = 8
 /* Threads of the pool; at least 1. */
 uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);
 
-/* The plan by which its caches replay. It borrows `heads` [layers * kv_heads]. */
-struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
-                                  const struct replay_head *heads);
-
 /* Replay `trace` into `ledger`. The caller releases the ledger, on failure too. */
 bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
                       const struct trace *trace, struct ledger *ledger, struct error *why);

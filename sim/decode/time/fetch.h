@@ -8,10 +8,6 @@
  * and the next one if it can. Returns their number (0 to 2). */
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
 
-/* Is this layer's KV fetched by a query? (Not if it is resident, loaded whole, or attended to by
- * the CPU.) */
-bool fetch_is_asked(const struct pipe *pipe, uint32_t layer);
-
 /* Bytes of the blocks that a step admits to the cache of a layer, if the cache keeps blocks: they
  * are copied whole, although fewer tokens were wanted. Else 0. */
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);

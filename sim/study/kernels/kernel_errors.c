@@ -18,7 +18,9 @@ const struct kernel_class_kind kernel_classes[KERNEL_CLASSES] = {
     [CLASS_SHORT] = {KERNEL_PROMPT, "short"},  [CLASS_LONG] = {KERNEL_PROMPT, "long"},
 };
 
-enum kernel_class kernel_class_of(const struct profile *profile, const struct kernel_shape *shape)
+/* The class of a kernel of op attention, product or prompt. */
+static enum kernel_class kernel_class_of(const struct profile *profile,
+                                         const struct kernel_shape *shape)
 {
     if (shape->op == KERNEL_PRODUCT) {
         return shape->size[KERNEL_M] <= FEW_ROWS ? CLASS_FEW : CLASS_MANY;

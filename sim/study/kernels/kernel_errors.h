@@ -49,7 +49,4 @@ bool kernel_errors_judge(const struct profile *profile, const char *path, struct
                          struct error *why);
 void kernel_errors_release(struct kernel_errors *errors);
 
-/* The class of a kernel of op attention, product or prompt. */
-enum kernel_class kernel_class_of(const struct profile *profile, const struct kernel_shape *shape);
-
 #endif
