@@ -28,10 +28,13 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - latents of fp8 on Hopper come from TensorRT-LLM: SGLang reads them at 8 % of the peak;
 - products on the A100 are the geometric mean of SGLang's 0.5.9 and 0.5.10 and TensorRT-LLM's: each run has rows a
   tenth to a seventh apart from its neighbours, another run has others, and one kernel is in all of them;
-- small KV bounds the fixed time of attention on the A100, as in llmservingsim.py: by large KV it was 34 us, where
-  small KV takes 17 to 28 us in all;
-- the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows),
-  and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
+- attention on the A100 has no rows of the kernel that vLLM runs there, FlashAttention 2. SGLang's, of pages of one
+  token, reads 8 or 16 sequences at 37 % of the peak whatever their length, products 78 %; on the nine other GPUs
+  attention reaches 98 to 115 % of the share of products, FlashAttention 2 as much as products (RTX 4090 94 and 95 %,
+  RTX PRO 6000 94 and 94 %, LLMServingSim). So its share is that of products, and small KV bounds the fixed time, as
+  in llmservingsim.py: by large KV it was 34 us, where small KV takes 17 to 28 us in all;
+- the A100 has TensorRT-LLM 1.0.0 beside it, the attention of which is impossible by the rule above (302 rows, to 170 %
+  of the peak), and whose latents miss one line by 21 % (median), as all latents on the RTX PRO 6000 Server do by 25 %;
 - SGLang 0.5.12 on the L40S holds impossible attention;
 - all-reduces over NVLink are those of SGLang 0.5.9 and 0.5.10, whose kernel is the one that vLLM wrote; SGLang 0.5.14
   has one of its own, which takes two thirds of the time up to 256 KiB, and ranges span it;
@@ -40,9 +43,9 @@ holds a copy of the GB300's rows of SGLang 0.5.14), except that
 - experts of bf16 come from TensorRT-LLM (CUTLASS) where SGLang runs Triton without a tuned configuration, which
   jumps by 40 % between 128 and 160 tokens: on all but the Blackwells with HBM, where it runs FlashInfer's kernels;
 - experts of the B300 are those of the GB300, the same chip: SGLang 0.5.10 had no such kernels;
-- attention over bf16 on the RTX PRO 6000 Server is fitted to LLMServingSim, where the L2 has none of the KV;
+- attention over bf16 on the RTX PRO 6000 Server is fitted to LLMServingSim: vLLM's own kernel;
 - fp8 products of the RTX PRO 6000 Server come from TensorRT-LLM: SGLang's miss one line by 21 % (median);
-- dense integers of 4 bits were measured with TensorRT-LLM alone, experts of them best with SGLang 0.5.10;
+- experts of integers of 4 bits were measured best with SGLang 0.5.10, and marlin.py says what products of them are;
 - NVFP4 is what the Blackwells multiply as it is: its activations have 4 bits, too.
 """
 import collections
@@ -50,20 +53,21 @@ import collections
 import numpy as np
 
 import aiconfigurator_others as others
+import marlin
 import prompts
 from aiconfigurator_files import mean, read_table, versions
-from fitting import (FEW, arguments, attention_figures, points_of, product_figures, run, stated, write_block,
-                     write_table)
+from fitting import (FEW, LEAST_WEIGHTS, arguments, attention_figures, figure_text, percent, points_of,
+                     product_figures, report, run, spread, stated, write_block, write_table)
 
 # The folder of the data, the size of the L2 in bytes, and the measurements of attention over KV of bf16 and
 # fp8, of products with weights of bf16, fp8 and 4 bits, of attention over latents of bf16 and fp8, of experts of
 # bf16, fp8 and 4 bits, of top-k, of the smallest kernel, of all-reduces, of products and experts of NVFP4, and of
-# attention of prompts, and of experts of MXFP4 with activations of bf16 and of fp8; whether small KV bounds the
-# fixed time of attention.
+# attention of prompts, and of experts of MXFP4 with activations of bf16 and of fp8; whether attention is that of
+# FlashAttention 2, of which there are no rows.
 # None: there are none; of several, the mean counts, of the smallest kernel the first.
 Source = collections.namedtuple(
     "Source", "data l2 attention attention_fp8 bf16 fp8 int4 mla mla_fp8 experts experts_fp8 experts_int4 topk small "
-    "reduce fp4 experts_fp4 prompts experts_mxfp4 bounded", defaults=[None] * 18)
+    "reduce fp4 experts_fp4 prompts experts_mxfp4 flash_2", defaults=[None] * 18)
 NEW, OLD, OLDER, TRT = "sglang/0.5.14", "sglang/0.5.10", "sglang/0.5.9", "trtllm/1.3.0rc20"
 SMALL = (TRT, "trtllm/1.3.0rc10")
 BOTH = (TRT, NEW)
@@ -89,8 +93,9 @@ def blackwell(data, **other):
 SOURCES = {
     "h100-sxm": server("h100_sxm", 50e6, attention_fp8=(NEW, TRT), mla_fp8=TRT),
     "h200": server("h200_sxm", 60e6, attention_fp8=(NEW, TRT), mla_fp8=TRT, int4="trtllm/1.2.0rc5"),
-    "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=(OLD, OLDER, "trtllm/1.0.0"), int4="trtllm/1.0.0", experts=OLD, experts_int4=OLD,
-                            reduce=nvlink("2.27.3"), prompts=OLD, bounded=True),
+    "a100-sxm-80gb": Source("a100_sxm", 40e6, OLD, bf16=(OLD, OLDER, "trtllm/1.0.0"), int4="trtllm/1.0.0",
+                            experts=OLD, experts_int4=OLD,
+                            reduce=nvlink("2.27.3"), prompts=OLD, flash_2=True),
     "l40s": Source("l40s", 96e6, NEW, NEW, NEW, NEW, "trtllm/1.0.0", mla=NEW, experts=BOTH, experts_int4=OLD,
                    small=(TRT, "trtllm/1.0.0"), reduce=others.Reduce(("nccl/2.27.3", NEW, "sglang/0.5.12"), "PCIe 4"), prompts=NEW),
     "rtx-pro-6000-server": Source("rtx_pro_6000_server", 128e6, None, NEW, NEW, TRT, experts=BOTH, experts_fp8=NEW,
@@ -152,7 +157,23 @@ def read_products(checkout, source, kind, peak):
 def attention(name, checkout, source, kind):
     table = read_attention(checkout, source, kind, stated(name, "hbm_bandwidth"))
     small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
-    return attention_figures(name, kind, table, source.l2, np.median(table["seconds"][small]) if source.bounded else np.inf)
+    most = np.median(table["seconds"][small]) if source.flash_2 else np.inf
+    return attention_figures(name, kind, table, source.l2, most)
+
+
+def as_products(name, checkout, source, texts, dense):
+    """The figures of attention with the share of the bandwidth that products of few rows, `dense`, reach."""
+    peak = stated(name, "hbm_bandwidth")
+    fixed, own, pair, share = (points_of(texts + dense, which)[0][1] for which in (
+        "attention_fixed", "attention_share", "attention_pair", "product_share"))
+    table = read_attention(checkout, source, "bf16", peak)
+    table.keep(table["bytes"] >= 2 * source.l2)
+    ratio = (fixed + pair * table["pairs"] + table["bytes"] / (share * peak)) / table["seconds"]
+    report(name, "attention bf16", ratio, {"cold": np.ones(len(ratio), bool)})
+    said = ("that of products of few rows, as FlashAttention 2 has on two other GPUs; range: SGLang's attention, of "
+            "pages of one token, which reaches %s" % percent(own))
+    text = figure_text("attention_share", percent(share), spread(ratio), said, "assumed")
+    return [text if one.startswith("  attention_share:") else one for one in texts]
 
 
 def read_prompts(checkout, source):
@@ -171,11 +192,19 @@ def read_prompts(checkout, source):
     return table
 
 
-def products(name, checkout, source, kind, bf16=None):
+def products(name, checkout, source, kind):
     table = read_products(checkout, source, kind, stated(name, "hbm_bandwidth"))
     cold = (6 * table["weights"] >= 2 * source.l2) & (table["m"] <= FEW)
     where = "weights of which six copies are twice the L2, up to %d rows" % FEW
-    return product_figures(name, kind, table, cold, where, bf16)
+    return product_figures(name, kind, table, cold, where)
+
+
+def four_bits(name, checkout, source, dense):
+    """Products with weights of integers of 4 bits. Those of TensorRT-LLM have up to FEW rows."""
+    other = read_products(checkout, source, "int4", stated(name, "hbm_bandwidth")) if source.int4 else None
+    if other:
+        other.keep((other["n"].astype(float) * other["k"] >= LEAST_WEIGHTS) & (other["m"] <= FEW))
+    return marlin.figures(name, checkout, source, dense, other)
 
 
 def main():
@@ -183,15 +212,17 @@ def main():
     for name in names:
         source = SOURCES[name]
         figures = attention(name, checkout, source, "bf16") if source.attention else []
+        dense = [text for kind in ("bf16", "fp8") if getattr(source, kind) for text in products(
+            name, checkout, source, kind)]
+        if source.flash_2:
+            figures = as_products(name, checkout, source, figures, dense)
         if source.attention_fp8:
             figures += attention(name, checkout, source, "fp8")
         if source.prompts:
             bandwidth = prompts.bandwidth_of(name, "".join(figures))
             figures += prompts.figures(name, read_prompts(checkout, source), bandwidth, source.l2)
-        for kind in WEIGHTS:
-            if getattr(source, kind):
-                bf16 = points_of(figures, "flops_share") if kind == "int4" else None
-                figures += products(name, checkout, source, kind, bf16)
+        figures += dense + four_bits(name, checkout, source, dense)
+        figures += products(name, checkout, source, "fp4") if source.fp4 else []
         figures += others.figures(name, checkout, source)
         write_block(name, figures, "aiconfigurator.py")
     write_table()

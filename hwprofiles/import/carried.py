@@ -13,7 +13,8 @@ then the same architecture, then the nearest bandwidth.
   FLOPs come from a GPU that does the same.
 - A GPU with rows of bf16 takes fp8 from the nearest architecture in proportion to its own bf16: its figure
   of bf16 times the donor's figure over the donor's figure of bf16. This predicts fp8 better (see the errors
-  in README.md), and weights of 4 bits worse; those are taken in proportion from the same architecture alone.
+  in README.md).
+- Products with weights of integers of 4 bits are those of one expert (marlin.py), and as uncertain as experts are.
 Peaks are the GPU's own datasheet's. At few rows the share of a donor's FLOPs is only what its memory lets
 it reach: on a GPU with fewer FLOPs a byte it is larger by as much, up to the donor's best.
 
@@ -163,7 +164,7 @@ class Checkouts:
 
 def attention_times(name, donor, table, case):
     fixed, share, pair = (value(name, donor, which, case) for which in CLASSES["attention"])
-    return fixed + pair * table["pairs"] + table["bytes"] / (share * fitting.stated(name, "hbm_bandwidth"))
+    return fixed + pair * table["pairs"] + fitting.moved(table) / (share * fitting.stated(name, "hbm_bandwidth"))
 
 
 def product_times(name, donors, table, case):
@@ -217,8 +218,7 @@ def errors(checkouts):
     """Predicted over measured times by case, of every measured GPU from its nearest."""
     found = collections.defaultdict(list)
     for name, chip in MEASURED.items():
-        for kind, own in (("bf16", False), ("fp8", False), ("fp8", True), ("int4", False), ("int4", True),
-                          ("fp4", False)):
+        for kind, own in (("bf16", False), ("fp8", False), ("fp8", True), ("fp4", False)):
             for case, donor, ratio in ratios_of(name, chip, kind, own, checkouts):
                 found[case].append(np.quantile(ratio, np.linspace(0, 1, 1001)))
                 say(name, "from " + donor, case, ratio)
@@ -245,15 +245,12 @@ def carried(name, chip, ratios):
     """The figures that nobody fitted to rows of this GPU, as texts."""
     for kind in kinds_of(chip):
         for part, figures in CLASSES.items():
-            case = Case(part, kind, kind in ("fp8", "int4") and figure(name, figures[-1]) is not None)
+            case = Case(part, kind, kind == "fp8" and figure(name, figures[-1]) is not None)
             if case not in ratios:
                 continue
             if figure(name, figures[-1] + fitting.suffix(kind)):
                 continue
             donor = donor_of(name, chip, case)
-            if kind == "int4" and MEASURED[donor].capability != chip.capability:
-                case = case._replace(own=False)
-                donor = donor_of(name, chip, case)
             ratio = ratios[case]
             said = "carried over from the profile %s; %srange: errors of measured GPUs predicted so" % (
                 donor, "in proportion to bf16; " * case.own)
@@ -294,11 +291,12 @@ def main():
         say("all", "", case, ratio)
     carrier = carried_others.Carrier(sys.argv[1], aiconfigurator.SOURCES, few_donor, figure, apart_from)
     rest = carrier.every_error()
+    four_bits = {Case(part, "int4", False): rest["experts", "int4"] for part in ("few", "many")}
     bands = carrier.bands(rest)
     prompt = carried_prompts.Prompts(sys.argv[1:3], many_donor, figure, apart_from)
     apart = prompt.errors(MEASURED)
     for name, chip in CARRIED.items():
-        texts = list(carried(name, chip, ratios)) + carrier.texts(name, bands, kinds_of(chip))
+        texts = list(carried(name, chip, {**ratios, **four_bits})) + carrier.texts(name, bands, kinds_of(chip))
         texts += prompt.texts(name, chip.capability, MEASURED, apart)
         fitting.write_block(name, texts, "carried.py")
     names = {"attention": "attention", "few": "products, few rows", "many": "products, many rows",

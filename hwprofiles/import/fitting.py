@@ -292,15 +292,20 @@ def share_of(table, byte, peak):
     return 1 / (byte * peak)
 
 
-def attention_figures(name, kind, table, l2, most=np.inf, most_pair=np.inf):
-    """Fit decode attention to a table with columns pairs (of a sequence and a KV head) and bytes (of KV).
-    KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time measured
-    nor above `most`, in seconds, the time of a pair not above `most_pair`. Returns the figures as texts."""
+def moved(table):
+    """Bytes that a call of attention moves: its KV, and what the call before left in the L2 to be written."""
+    return table["bytes"] + table.columns.get("left", 0)
+
+
+def attention_figures(name, kind, table, l2, most=np.inf, least_pair=0):
+    """Fit decode attention to a table with columns pairs (of a sequence and a KV head), bytes (of KV) and perhaps
+    left (moved()). KV below twice the L2 is warm and fits nothing. The fixed time is not below the shortest time
+    measured nor above `most`, in seconds, the time of a pair not below `least_pair`. Returns the figures as texts."""
     peak, seconds, pairs, size = stated(name, "hbm_bandwidth"), table["seconds"], table["pairs"], table["bytes"]
-    cold = size >= 2 * l2
-    fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], size[cold]], seconds[cold],
-                            (seconds.min(), 0, 0), (most, most_pair, np.inf))
-    ratio = (fixed + pair * pairs + byte * size) / seconds
+    cold, every = size >= 2 * l2, moved(table)
+    fixed, pair, byte = fit([np.ones(cold.sum()), pairs[cold], every[cold]], seconds[cold],
+                            (seconds.min(), least_pair, 0), (most, np.inf, np.inf))
+    ratio = (fixed + pair * pairs + byte * every) / seconds
     warm = ~cold & (size > 1 << 20)
     report(name, "attention " + kind, ratio, {"cold": cold, "warm": warm})
     said = table.source("head size 128, KV of twice the L2 or more", cold.sum(), ratio[cold] - 1)
@@ -361,12 +366,11 @@ def shares_by_rows(table, fixed, memory, flops, large):
     return [(1, points[0][1])] + rising(thin(points))
 
 
-def product_figures(name, kind, table, cold, where, bf16=None):
+def product_figures(name, kind, table, cold, where):
     """Fit products to a table with columns m, n, k, bytes (that a product moves), weights (bytes of them),
     flops. `cold`: the rows of few rows of activations and of weights that the L2 does not hold, in words
     `where`. The fixed time is not above the median time of products with weights of 1 to 8 MiB and, if there
-    are products of less, not below the shortest time. `bf16`: shares that weights of 4 bits do not pass
-    (unpacked()). Returns the figures as texts."""
+    are products of less, not below the shortest time. Returns the figures as texts."""
     peak = stated(name, "hbm_bandwidth")
     seconds, size, flops = table["seconds"], table["bytes"], table["flops"] / flops_peak(name, kind)
     few = table["m"] <= FEW
@@ -381,8 +385,6 @@ def product_figures(name, kind, table, cold, where, bf16=None):
     shares = shares_by_rows(table, fixed, memory, flops, large)
     share = np.interp(table["m"], *zip(*shares))
     ratio = (fixed + np.maximum(memory, flops / share)) / seconds
-    if bf16:
-        shares = unpacked(name, shares, bf16)
     few, many = large & (table["m"] <= 128), large & (table["m"] > 128)
     report(name, "products " + kind, ratio, {"few": few, "many": many, "small": small})
     said = table.source(where, cold.sum(), ratio[cold] - 1)
@@ -392,17 +394,6 @@ def product_figures(name, kind, table, cold, where, bf16=None):
         figure_text("product_share" + suffix(kind), percent(share_of(table, byte, peak)), spread(ratio[few]), said),
         figure_text("flops_share" + suffix(kind), points_text(shares, percent), spread(ratio[many]), every),
     ]
-
-
-def unpacked(name, shares, bf16):
-    """Shares of products with weights of 4 bits: they are unpacked and multiplied in bf16, so from as many rows on as
-    the GPU has FLOPs a byte, where a product in bf16 is bound by them too, they reach no more than that."""
-    ridge = flops_peak(name, "bf16") / stated(name, "hbm_bandwidth")
-    at = sorted({rows for rows, _ in (*shares, *bf16) if rows >= ridge} | {rows for rows, _ in shares})
-    def least(rows):
-        own, other = (np.interp(rows, *zip(*points)) for points in (shares, bf16))
-        return min(own, other) if rows >= ridge else own
-    return rising(thin([(int(rows), least(rows)) for rows in at]))
 
 
 # ---- what a profile rests on ----
@@ -456,12 +447,12 @@ def table_row(name, cells):
         kernels = ["those of " + re.search(r"^  extends: (\S+)", text, re.M).group(1)]
     errors = [errors_text(name, *which) for which in COLUMNS.values()]
     row = [name, "; ".join(kernels)]
-    row += ([joined(*pair) for pair in zip(errors, cells[2:-1])] if fitted else [""] * len(COLUMNS)) + [cells[-1]]
+    row += ([joined(*pair) for pair in zip(errors, cells[2:])] if fitted else [""] * len(COLUMNS))
     return "|" + "|".join(" %s " % cell if cell else " " for cell in row) + "|\n"
 
 
 def write_table():
-    """Rewrite the table below its mark in the page; its last column is somebody else's and stays."""
+    """Rewrite the table below its mark in the page."""
     path = os.path.join(PROFILES, "README.md")
     with open(path, encoding="utf-8") as file:
         page, below = file.read().split(TABLE)
@@ -470,7 +461,7 @@ def write_table():
         row = [cell.strip() for cell in line.strip("|").split("|")]
         cells[row[0]] = row
     names = sorted(file[:-5] for file in os.listdir(GPUS) if file != "nvidia.yaml")
-    head = ["profile", "kernels", *COLUMNS, "unseen rows"]
+    head = ["profile", "kernels", *COLUMNS]
     table = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
     table += "".join(table_row(name, cells.get(name, [""] * len(head))) for name in names)
     with open(path, "w", encoding="utf-8") as file:

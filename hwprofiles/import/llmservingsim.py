@@ -15,9 +15,12 @@ writes the new KV. Weights of 1.4 GB pass through the L2 from one run to the nex
 Attention is not: 64 MiB of KV are read at 118 % of the bandwidth. KV of at least twice the L2 fits.
 Small KV bounds the fixed time of attention: it is not above the median time over 1 to 8 MiB.
 
-RTX PRO 6000 Server: attention of three models in the same profiler. Between two runs it reads other data, so that of
-the 128 MB of the L2 none is left, where aiconfigurator's rows find some 50 MB of their KV there whatever its size: 512
-MiB take 405 us here and 363 there.
+RTX PRO 6000 Server: attention of three models in the same profiler.
+
+A call of attention also writes back what the call before left in the L2: logits of 32 bits of all its sequences, since
+a model of one layer computes them just before. At 128 sequences 512 MiB of KV take 405 us, where aiconfigurator's rows
+of the same kernel take 373; at 8 sequences they differ by 1 us, and with half of the vocabulary by half. The fit counts
+them as bytes, up to the part of the L2 that leaves the least error on both GPUs. A server does so in one layer of all.
 
 RTX A6000 and RTX 3090: the earlier profiler (v0) runs one layer in transformers 4.57.3 (the image
 nvcr.io/nvidia/pytorch:25.01-py3) and sums the kernels of each module in the same way. Its table of
@@ -38,8 +41,8 @@ from fitting import (FEW, arguments, attention_figures, join, product_figures, r
 ORIGIN = "casys-kaist/LLMServingSim 5daddb2"
 MODEL = "meta-llama/Llama-3.1-8B"
 
-# The most that a pair of sequence and KV head takes on the RTX PRO 6000 Server: SGLang's 2048 sequences say so
-# (aiconfigurator); these tables have 128, too few to tell pairs from bytes.
+# The least that a pair of sequence and KV head takes: SGLang's 2048 sequences on the RTX PRO 6000 Server say so
+# (aiconfigurator); these tables have 256, whose pairs take no time that could be told from the bytes'.
 PAIR = 1.5e-9
 
 # Columns and rows of the weights by the name of a module.
@@ -55,7 +58,10 @@ PRO = "profiler/perf/RTXPRO6000/%s/bf16/tp%d/"
 # Hidden states, queries, KV and columns of the FFN of the models, in values: what a token's kernels move.
 WIDTHS = {MODEL: (4096, 4096, 1024, 14336), "Qwen/Qwen3-32B": (5120, 8192, 1024, 25600)}
 SPLIT_K = "o_proj", "down_proj"  # modules that several GPUs share by rows of the weights
-KV_HEADS, HEAD_SIZE = 8, 128
+HEAD_SIZE = 128
+# Logits of a sequence, and the share of the L2 that they fill at most before they are written back.
+VOCABULARY = {MODEL: 128256, "Qwen/Qwen3-32B": 151936, "Qwen/Qwen3-30B-A3B-Instruct-2507": 151936}
+LEFT = 0.4
 
 MOVED = "norms, rotary embeddings and activations"
 
@@ -92,18 +98,20 @@ def read_products(checkout, source):
 
 
 def read_attention(checkout, source, peak):
-    table = decodes_of(checkout, source.folder % (MODEL, 1), KV_HEADS, source.l2, peak)
+    table = decodes_of(checkout, source.folder, MODEL, 1, source.l2, peak)
     table.origin = "%s, %s, %s" % (ORIGIN, source.software, table.origin)
     return table
 
 
-def decodes_of(checkout, folder, kv_heads, l2, peak):
-    """Decoding alone: no rows of a prompt beside it."""
-    table = read_csv(checkout, folder + "attention.csv")
+def decodes_of(checkout, folder, model, shares, l2, peak):
+    """Decoding alone: no rows of a prompt beside it. The call before left its logits, of 32 bits, in the L2."""
+    table = read_csv(checkout, folder % (model, shares) + "attention.csv")
     table.time("time_us", 1e6)
     table.keep((table.numbers("prefill_chunk") == 0) & (table.numbers("n_decode") > 0))
-    table.columns["pairs"] = table.numbers("n_decode") * kv_heads
+    table.columns["pairs"] = table.numbers("n_decode") * MODELS[model][1] / shares
     table.columns["bytes"] = 4 * table["pairs"] * table.numbers("kv_decode") * HEAD_SIZE
+    logits = 4 * table.numbers("n_decode") * VOCABULARY[model] / shares
+    table.columns["left"] = np.minimum(np.minimum(logits, LEFT * l2), table["bytes"])
     table.drop_faster(table["bytes"], l2, peak)
     return table
 
@@ -135,21 +143,20 @@ def pro_attention(checkout, name, l2):
     """Decoding alone in the same models."""
     peak = stated(name, "hbm_bandwidth")
     table = join("%s, vLLM 0.19.0, " % ORIGIN, [
-        decodes_of(checkout, PRO % (model, shares), heads[1] / shares, l2, peak)
-        for model, heads in MODELS.items() for shares in (1, 2)])
+        decodes_of(checkout, PRO, model, shares, l2, peak) for model in MODELS for shares in (1, 2)])
     table.origin = "%s, vLLM 0.19.0, %s" % (ORIGIN, PRO.split("%")[0])
     return table
 
 
-def decode_figures(name, table, l2, most_pair=np.inf):
+def decode_figures(name, table, l2):
     """Small KV bounds the fixed time."""
     small = (table["bytes"] >= 1 << 20) & (table["bytes"] < 8 << 20)
-    return attention_figures(name, "bf16", table, l2, np.median(table["seconds"][small]), most_pair)
+    return attention_figures(name, "bf16", table, l2, np.median(table["seconds"][small]), PAIR)
 
 
 def pro_figures(name, checkout, l2):
     tables = pro_tables(checkout)
-    texts = decode_figures(name, pro_attention(checkout, name, l2), l2, PAIR)
+    texts = decode_figures(name, pro_attention(checkout, name, l2), l2)
     texts += moves.figure(name, read_moves(checkout, PRO, WIDTHS), MOVED)
     return texts + prompts.figures(name, tables[0], prompts.bandwidth_of(name, "".join(texts)), l2, tables[1])
 
