@@ -1,5 +1,6 @@
 """Which published figures judged a system: the table of docs/systems.md, made of the rows of scenarios/papers and of
-their verdicts on its page. Prints TAP; UPDATE=1 writes the table. Needs PyYAML."""
+their verdicts on its page; and the counts that README.md takes from that page. Prints TAP; UPDATE=1 writes the table.
+Needs PyYAML."""
 
 import glob
 import os
@@ -60,6 +61,32 @@ def judged():
     return table
 
 
+def counts():
+    """{class: (missed, compared)} of the page's table of all classes."""
+    found = {}
+    with open(PAGE, encoding="utf-8") as page:
+        for line in page.read().split("\n## All together\n")[1].split("\n## ")[0].split("\n"):
+            cells = [cell.strip(" *") for cell in line.split("|")[1:-1]]
+            if len(cells) == 8 and cells[2].isdigit():
+                met, missed, later_met, later_missed = map(int, cells[2:6])
+                found[cells[0]] = missed + later_missed, met + missed + later_met + later_missed
+    return found
+
+
+def claims():
+    """What README.md says of the classes, in its words."""
+    found = counts()
+    experts = [sum(found[f"MoE server {figure}"][i] for figure in ("tok/s", "TTFT", "TPOT")) for i in (0, 1)]
+    of = {name: f"{missed} of {all}" for name, (missed, all) in found.items()}
+    return [f"HBM are within 10 % but for {found['bandwidth-bound'][0]}",
+            f"pools of KV within 5 % but for {found['pool'][0]}", f"hits within 5 % but for {of['trace']}",
+            f"that the CPU manages (RetroInfer) in {of['cpu-managed']} figures",
+            f"that the GPU manages (CLO, LiteCache) in {of['gpu-managed']}", f"order of systems in {of['ranking']}",
+            f"saturated servers in {of['saturated server']}", f"time per token in {of['dense server TPOT']}",
+            f"tokens a second in {of['dense server tok/s']}", f"first token in {of['dense server TTFT']}",
+            f"drafts in {of['drafts']}", f"mixtures of experts in {experts[0]} of {experts[1]}"]
+
+
 def text():
     table = judged()
     shipped = sorted(os.path.basename(path)[:-5] for path in glob.glob("scenarios/systems/*.yaml"))
@@ -84,6 +111,11 @@ if os.environ.get("UPDATE", "0") != "0":
     with open(SHOWN, "w", encoding="utf-8") as file:
         file.write(before + BEGIN + new + END + after)
     old = new
-print("1..1")
+with open("README.md", encoding="utf-8") as file:
+    words = " ".join(file.read().split())
+lacking = [claim for claim in claims() if claim not in words]
+print("1..2")
 print("ok 1" if old == new else "not ok 1", f"- {SHOWN} says which figures judged a system (UPDATE=1 writes it)")
-sys.exit(old != new)
+print(*(f"# it lacks: {claim}" for claim in lacking), sep="\n", end="\n" if lacking else "")
+print("not ok 2" if lacking else "ok 2", "- README.md says how often each class was missed")
+sys.exit(old != new or bool(lacking))
