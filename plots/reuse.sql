@@ -12,6 +12,8 @@ variant(id, text) AS (
 ),
 point AS (
   SELECT ok.id, 100 * hit_ratio AS hit, 100 * mass_recall AS mass, eta.value AS eta,
+         100 * hit_ratio_low AS least_hit, 100 * hit_ratio_high AS most_hit,
+         100 * mass_recall_low AS least_mass, 100 * mass_recall_high AS most_mass,
          system || COALESCE(', ' || variant.text, '') AS series
   FROM ok LEFT JOIN variant USING (id) LEFT JOIN eta USING (id)
   WHERE policy = 'qsac' AND hit_ratio IS NOT NULL AND mass_recall IS NOT NULL
@@ -24,4 +26,10 @@ UNION ALL SELECT 'source', 0, 0, 0, 0, text, '' FROM source WHERE text IS NOT NU
 UNION ALL SELECT 'line', place, 0, 0, 0, series, '' FROM line
 UNION ALL SELECT * FROM (
   SELECT 'point', place, hit, mass, eta, series, COALESCE(CAST(eta AS TEXT), '')
-  FROM point JOIN line USING (series) ORDER BY place, eta);
+  FROM point JOIN line USING (series) ORDER BY place, eta)
+UNION ALL SELECT * FROM (
+  SELECT 'across', place, least_hit, most_hit, mass, '', '' FROM point JOIN line USING (series)
+  WHERE least_hit < most_hit ORDER BY place, eta)
+UNION ALL SELECT * FROM (
+  SELECT 'range', place, hit, least_mass, most_mass, '', '' FROM point JOIN line USING (series)
+  WHERE least_mass < most_mass ORDER BY place, eta);

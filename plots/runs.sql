@@ -39,6 +39,9 @@ leaf(id, system, path, key, value) AS (
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
   UNION ALL
   SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
+  UNION ALL -- one name of a machine, whose file was changed between the runs
+  SELECT id, system, '$.profile', 'profile', '#' || substr(profile_hash, 1, 6) FROM ok
+  WHERE hardware IN (SELECT hardware FROM ok GROUP BY hardware HAVING COUNT(DISTINCT profile_hash) > 1)
 ),
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (

@@ -14,7 +14,7 @@ class Rows(list):
     """A list of dicts, shown as a short table: the keys that were varied, the columns that differ, the main figures.
 
     rows.frame    the same as a pandas.DataFrame, with all columns (needs pandas)
-    rows.command  what a shell would be told, for a colleague without Python
+    rows.command  what a shell would be told, for a colleague without Python; None where ids or a policy were in Python
     rows.met      plan and advise: does anything meet what was asked for? None elsewhere
     rows.varied   the keys that were varied, in their order
     """

@@ -143,6 +143,14 @@ class Served:
             policy = self._policies[int(row.pop("parameters", {}).get("which", 0))]
             row["policy"] = policy.name or policy.__name__
 
+    def named(self, why):
+        """The program's complaint, with the policies' own names in place of the plug-in's."""
+        if self._path is None:
+            return why
+        names = " or ".join(policy.name or policy.__name__ for policy in self._policies)
+        text = str(why).replace(f"plugin:{self._path}", names).replace(self._path, names)
+        return type(why)(text, why.status)
+
     def keywords(self):
         """How the program must be run; None: as always."""
         if not self._policies:

@@ -7,6 +7,7 @@ in `keys`: keys={"mechanisms.budget": ["10%", "30%"]}. `spillway simulate --help
 
 import itertools
 import json
+import operator
 import os
 import shlex
 import struct
@@ -17,7 +18,7 @@ from typing import Any, Optional, Union
 from . import policy as python_policy
 from . import results
 from .answer import Advice, Rows
-from .call import ask
+from .call import Error, ask
 
 Value = Union[str, int, float, bool, Mapping, Sequence]
 Names = Union[str, Sequence[str]]
@@ -41,6 +42,8 @@ def _written(value):
         return "{" + ", ".join(f"{json.dumps(str(key))}: {_written(one)}" for key, one in value.items()) + "}"
     if _is_list(value):
         return "[" + ", ".join(map(_written, value)) + "]"
+    if python_policy.is_policy(value):
+        raise TypeError(f"'{value.__name__}' is a policy in Python, which 'curve' alone runs; others run plug-ins in C")
     if hasattr(value, "item"):  # a number of numpy
         value = value.item()
     return json.dumps(os.fspath(value) if isinstance(value, os.PathLike) else value, ensure_ascii=False)
@@ -309,18 +312,37 @@ def curve(trace: Any, policy: Any = None, sizes: Optional[Sequence] = None, *, b
             words += ["--policy", own.word(one) or _typed(one)]
         words += [*_option("--sizes", sizes), *_option("--by", by), *_option("--selection", selection),
                   *_option("--order", order), *_option("--layers", layers), *_option("--db", db)]
-        rows, about = _ask(words, served=own.keywords())
+        try:
+            rows, about = _ask(words, served=own.keywords())
+        except Error as why:
+            raise own.named(why) from None
+        if any(folder in word for word in words):  # its files are gone when a shell could ask
+            about["command"] = None
     for row in rows:
         own.name(row)
         row["hit_ratio"] = 1 - row["misses"] / row["accesses"] if row["accesses"] else None
     return Rows(rows, **about)
 
 
+_BLOCKS = 1 << 32
+
+
+def _block(one):
+    """An id of a stream: an int, or a whole number of numpy."""
+    try:
+        block = operator.index(one)
+    except TypeError:
+        raise TypeError(f"a stream holds whole numbers, not {one!r}") from None
+    if not 0 <= block < _BLOCKS:
+        raise ValueError(f"a stream holds numbers from 0 to {_BLOCKS - 1}, not {block}")
+    return block
+
+
 def _stream(trace, folder):
     """The operand of a trace; ids are written to a file first."""
     if isinstance(trace, (str, os.PathLike)):
         return os.fspath(trace)
-    ids = [int(one) for one in trace]
+    ids = [_block(one) for one in trace]
     path = os.path.join(folder, "ids.u32")
     with open(path, "wb") as file:
         file.write(struct.pack(f"<{len(ids)}I", *ids))

@@ -50,20 +50,28 @@ struct band_server error_band_server(int place)
                                 .figure = (enum band_figure)(figure % BAND_FIGURE_COUNT)};
 }
 
-static const char *const band_keys[] = {"rows",   "factor", "machines", "stands",
-                                        "median", "below",  NULL};
+static const char *const band_keys[] = {"rows",   "factor", "machines", "systems",
+                                        "stands", "median", "below",    NULL};
 
-static bool read_machines(const struct node *map, struct error_band *out, struct error *why)
+static bool read_names(const struct node *map, const char *key, char *out, size_t size,
+                       struct error *why)
 {
-    const char *machines;
-    if (!node_text(map, "machines", &machines, why)) {
+    const char *names;
+    if (!node_text(map, key, &names, why)) {
         return false;
     }
-    if (strlen(machines) >= sizeof out->machines) {
-        return node_error(node_get(map, "machines"), why, "the names are too long");
+    if (strlen(names) >= size) {
+        return node_error(node_get(map, key), why, "the names are too long");
     }
-    strcpy(out->machines, machines);
+    strcpy(out, names);
     return true;
+}
+
+/* A server's figures name no systems. */
+static bool read_systems(const struct node *map, struct error_band *out, struct error *why)
+{
+    return node_get(map, "systems") == NULL ||
+           read_names(map, "systems", out->systems, sizeof out->systems, why);
 }
 
 static bool read_fallen(const struct node *map, struct error_band *out, struct error *why)
@@ -82,7 +90,8 @@ static bool read_band(const struct node *map, struct error_band *out, struct err
            node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
            node_quantity(map, "factor", UNIT_TIMES, &out->factor, why) &&
            (out->factor >= 1 || node_error(map, why, "a band needs a 'factor' of at least 1x")) &&
-           read_machines(map, out, why) && read_fallen(map, out, why);
+           read_names(map, "machines", out->machines, sizeof out->machines, why) &&
+           read_systems(map, out, why) && read_fallen(map, out, why);
 }
 
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
@@ -119,7 +128,11 @@ void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out
                 fprintf(out, "stands: no, median: %.2fx, below: %" PRIu64 ", ", band->median,
                         band->below);
             }
-            fprintf(out, "machines: \"%s\"}\n", band->machines);
+            fprintf(out, "machines: \"%s\"", band->machines);
+            if (band->systems[0] != '\0') {
+                fprintf(out, ", systems: \"%s\"", band->systems);
+            }
+            fputs("}\n", out);
         }
     }
 }
@@ -150,9 +163,24 @@ bool error_band_covers(const struct error_band *band, const char *machine)
     return name_listed(band->machines, machine);
 }
 
-void error_band_add(struct error_band *band, const char *machine, double factor)
+const char *error_band_system(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    bool whole = !mechanisms_offload(m) && !mechanisms_select(m) && m->weights >= 1;
+    return whole ? "full attention" : setup->system.name;
+}
+
+bool error_band_covers_system(const struct error_band *band, const char *system)
+{
+    return name_listed(band->systems, system);
+}
+
+void error_band_add(struct error_band *band, const char *machine, const char *system, double factor)
 {
     band->rows++;
     band->factor = fmax(band->factor, factor);
     name_list_add(band->machines, sizeof band->machines, machine);
+    if (system != NULL) {
+        name_list_add(band->systems, sizeof band->systems, system);
+    }
 }

@@ -3,9 +3,9 @@
  *
  * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
  * between a published figure and the predicted one, and whether that band stands. It is not a
- * confidence interval. A result on a
- * machine with such a figure carries the band; scenario/resolve_band.h and serving/answer.c
- * have the other conditions.
+ * confidence interval. A result carries the band on a machine with such a figure, and of a class of
+ * systems only if one of these figures is of its own system: others of the class may err otherwise.
+ * scenario/resolve_band.h and serving/answer.c have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
@@ -55,6 +55,7 @@ struct error_band {
     double median;      /* of the figures' factors */
     uint64_t below;     /* figures whose prediction lies below the published one */
     char machines[128]; /* of these figures: "a40-no-ecc, h100-sxm" */
+    char systems[256];  /* likewise: "retroinfer, flexgen"; "" of servers */
 };
 
 /* Its ends as shares of the predicted rate: 1.25 gives -0.2, 0.25. */
@@ -71,15 +72,22 @@ bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT
 /* Write that file to `out`; figures without rows are left out. */
 void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out);
 
-/* Widen the band by one figure of a machine, off by `factor`, at least 1. */
-void error_band_add(struct error_band *band, const char *machine, double factor);
+/* Widen the band by one figure of a machine, off by `factor`, at least 1. `system`: as
+ * error_band_system() names it; NULL: of a server. */
+void error_band_add(struct error_band *band, const char *machine, const char *system,
+                    double factor);
 
 /* The machine of a setup as a band names it: "rtx-4090", or "8 b200" if several GPUs share the
  * model. ERROR_BAND_MACHINE bytes hold any. */
 enum { ERROR_BAND_MACHINE = 96 };
 void error_band_machine(const struct setup *setup, char *text, size_t size);
 
-/* Is one of the band's figures of that machine? */
+/* The system of a setup as a band names it. Systems that keep weights and KV in HBM and attend to
+ * all of it do the same work, so they are one: "full attention". The name is the setup's, or static. */
+const char *error_band_system(const struct setup *setup);
+
+/* Is one of the band's figures of that machine, or of that system? */
 bool error_band_covers(const struct error_band *band, const char *machine);
+bool error_band_covers_system(const struct error_band *band, const char *system);
 
 #endif

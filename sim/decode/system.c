@@ -228,33 +228,6 @@ static bool system_expect(const struct mechanisms *mechanisms, const char *key, 
     return error_expect(why, "another '%s', or the system's own", key);
 }
 
-/* A contradiction is reported at its key if that is overridden; else at the first override, because
- * presets by themselves are consistent; else in the preset. */
-static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
-                               const struct node *overrides, const struct node *merged,
-                               struct error *why)
-{
-    const char *key = NULL;
-    const char *reason = mechanisms_contradiction(mechanisms, &key);
-    if (reason == NULL) {
-        return true;
-    }
-    const struct node *node = node_get(overrides, key);
-    const char *set = node != NULL ? key : NULL;
-    if (node == NULL && overrides != NULL && overrides->count > 0) {
-        node = overrides->children[0];
-        set = node->key;
-    }
-    if (node == NULL) {
-        node = node_get(merged, key);
-    }
-    bool other = set != NULL && set != key;
-    node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s%s%s: %s", name,
-               other ? "its" : "this", key, other ? " with this '" : "", other ? set : "",
-               other ? "'" : "", reason);
-    return system_expect(mechanisms, key, set, why);
-}
-
 /* An override that names another policy drops the parameters of the preset's policy. */
 static bool system_lay_overrides(struct node *file, const struct node *overrides, struct error *why)
 {
@@ -268,6 +241,67 @@ static bool system_lay_overrides(struct node *file, const struct node *overrides
            (policy_open(file, "policy", overrides, why) && node_merge(file, overrides, why));
 }
 
+/* Do the preset with all overrides but this one contradict themselves for the same reason? Only
+ * errors that the caller has reported before can make it fail, so they are not. */
+static bool system_same_without(const struct node *preset, const struct node *overrides,
+                                const char *left_out, const char *reason)
+{
+    struct error ignored;
+    struct mechanisms without = {.policy = NULL};
+    const char *key;
+    struct node *file = node_copy(preset, &ignored), *others = node_copy(overrides, &ignored);
+    if (others != NULL) {
+        node_remove(others, left_out);
+    }
+    bool good = file != NULL && others != NULL && system_lay_overrides(file, others, &ignored) &&
+                read_standards(&without, &ignored) && read_keys(file, &without, &ignored);
+    bool same = good && mechanisms_contradiction(&without, &key) == reason;
+    node_destroy(file);
+    node_destroy(others);
+    return same;
+}
+
+/* The override without which there is no such contradiction; the first one if that takes several;
+ * NULL if there is none. */
+static const struct node *system_culprit(const struct node *preset, const struct node *overrides,
+                                         const char *reason)
+{
+    size_t count = overrides != NULL ? overrides->count : 0;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        if (!system_same_without(preset, overrides, overrides->children[i]->key, reason)) {
+            return overrides->children[i];
+        }
+    }
+    return count > 0 ? overrides->children[0] : NULL;
+}
+
+/* A contradiction is reported at its key if that is overridden; else at the override that causes it,
+ * because presets by themselves are consistent; else in the preset. */
+static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
+                               const struct node *preset, const struct node *overrides,
+                               const struct node *merged, struct error *why)
+{
+    const char *key = NULL;
+    const char *reason = mechanisms_contradiction(mechanisms, &key);
+    if (reason == NULL) {
+        return true;
+    }
+    const struct node *node = node_get(overrides, key);
+    const char *set = node != NULL ? key : NULL;
+    if (node == NULL) {
+        node = system_culprit(preset, overrides, reason);
+        set = node != NULL ? node->key : NULL;
+    }
+    if (node == NULL) {
+        node = node_get(merged, key);
+    }
+    bool other = set != NULL && set != key;
+    node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s%s%s: %s", name,
+               other ? "its" : "this", key, other ? " with this '" : "", other ? set : "",
+               other ? "'" : "", reason);
+    return system_expect(mechanisms, key, set, why);
+}
+
 bool system_load(struct files *files, const char *name, const struct node *at,
                  const struct node *overrides, struct mechanisms *out, struct system_info *info,
                  struct node **merged, struct error *why)
@@ -277,15 +311,18 @@ bool system_load(struct files *files, const char *name, const struct node *at,
     if (!named_file(&named_system, name, at->file, at->line, path, sizeof path, why)) {
         return false;
     }
-    struct node *file = files_tree(files, path, why);
+    struct node *preset = files_tree(files, path, why);
+    struct node *file = preset != NULL ? node_copy(preset, why) : NULL;
     if (file == NULL) {
+        node_destroy(preset);
         return false;
     }
     bool good = system_check_keys(file, true, "system", why) &&
                 system_check_keys(overrides, false, "mechanisms", why) &&
                 read_info(file, name, info, why) && system_lay_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
-                system_check_sense(out, name, overrides, file, why);
+                system_check_sense(out, name, preset, overrides, file, why);
+    node_destroy(preset);
     info->lossless = good ? mechanisms_lossless(out) : "";
     if (good && merged != NULL) {
         *merged = file;

@@ -155,7 +155,23 @@ static void note_model(const struct setup *setup, struct result *result)
     }
 }
 
-static void note_policy(const struct setup *setup, struct result *result)
+/* Is the budget more than one selection, in whatever unit it is? */
+static bool exceeds_selection(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double selected = setup_share(setup, &m->selection) * (double)setup->context;
+    switch (m->budget.unit) {
+    case UNIT_TIMES:
+        return m->budget.value > 1;
+    case UNIT_BYTES:
+        return m->budget.value > (double)plan->memory.in[TIER_GPU].cache;
+    default:
+        return setup_share(setup, &m->budget) * (double)setup->context >=
+               selected + (double)m->granularity;
+    }
+}
+
+static void note_policy(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     const struct policy_kind *policy = setup->mechanisms.policy;
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
@@ -165,6 +181,11 @@ static void note_policy(const struct setup *setup, struct result *result)
     if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
         setup->model.importance == NULL) {
         result_note(result, note_heads_alike(setup->model.name));
+    }
+    if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
+        policy->ignores_capacity && !setup->mechanisms.budget.rest &&
+        exceeds_selection(setup, plan)) {
+        result_note(result, note_budget_unused(policy->name));
     }
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
         result_note(result, note_difficulty_unknown());
@@ -268,13 +289,24 @@ void outcome_note_cold(const struct ledger *ledger, struct result *result)
     }
 }
 
+/* A trace whose units are few or all recent may want nothing outside the window. */
+void outcome_note_window(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, struct result *result)
+{
+    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
+    if (ledger != NULL && ledger->demand_wanted == 0 && setup->trace != NULL &&
+        window < setup->context && outcome_asks_trace(setup, plan)) {
+        result_note(result, note_demand_in_window());
+    }
+}
+
 /* ---- a plan ---- */
 
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     note_contexts(plan, result);
     note_model(setup, result);
-    note_policy(setup, result);
+    note_policy(setup, plan, result);
     note_fit(setup, plan, result);
     note_residency(setup, plan, result);
     note_retrieval(setup, plan, result);

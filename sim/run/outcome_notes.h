@@ -18,4 +18,8 @@ void outcome_note_short(const struct plan *plan, struct result *result);
 /* That the cache had not yet filled; only if a printed hit ratio could change. */
 void outcome_note_cold(const struct ledger *ledger, struct result *result);
 
+/* That the trace wants nothing but what stays in HBM anyway. `ledger` may be NULL. */
+void outcome_note_window(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, struct result *result);
+
 #endif

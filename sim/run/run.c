@@ -6,6 +6,7 @@
 #include "decode/time/prefill.h"
 #include "hardware/spread.h"
 #include "run/outcome.h"
+#include "run/outcome_notes.h"
 #include "run/replays.h"
 #include "run/shared.h"
 #include "run/threshold.h"
@@ -280,6 +281,7 @@ static bool course_time(struct run_course *course, struct result *result, struct
         return false;
     }
     outcome_cache(course->used, result);
+    outcome_note_window(setup, &course->plan, course->used, result);
     outcome_kept(setup, &course->plan, course->used, result);
     outcome_union(setup, &course->plan, course->used, result);
     bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&

@@ -40,7 +40,8 @@ struct point {
     uint32_t family_count; /* 0: there is one trace, the setup's, or none */
 
     struct point_bands
-        bands[BAND_LOADS]; /* by the load that the result shows; low: also of decode */
+        bands[BAND_LOADS];   /* by the load that the result shows; low: also of decode */
+    struct error_band timed; /* figures of a decode step's class, whether a band stands or not */
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
     /* The same text without the keys that change only when requests arrive and what is kept of

@@ -106,8 +106,11 @@ bool resolve_bands(struct point *out, struct error *why)
             take_server_bands(bands, load, out);
         }
     }
-    if (wide && !point_serves(out)) {
-        take_band(&bands[system_class_of(setup)], BAND_RATE, setup, &out->bands[BAND_LOW]);
+    if (!point_serves(out)) {
+        out->timed = bands[system_class_of(setup)];
+        if (wide && error_band_covers_system(&out->timed, error_band_system(setup))) {
+            take_band(&out->timed, BAND_RATE, setup, &out->bands[BAND_LOW]);
+        }
     }
     return true;
 }

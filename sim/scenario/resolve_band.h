@@ -1,9 +1,10 @@
 /* The error bands of a point (decode/error_band.h).
  *
  * Weights and KV must be of 16 bits, and a figure of the band must be of the same machine and as
- * many GPUs. A server must keep all KV in HBM, with an engine's memory and limits, be alone, and
- * divide all matrices among its GPUs. It has the band of its class of machines, else that of all
- * machines; which load it has, and what else only the result shows, serving/answer.c checks.
+ * many GPUs; of decode steps, one must also be of the same system. A server must keep all KV in
+ * HBM, with an engine's memory and limits, be alone, and divide all matrices among its GPUs. It has
+ * the band of its class of machines, else that of all machines; which load it has, and what else
+ * only the result shows, serving/answer.c checks.
  */
 #ifndef SCENARIO_RESOLVE_BAND_H
 #define SCENARIO_RESOLVE_BAND_H

@@ -121,6 +121,25 @@ static void note_missed(const struct point *point, struct result *result)
     }
 }
 
+/* Why a step has no error band. Of drafts another note tells what is known. */
+static void note_no_band(const struct point *point, struct result *result)
+{
+    const struct error_band *timed = &point->timed;
+    const char *class = error_band_names[system_class_of(&point->setup)];
+    const struct model *model = &point->setup.model;
+    bool narrow = model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16;
+    if (point_serves(point) || !result->cells[COLUMN_STEP].set || point->setup.drafts.count > 0 ||
+        result->cells[COLUMN_ERROR_BAND].set) {
+        return;
+    }
+    result_note(result, narrow                                    ? note_band_of_16_bits()
+                        : point->bands[BAND_LOW].known[BAND_RATE] ? note_band_assumed()
+                        : timed->rows == 0                        ? note_band_of_none(class)
+                        : error_band_stands(timed)
+                            ? note_band_of_others(class, timed->systems, timed->machines)
+                            : note_band_untested(class, timed->systems, timed->machines));
+}
+
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
  * it is much of the step. */
 static void note_overhead(const struct point *point, struct result *result)
@@ -155,6 +174,7 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
     bool good = write_identity(point, result, why);
     note_missed(point, result);
     note_overhead(point, result);
+    note_no_band(point, result);
     if (!good) {
         result_release(result);
     }

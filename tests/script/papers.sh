@@ -34,7 +34,7 @@ for name in "${quick[@]}"; do
 done
 
 # "cpu-managed 4 2.25x" of either, or "dense server TTFT (PCIe) 8 1.50x".
-sed -n 's/^\([A-Za-z/() -]*\): {rows: \([0-9]*\), factor: \([0-9.]*x\), machines: ".*"}$/\1 \2 \3/p' \
+sed -n 's/^\([A-Za-z/() -]*\): {rows: \([0-9]*\), factor: \([0-9.]*x\), machines: "[^"]*"\(, systems: ".*"\)\{0,1\}}$/\1 \2 \3/p' \
     scenarios/error-bands.yaml >"$scratch/bands"
 section '## Error bands' "$page" | awk -F ' *[|] *' '$6 ~ /%/ { print $2, $3, $4 }' >"$scratch/shown"
 diff "$scratch/bands" "$scratch/shown" | sed 's/^/# /'

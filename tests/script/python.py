@@ -164,6 +164,21 @@ def a_policy_in_python_gets_what_one_in_c_gets():
 
 
 @test
+def what_a_shell_cannot_ask_has_no_command():
+    assert spillway.curve([0, 1, 0], policy="lru", sizes=[1]).command is None
+    assert spillway.curve("smollm2-135m", policy=Fifo, sizes=["10%"], layers=[3]).command is None
+    assert "curve smollm2-135m" in spillway.curve("smollm2-135m", policy="lru", sizes=["10%"], layers=[3]).command
+    refused(TypeError, spillway.simulate, model="smollm2-135m", hardware="a40", keys={"mechanisms.policy": Fifo})
+
+
+@test
+def ids_of_a_stream_are_whole_and_fit():
+    assert "1.5" in str(refused(TypeError, spillway.curve, [1.5, 2]))
+    assert "-1" in str(refused(ValueError, spillway.curve, [-1]))
+    assert "4294967296" in str(refused(ValueError, spillway.curve, [1 << 32]))
+
+
+@test
 def a_policy_sees_the_mass():
     seen = []
 
@@ -212,6 +227,7 @@ def the_programs_checks_hold_for_a_policy_in_python():
 
     why = refused(spillway.Error, spillway.curve, [0, 0, 0], policy=Cheats, sizes=[1])
     assert "answers 1 hits of 1 wanted blocks and holds 0 of them" in why.found, why
+    assert "Cheats" in str(why) and "python_policy" not in str(why), why
 
 
 @test

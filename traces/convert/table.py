@@ -53,7 +53,7 @@ def find_columns(columns, first):
 
 def whole(text):
     if not (text.isascii() and text.isdigit() and int(text) < swt.U32_MOST):
-        raise Fault(f"'{text}' is not a whole number")
+        raise Fault(f"'{text}' is not a whole number below {swt.U32_MOST}")
     return int(text)
 
 

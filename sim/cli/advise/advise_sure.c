@@ -127,13 +127,20 @@ static void put_error_band(const struct result *result, struct frame *verdict)
     }
 }
 
+/* A kernel counts as assumed however little of its time an assumed figure decides. */
+static const char *basis_words(const char *name)
+{
+    return strcmp(name, "datasheet") == 0 ? "from datasheets"
+           : strcmp(name, "assumed") == 0 ? "partly assumed"
+                                          : name;
+}
+
 static void put_basis(const struct result *result, struct frame *verdict)
 {
     struct frame *rows = make_shares("of", "basis", "words");
     for (uint32_t i = 0; i < result->basis_count; i++) {
         const char *name = result->basis[i].name;
-        put_share(rows, "time", name, result->basis[i].share, told_part,
-                  strcmp(name, "datasheet") == 0 ? "from datasheets" : name);
+        put_share(rows, "time", name, result->basis[i].share, told_part, basis_words(name));
     }
     frame_take(verdict, VERDICT_basis, rows);
 }

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <unistd.h>
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
@@ -18,10 +19,15 @@ static struct stop_flag interrupted;
 static volatile sig_atomic_t interrupting; /* the signal that raised it */
 static struct sigaction before[SIGNALS];
 
+/* Only write() may be called here. */
 static void question_interrupt(int signal)
 {
+    static const char told[] = "spillway: stopping after what is being computed; once more ends it "
+                               "at once\n";
     interrupting = signal;
     atomic_store(&interrupted.raised, true);
+    ssize_t unused = write(STDERR_FILENO, told, sizeof told - 1);
+    (void)unused;
 }
 
 const struct stop_flag *question_stop(void)

@@ -18,7 +18,7 @@
  *
  * Only the first few are kept; the others are counted by runs.
  */
-enum { REMARKS_MOST = 8 };
+enum { REMARKS_MOST = 16 };
 
 struct runs_remarks {
     struct remark {
@@ -29,6 +29,7 @@ struct runs_remarks {
     struct notes notes; /* merged, in the order of `items` */
     uint32_t count;
     uint32_t other_runs;
+    char others[1024]; /* their systems */
 };
 
 /* Add a run of `system` to the remark at `index`, or to a new one. */
@@ -36,6 +37,7 @@ static void runs_notes_add_run(struct runs_remarks *remarks, uint32_t index, con
 {
     if (index == REMARKS_MOST) {
         remarks->other_runs++;
+        name_list_add(remarks->others, sizeof remarks->others, system);
         return;
     }
     struct remark *remark = &remarks->items[index];
@@ -293,8 +295,10 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
         }
     }
     if (told && remarks->other_runs > 0) {
-        fprintf(out, "note: more notes on %u %s: 'simulate' each alone\n", remarks->other_runs,
-                runs_or_run(remarks->other_runs));
+        char line[LINE];
+        snprintf(line, sizeof line, "more notes on %s (%u %s): 'simulate' each alone",
+                 remarks->others, remarks->other_runs, runs_or_run(remarks->other_runs));
+        table_line("note: ", line, out);
     }
 }
 
@@ -349,8 +353,8 @@ static void print_sure(const struct runs_notes *notes, bool basis, bool why, FIL
     append_error(notes, line);
     if (basis && write_share(notes, BASIS_ASSUMED, share)) {
         bool named = notes->assumed[0] != '\0';
-        text_append(line, LINE, "; %s of the time is assumed%s%s%s", share,
-                    named ? " (largest: " : "", notes->assumed, named ? ")" : "");
+        text_append(line, LINE, "; %s of the time is partly assumed%s%s%s", share,
+                    named ? " (most: " : "", notes->assumed, named ? ")" : "");
     }
     append_extrapolated(notes, line);
     text_append(line, LINE, "%s", !why && (basis || details > 0) ? "; --why tells more" : "");

@@ -167,6 +167,28 @@ static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes
     return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
 }
 
+/* Does the budget pay for a whole selection? Rounding the selection to clusters and the budget to
+ * blocks does not change that. */
+static bool pays_selection(const struct setup *setup, const struct head_sizes *sizes,
+                           double paid_bytes)
+{
+    double asked = budget_tokens(setup, sizes, paid_bytes);
+    double selected = setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+    return asked >= (double)sizes->selected_tokens || asked + 0.5 >= selected;
+}
+
+/* Tokens in the cache of a policy that reuses whole selections: at least one of them, and no more
+ * where a larger cache would answer alike. 0: the budget does not pay for one. */
+static uint64_t selection_blocks(const struct setup *setup, const struct head_sizes *sizes,
+                                 double paid_bytes, uint64_t cached)
+{
+    if (!pays_selection(setup, sizes, paid_bytes)) {
+        return 0;
+    }
+    bool more = cached > sizes->selected_tokens && !setup->mechanisms.policy->ignores_capacity;
+    return more ? cached : sizes->selected_tokens;
+}
+
 /* Set the cache to the blocks that the budget pays for. If K and V are recomputed these are
  * activations: `split` gets them, and its other parts are not known yet. */
 static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t batch, double paid,
@@ -180,15 +202,16 @@ static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t b
                             (unsigned long long)m->granularity, (unsigned long long)offloaded,
                             batch);
     }
-    bool kv = m->representation == REPRESENTATION_KV;
-    out->cache_tokens = kv ? cached : 0;
-    out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
-    if (offloaded > 0 && m->policy->needs_queries && out->cache_tokens < out->selected_tokens) {
+    bool whole = offloaded > 0 && m->policy->needs_queries;
+    if (whole && (cached = selection_blocks(setup, out, paid, cached)) == 0) {
         error_usage(why, NULL, 0,
                     "policy '%s' caches whole selections, and the budget is less than one",
                     m->policy->name);
         return error_expect(why, "a budget of at least 1x");
     }
+    bool kv = m->representation == REPRESENTATION_KV;
+    out->cache_tokens = kv ? cached : 0;
+    out->split = (struct split){.act_hbm = kv ? 0 : cached, .kv = kv ? setup->context : 0};
     return true;
 }
 

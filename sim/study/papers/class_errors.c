@@ -86,7 +86,9 @@ static void class_errors_make_band(const struct step_row *rows, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         char machine[ERROR_BAND_MACHINE];
         error_band_machine(rows[i].setup, machine, sizeof machine);
-        error_band_add(&out->band, machine, rows[i].factor);
+        bool served = rows[i].row->row->served;
+        error_band_add(&out->band, machine, served ? NULL : error_band_system(rows[i].setup),
+                       rows[i].factor);
         out->below += rows[i].row->error < 0;
         bool counted = false;
         for (uint32_t j = 0; j < i; j++) {

@@ -51,14 +51,15 @@ static bool read_header(struct trace *trace, struct error *why)
 {
     uint8_t fixed[HEADER_FIXED];
     const char *path = trace->path;
-    if (trace->size < HEADER_FIXED) {
-        return error_set(why, path, 0, "header: the file ends at byte %" PRIu64, trace->size);
-    }
-    if (!trace_read_at(trace, fixed, sizeof fixed, 0, why)) {
+    size_t size = trace->size < HEADER_FIXED ? (size_t)trace->size : HEADER_FIXED;
+    if (!trace_read_at(trace, fixed, size, 0, why)) {
         return false;
     }
-    if (memcmp(fixed, trace_magic, TRACE_MAGIC) != 0) {
+    if (memcmp(fixed, trace_magic, size < TRACE_MAGIC ? size : TRACE_MAGIC) != 0) {
         return error_set(why, path, 0, "header, byte 0: not a decode trace");
+    }
+    if (size < HEADER_FIXED) {
+        return error_set(why, path, 0, "header: the file ends at byte %" PRIu64, trace->size);
     }
     if (load_u32(fixed + 8) != TRACE_VERSION) {
         error_set(why, path, 0, "header, byte 8: version %u", load_u32(fixed + 8));

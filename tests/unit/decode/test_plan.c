@@ -83,6 +83,24 @@ static void no_more_than_the_context_is_selected(void **state)
     setup_release(&setup);
 }
 
+/* QSAC holds one selection: 205 of 2048 clusters at 32K tokens. A budget of as many per cent as the
+ * selection pays for it, though 10 % of the tokens are 204 blocks; a larger one is not used. */
+static void qsac_holds_one_selection(void **state)
+{
+    static const char *const budgets[] = {"mechanisms.budget=1x", "mechanisms.budget=10%",
+                                          "mechanisms.budget=50%", "mechanisms.budget=4GiB"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(budgets); i++) {
+        struct setup setup = SETUP("system=retroinfer", "context=32768", "mechanisms.manager=gpu",
+                                   "mechanisms.policy=qsac", budgets[i]);
+        struct plan plan = make_plan(&setup);
+        assert_int_equal(plan.cohorts[0].sizes.cache_tokens, 205 * 16);
+        assert_int_equal(plan.memory.in[TIER_GPU].cache, 256ULL * 205 * 16 * 512);
+        plan_release(&plan);
+        setup_release(&setup);
+    }
+}
+
 /* CLO keeps layer 0 whole and 10 % of the other 31 layers: 1/32 + 31/320 = 12.8125 % of the KV, and
  * 4 + 64 tokens for each of the 248 heads that leave. */
 static const struct {
@@ -769,6 +787,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(retroinfer_cache_is_as_published),
+        cmocka_unit_test(qsac_holds_one_selection),
         cmocka_unit_test(clusters_come_in_segments),
         cmocka_unit_test(no_more_than_the_context_is_selected),
         cmocka_unit_test(clo_keeps_layer_0_and_a_tenth),

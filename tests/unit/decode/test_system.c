@@ -467,6 +467,24 @@ static void contradictions_are_refused_at_their_key(void **state)
     }
 }
 
+/* Of several overrides, the one that causes a contradiction is blamed, wherever it stands. */
+static void the_override_that_contradicts_is_blamed(void **state)
+{
+    static const char *const overrides[] = {"{operators: 41, retrieval: none}",
+                                            "{retrieval: none, operators: 41}",
+                                            "{resident_heads: none, retrieval: none}"};
+    static const char preset[] = "summary: s\nselection: 10%\nretrieval: hata\n"
+                                 "transfer: cpu-store\n";
+    (void)state;
+    for (size_t i = 0; i < COUNT(overrides); i++) {
+        struct mechanisms mechanisms;
+        struct system_info info;
+        struct error why;
+        assert_false(load_system(preset, overrides[i], &mechanisms, &info, NULL, &why));
+        assert_non_null(strstr(why.found, "'selection' with this 'retrieval'"));
+    }
+}
+
 static const char *const allowed[] = {
     "{selection: 100%}",
     "{retrieval: native}",
@@ -605,6 +623,7 @@ int main(void)
         cmocka_unit_test(what_a_preset_leaves_out_is_assumed),
         cmocka_unit_test(what_cannot_be_read_is_refused),
         cmocka_unit_test(contradictions_are_refused_at_their_key),
+        cmocka_unit_test(the_override_that_contradicts_is_blamed),
         cmocka_unit_test(what_only_looks_like_one_is_allowed),
         cmocka_unit_test(shipped_systems_are_sensible),
         cmocka_unit_test(systems_differ_as_they_say),

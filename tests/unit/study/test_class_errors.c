@@ -10,6 +10,7 @@
 #include "study/papers/class_errors.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,32 @@ static void a_servers_figures_make_its_band(void **state)
     assert_int_equal(errors_of_server(&made, server).band.rows, 0);
     server = (struct band_server){.figure = BAND_TTFT};
     assert_int_equal(errors_of_server(&made, server).band.rows, 0);
+    assert_string_equal(errors.band.systems, "");
+    release(&made);
+}
+
+/* Systems that keep all in HBM and attend to all of it are one; a selection makes another. */
+static void a_band_names_the_systems_of_its_rows(void **state)
+{
+    const struct published_figure known[MOST] = {{'a', 'm', 0.1}, {'b', 'm', 0.5}, {'c', 'n', 0.3}};
+    struct made made;
+    struct class_errors errors;
+    struct error why;
+    (void)state;
+    make(known, &made);
+    for (int i = 0; i < 3; i++) {
+        struct setup *setup = &made.comparison.runs[i].point.setup;
+        snprintf(setup->system.name, sizeof setup->system.name, "%c", 'p' + i);
+        setup->mechanisms = (struct mechanisms){.resident_heads = RESIDENT_ALL,
+                                                .weights = i == 2 ? 0.5 : 1,
+                                                .selection = {.unit = UNIT_SHARE, .value = 1}};
+    }
+    made.comparison.runs[1].point.setup.mechanisms.selection.value = 0.1;
+    assert_true(
+        class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_string_equal(errors.band.systems, "full attention, q, r");
+    assert_true(error_band_covers_system(&errors.band, "q"));
+    assert_false(error_band_covers_system(&errors.band, "p"));
     release(&made);
 }
 
@@ -282,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_class_of_machines_has_its_own_rows),
         cmocka_unit_test(a_saturated_server_has_rows_of_its_own),
         cmocka_unit_test(a_place_is_that_of_its_server),
+        cmocka_unit_test(a_band_names_the_systems_of_its_rows),
         cmocka_unit_test(rows_of_other_classes_count_there),
         cmocka_unit_test(ends_of_a_band_are_reciprocal),
     };
