@@ -51,8 +51,9 @@ const struct command_option advise_options[] = {
         {.name = "--weights",
          .argument = "TYPE,...",
          .list = true,
-         .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: a "
-                    "shipped variant of the model, or rounded (default: the model's own)"},
+         .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded "
+                    "to fp8, a shipped variant of the model, or a checkpoint that you name "
+                    "(default: the model's own)"},
     [ADVISE_GPUS] = {.name = "--gpus",
                      .argument = "N",
                      .summary = "GPUs to use, as one server or several (default: 1, or as "

@@ -81,6 +81,7 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
         frame_number(verdict, VERDICT_copies, servers > 1 ? servers : (double)NAN);
         frame_text(verdict, VERDICT_command, command.text);
         frame_text(verdict, VERDICT_lacks, command.lacks[0] != '\0' ? command.lacks : NULL);
+        frame_number(verdict, VERDICT_unnamed, command.needs_checkpoint);
         put_too_long(verdict, &point);
     }
     point_release(&point);
