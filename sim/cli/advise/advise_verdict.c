@@ -5,6 +5,7 @@
 #include "study/advise/advice_host.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- what to run ---- */
 
@@ -238,6 +239,17 @@ static void put_host_flag(const struct host_size *size, struct frame *verdict)
     frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
 }
 
+/* The change is one at plain vLLM's load, which need not be the advised one. */
+static void put_plain_rate(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *plain = advice_plain(advice);
+    const char *rate = search_text(plain, true, plain->found);
+    const struct search *best =
+        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
+    bool same = strcmp(rate, search_text(best, true, best->found)) == 0;
+    frame_text(verdict, VERDICT_plain_rate, same ? NULL : rate);
+}
+
 static void put_host_memory(const struct advice *advice, struct frame *verdict)
 {
     const struct advice_host *host = &advice->host;
@@ -250,6 +262,7 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
     frame_text(verdict, VERDICT_no_host_memory, no_host_memory(host->answer));
     frame_number(verdict, VERDICT_host_change, change);
     frame_number(verdict, VERDICT_host_slower, change >= 0.005 ? change : NAN);
+    put_plain_rate(advice, verdict);
     frame_number(verdict, VERDICT_host_faster, change <= -0.005 ? -change : NAN);
     if (pays) {
         frame_number(verdict, VERDICT_host_gib, (double)size->gib);
