@@ -44,9 +44,11 @@ void hire_print_rest(const struct hire *hire, FILE *out);
 /* ---- parts of both ---- */
 
 /* A verdict that says nothing yet but what was asked.
- *   asked   the scenario of one of the runs */
+ *   asked   the scenario that names the model
+ *   ran     that of one of the runs */
 struct frame *verdict_create(const char *model, const struct scenario *asked,
-                             const struct targets *targets, struct error *why);
+                             const struct scenario *ran, const struct targets *targets,
+                             struct error *why);
 
 /* Fill the cells of `start`. `scenario` is that of `result`. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,

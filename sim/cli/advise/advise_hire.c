@@ -108,8 +108,8 @@ static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct
 struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
                            struct error *why)
 {
-    struct frame *verdict =
-        verdict_create(model, &hire->candidates[0].scenario, &hire->targets, why);
+    struct frame *verdict = verdict_create(model, &hire->candidates[0].scenario,
+                                           &hire->forms[0].scenario, &hire->targets, why);
     bool good = verdict != NULL;
     frame_keep(verdict, VERDICT_forms, rows);
     frame_number(verdict, VERDICT_rate, hire->rate);

@@ -32,7 +32,8 @@ static const char *scalar_of(const struct scenario *scenario, const char *key)
 }
 
 struct frame *verdict_create(const char *model, const struct scenario *asked,
-                             const struct targets *targets, struct error *why)
+                             const struct scenario *ran, const struct targets *targets,
+                             struct error *why)
 {
     struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
     char limits[TARGETS_TEXT];
@@ -41,7 +42,7 @@ struct frame *verdict_create(const char *model, const struct scenario *asked,
     frame_row(verdict);
     frame_text(verdict, VERDICT_model, model);
     frame_text(verdict, VERDICT_shape, other ? shape : NULL);
-    frame_text(verdict, VERDICT_workload, scalar_of(asked, "workload"));
+    frame_text(verdict, VERDICT_workload, scalar_of(ran, "workload"));
     frame_text(verdict, VERDICT_targets, targets->count > 0 ? targets_text(targets, limits) : NULL);
     return verdict;
 }

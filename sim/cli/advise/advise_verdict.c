@@ -295,7 +295,8 @@ struct frame *advise_verdict(const struct advice *advice, const char *model, str
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
     const struct search *link = advice_best(advice, has_link);
-    struct frame *verdict = verdict_create(model, &plain->scenario, &advice->targets, why);
+    struct frame *verdict =
+        verdict_create(model, &plain->scenario, &plain->scenario, &advice->targets, why);
     uint64_t context = advice->trials[advice->plain].context;
     char tokens[ADVISE_WORDS];
     bool good = verdict != NULL;
