@@ -67,6 +67,12 @@ const char *advise_title(enum column column);
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why);
 
+/* Say that requests wait for most of the time to their first token, if no limit of `targets` is on
+ * that time; and of a run the time, "490 ms", "12 s", "5.1 minutes". */
+void advise_put_queued(struct frame *verdict, const struct targets *targets,
+                       const struct result *result);
+const char *advise_time(double ms, char text[ADVISE_WORDS]);
+
 /* "128K", "4000". Returns `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 

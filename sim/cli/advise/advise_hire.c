@@ -58,8 +58,12 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
 static void put_meets(const struct hire *hire, const struct hire_form *best, struct frame *verdict)
 {
     const struct result *result = hire_holds(best);
+    char time[ADVISE_WORDS];
     frame_number(verdict, VERDICT_requests, result_number(result, COLUMN_REQUESTS));
     advise_put_limits(verdict, VERDICT_limits, &hire->targets, result);
+    advise_put_queued(verdict, &hire->targets, result);
+    frame_text(verdict, VERDICT_ttft_p50_text,
+               advise_time(result_number(result, COLUMN_TTFT_P50), time));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
         advise_put_limits(verdict, VERDICT_limits_with_fewer, &hire->targets, hire_misses(best));

@@ -69,6 +69,32 @@ static const char *write_figure(const struct target *target, const struct result
     return answer_format(ANSWER_DURATION, 0, 1e3 * value, NAN, NAN, text);
 }
 
+const char *advise_time(double ms, char text[ADVISE_WORDS])
+{
+    enum { SECOND = 1000, MINUTE = 60 * SECOND, LONG = 10 };
+    char number[NUMBER];
+    bool minutes = ms >= LONG * MINUTE, seconds = ms >= LONG * SECOND;
+    double unit = minutes ? MINUTE : seconds ? SECOND : 1;
+    if (answer_format(ANSWER_ROUGH, 0, ms / unit, NAN, NAN, number) == NULL) {
+        return NULL;
+    }
+    snprintf(text, ADVISE_WORDS, "%s %s", number, minutes ? "minutes" : seconds ? "s" : "ms");
+    return text;
+}
+
+void advise_put_queued(struct frame *verdict, const struct targets *targets,
+                       const struct result *result)
+{
+    bool limited = false;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        limited = limited || strncmp(column_kinds[targets->all[i].column].name, "ttft", 4) == 0;
+    }
+    double ttft = result_number(result, COLUMN_TTFT), queue = result_number(result, COLUMN_QUEUE);
+    if (!limited && queue > ttft / 2) {
+        frame_text(verdict, VERDICT_queued, "in a queue, which --ttft limits");
+    }
+}
+
 /* ---- sentences ---- */
 
 /* A limit that is met, or missed, by less than a tenth. */

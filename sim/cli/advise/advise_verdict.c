@@ -2,10 +2,14 @@
 #include "cli/advise/advise_answer.h"
 
 #include "answer/sentence.h"
+#include "base/node.h"
 #include "study/advise/advice_host.h"
 
 #include <math.h>
 #include <string.h>
+
+/* The share of host memory above which nothing is left for an operating system. */
+#define HOST_LEFT 0.9
 
 /* ---- what to run ---- */
 
@@ -42,7 +46,7 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
 {
     const struct search *best = &advice->systems.searches[advice->best];
     const struct result *result = advice_result(best);
-    char form[ADVISE_WORDS];
+    char form[ADVISE_WORDS], time[ADVISE_WORDS];
     bool several = advice->form.servers * advice->form.gpus > 1;
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
@@ -56,6 +60,8 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
+    frame_text(verdict, VERDICT_ttft_text, advise_time(result_number(result, COLUMN_TTFT), time));
+    advise_put_queued(verdict, &advice->targets, result);
     frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     if (advice->serves) {
@@ -239,6 +245,19 @@ static void put_host_flag(const struct host_size *size, struct frame *verdict)
     frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
 }
 
+/* What host_memory states may be taken whole. Who stated a machine's memory by it hears so. */
+static void put_stated(const struct advice *advice, struct frame *verdict)
+{
+    const struct host_size *size = &advice->host.size;
+    const struct scenario *scenario = &advice_plain(advice)->candidate->scenario;
+    bool stated = node_said(scenario->root, "host_memory") != NULL;
+    if (stated && size->takes > HOST_LEFT * (double)size->limit) {
+        frame_text(verdict, VERDICT_stated,
+                   "host_memory; of a machine's memory, hardware.host.dram_capacity, a tenth would "
+                   "stay free");
+    }
+}
+
 /* The change is one at plain vLLM's load, which need not be the advised one. */
 static void put_plain_rate(const struct advice *advice, struct frame *verdict)
 {
@@ -270,7 +289,10 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
         frame_number(verdict, VERDICT_host_found, size->found.host);
         frame_number(verdict, VERDICT_most_found, size->most.host);
         frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
+        frame_number(verdict, VERDICT_more_gib,
+                     size->most_gib > size->gib ? (double)size->most_gib : (double)NAN);
         put_host_flag(size, verdict);
+        put_stated(advice, verdict);
     }
 }
 
