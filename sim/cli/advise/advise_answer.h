@@ -79,9 +79,11 @@ const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 /* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
 const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
 
-/* Dollars of all servers an hour, and a request; NaN without a price, or if none holds the rate. */
+/* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
+ * tokens. NaN without a price, or if none holds the rate. */
 double hire_hour_cost(const struct hire_form *form);
 double hire_request_cost(const struct hire *hire, const struct hire_form *form);
+double hire_tokens_cost(const struct hire *hire, const struct hire_form *form);
 
 /* ---- of an advice ---- */
 

@@ -18,6 +18,16 @@ double hire_request_cost(const struct hire *hire, const struct hire_form *form)
     return hire_hour_cost(form) / 3600 / hire->rate;
 }
 
+/* Servers are paid for while requests come; that the last ones are answered later is of the run. */
+double hire_tokens_cost(const struct hire *hire, const struct hire_form *form)
+{
+    const struct result *result = hire_holds(form);
+    double tokens = result == NULL ? NAN
+                                   : result_number(result, COLUMN_DECODE_RATE) /
+                                         result_number(result, COLUMN_RATE_OUT);
+    return 1e6 * hire_request_cost(hire, form) / tokens;
+}
+
 /* ---- what to hire ---- */
 
 /* An interrupted search says so before it names a cost. */
@@ -49,8 +59,7 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
     frame_text(verdict, VERDICT_form, gpus > 1 ? advise_form(&as, shape) : NULL);
     frame_number(verdict, VERDICT_tiers, best->candidate->traits.tiers);
     frame_number(verdict, VERDICT_cost_per_hour, hire_hour_cost(best));
-    frame_number(verdict, VERDICT_cost_per_million_tokens,
-                 result_number(hire_holds(best), COLUMN_COST));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, hire_tokens_cost(hire, best));
     frame_number(verdict, VERDICT_cost_per_request, hire_request_cost(hire, best));
 }
 
