@@ -32,8 +32,11 @@ struct frame *hire_verdict(const struct hire *hire, const char *model, struct fr
 
 /* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
 
-/* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all. */
+/* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all; and of
+ * the model of any scenario, by `gpus`, with the option that they exclude. */
 void advise_print_untried(const struct advice *advice, FILE *out);
+void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out);
 
 /* Systems with the same answer as one that is shown. */
 void advise_print_alike(const struct advice *advice, FILE *out);
@@ -50,9 +53,15 @@ struct frame *verdict_create(const char *model, const struct scenario *asked,
                              const struct scenario *ran, const struct targets *targets,
                              struct error *why);
 
-/* Fill the cells of `start`. `scenario` is that of `result`. */
+/* Fill the cells of `start`, and what published times say of limits. `scenario` is that of `result`. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, uint32_t servers, struct error *why);
+                       const struct targets *targets, const struct result *result, uint32_t servers,
+                       struct error *why);
+
+/* Where published times per token of such servers were all longer than predicted: what a limit on a
+ * token then comes to. */
+void advise_put_longer(struct frame *verdict, const struct error_band *missed,
+                       const struct targets *targets, const struct result *result);
 
 /* Fill a column with all limits and what a run has of each. A sentence can say of a row what it
  * `have`s, "TTFT p99 1.7 s of 2s", or `miss`es, "TTFT p99 2.4 s instead of 2s". A run without

@@ -111,9 +111,10 @@ static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct
     struct scenario scenario;
     hire_put_form(hire, best, verdict);
     put_meets(hire, best, verdict);
-    bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
-                put_host(best, &scenario, verdict, why) &&
-                verdict_put_start(verdict, &scenario, hire_holds(best), best->servers, why);
+    bool good =
+        hire_scenario(hire, best, best->servers, &scenario, why) &&
+        put_host(best, &scenario, verdict, why) &&
+        verdict_put_start(verdict, &scenario, &hire->targets, hire_holds(best), best->servers, why);
     scenario_release(&scenario);
     return good;
 }

@@ -160,6 +160,30 @@ static void say_target(struct frame *rows, const struct target *target, const st
     frame_text(rows, MISS, missed ? words : NULL);
 }
 
+/* Of several limits on a token, the first. */
+void advise_put_longer(struct frame *verdict, const struct error_band *missed,
+                       const struct targets *targets, const struct result *result)
+{
+    bool longer = missed->rows > 0 && missed->below == missed->rows;
+    for (uint32_t i = 0; longer && i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        const char *title = advise_title(target->column);
+        double us = 1e3 * result_number(result, target->column);
+        char median[NUMBER], most[NUMBER];
+        if (strncmp(column_kinds[target->column].name, "tpot", 4) == 0 &&
+            answer_format(ANSWER_DURATION, 0, us * missed->median, NAN, NAN, median) != NULL &&
+            answer_format(ANSWER_DURATION, 0, us * missed->factor, NAN, NAN, most) != NULL) {
+            frame_textf(
+                verdict, VERDICT_longer,
+                "published times of such models were %.1f times as long in the median, %.1f "
+                "times at most: %.*s %s (%s) of %s",
+                missed->median, missed->factor, name_length(title), title, median, most,
+                target->typed);
+            return;
+        }
+    }
+}
+
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
                        const struct result *result)
 {

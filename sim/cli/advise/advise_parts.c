@@ -66,7 +66,8 @@ static void put_too_long(struct frame *verdict, const struct point *point)
 
 /* Engines keep KV in the model's own type or in fp8. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, uint32_t servers, struct error *why)
+                       const struct targets *targets, const struct result *result, uint32_t servers,
+                       struct error *why)
 {
     struct point point;
     struct server_command command;
@@ -75,6 +76,7 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
         return false;
     }
     enum dtype kv = point.setup.model.kv;
+    advise_put_longer(verdict, &point.missed, targets, result);
     if (command.text[0] != '\0' && kv != DTYPE_BF16 && kv != DTYPE_FP8) {
         frame_text(verdict, VERDICT_engine, point.setup.system.available);
         frame_text(verdict, VERDICT_kv, dtype_name(kv));

@@ -304,10 +304,10 @@ static bool put_advised(const struct advice *advice, const struct run_context *r
     const struct search *best = &advice->systems.searches[advice->best];
     struct scenario scenario;
     advise_put_best(advice, verdict);
-    bool good =
-        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-        verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
-        verdict_put_start(verdict, &scenario, advice_result(best), advice->form.servers, why);
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
+                verdict_put_start(verdict, &scenario, &advice->targets, advice_result(best),
+                                  advice->form.servers, why);
     scenario_release(&scenario);
     return good;
 }
