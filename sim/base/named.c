@@ -352,15 +352,14 @@ static int likeness(const char *id, const char *name)
     return ends ? 3 : strncasecmp(last, name, typed) == 0 ? 2 : strcasestr(id, name) != NULL;
 }
 
-bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
+/* The id of a file that suits a name best, if one is at least so like it. */
+static bool named_best_id(const struct named_kind *kind, const char *canonical, const char *name,
+                          int least, char out[NAMED_SIZE])
 {
-    char canonical[NAMED_SIZE];
     struct spellings spellings = {.count = 0};
     struct error unread;
-    int best = -1;
-    if (named_canonical(kind, name, canonical)) {
-        add_further(kind, canonical, &spellings, &unread);
-    }
+    int best = least - 1;
+    add_further(kind, canonical, &spellings, &unread);
     for (size_t i = 0; i < spellings.count; i++) {
         const char *text = spellings.all[i].text;
         int likes = named_id(text, kind->suffix) ? likeness(text, name) : -1;
@@ -370,7 +369,19 @@ bool named_first_id(const struct named_kind *kind, const char *name, char out[NA
         }
     }
     spellings_release(&spellings);
-    return best >= 0;
+    return best >= least;
+}
+
+bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
+{
+    char canonical[NAMED_SIZE];
+    return named_canonical(kind, name, canonical) && named_best_id(kind, canonical, name, 0, out);
+}
+
+bool named_id_of(const struct named_kind *kind, const char *canonical, const char *name,
+                 char out[NAMED_SIZE])
+{
+    return named_best_id(kind, canonical, base_of(name), 1, out);
 }
 
 bool named_from(const char *path, const char *file, char *out, size_t size)

@@ -62,6 +62,11 @@ bool named_id(const char *name, const char *suffix);
  * for a path). */
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
+/* The same among the further names of the file `canonical`, for a name that may be another file's:
+ * false if none contains the last part of `name`. */
+bool named_id_of(const struct named_kind *kind, const char *canonical, const char *name,
+                 char out[NAMED_SIZE]);
+
 /* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it; a
  * typed one (`file` is NULL or begins with "--") starts at the working directory. Returns false
  * when `out` is too small. */

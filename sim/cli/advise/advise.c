@@ -51,8 +51,9 @@ const struct command_option advise_options[] = {
         {.name = "--weights",
          .argument = "TYPE,...",
          .list = true,
-         .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: a "
-                    "shipped variant of the model, or rounded (default: the model's own)"},
+         .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded "
+                    "to fp8, a shipped variant of the model, or a checkpoint that you name "
+                    "(default: the model's own)"},
     [ADVISE_GPUS] = {.name = "--gpus",
                      .argument = "N",
                      .summary = "GPUs to use, as one server or several (default: 1, or as "
@@ -199,23 +200,31 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
     return good;
 }
 
-/* Keys that the advice chooses must not be stated. */
+/* Keys that the advice chooses must not be stated; nor those with which no rate can be found. */
 static bool check_chosen(const struct arguments *arguments, const struct scenario *scenario,
                          struct error *why)
 {
+    static const char *const chosen = "'advise' chooses it";
+    bool shares = arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments);
     const struct {
-        const char *key, *expect;
-        bool chosen;
-    } keys[] = {{"batch", "no batch; 'plan' and 'simulate' take one", true},
-                {"rate", "--rate R, or no rate: then the highest is found", true},
-                {"tensor_parallel",
+        const char *key, *reason, *expect;
+        bool wrong;
+    } keys[] = {{"batch", chosen, "no batch; 'plan' and 'simulate' take one", true},
+                {"rate", chosen, "--rate R, or no rate: then the highest is found", true},
+                {"tensor_parallel", chosen,
                  "--gpus or --rate without tensor_parallel; all ways to share them are tried",
-                 arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments)},
-                {"replicas", "--gpus or --rate without replicas; all ways to share them are tried",
-                 arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments)}};
+                 shares},
+                {"replicas", chosen,
+                 "--gpus or --rate without replicas; all ways to share them are tried", shares},
+                {"clients", "'advise' answers for a rate",
+                 "no clients; 'simulate' takes them, and 'plan --maximise clients=1:256' says how "
+                 "many meet targets",
+                 true},
+                {"timed", "'advise' needs a clock",
+                 "no timed; 'simulate --set timed=no' counts hits without a clock", true}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i].chosen && node_said(scenario->root, keys[i].key) != NULL) {
-            error_usage(why, "--set", 0, "'%s' is stated, but 'advise' chooses it", keys[i].key);
+        if (keys[i].wrong && node_said(scenario->root, keys[i].key) != NULL) {
+            error_usage(why, "--set", 0, "'%s' is stated, but %s", keys[i].key, keys[i].reason);
             return error_expect(why, "%s", keys[i].expect);
         }
     }

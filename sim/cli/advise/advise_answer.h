@@ -32,8 +32,11 @@ struct frame *hire_verdict(const struct hire *hire, const char *model, struct fr
 
 /* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
 
-/* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all. */
+/* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all; and of
+ * the model of any scenario, by `gpus`, with the option that they exclude. */
 void advise_print_untried(const struct advice *advice, FILE *out);
+void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out);
 
 /* Systems with the same answer as one that is shown. */
 void advise_print_alike(const struct advice *advice, FILE *out);
@@ -44,13 +47,21 @@ void hire_print_rest(const struct hire *hire, FILE *out);
 /* ---- parts of both ---- */
 
 /* A verdict that says nothing yet but what was asked.
- *   asked   the scenario of one of the runs */
+ *   asked   the scenario that names the model
+ *   ran     that of one of the runs */
 struct frame *verdict_create(const char *model, const struct scenario *asked,
-                             const struct targets *targets, struct error *why);
+                             const struct scenario *ran, const struct targets *targets,
+                             struct error *why);
 
-/* Fill the cells of `start`. `scenario` is that of `result`. */
+/* Fill the cells of `start`, and what published times say of limits. `scenario` is that of `result`. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, uint32_t servers, struct error *why);
+                       const struct targets *targets, const struct result *result, uint32_t servers,
+                       struct error *why);
+
+/* Where published times per token of such servers were all longer than predicted: what a limit on a
+ * token then comes to. */
+void advise_put_longer(struct frame *verdict, const struct error_band *missed,
+                       const struct targets *targets, const struct result *result);
 
 /* Fill a column with all limits and what a run has of each. A sentence can say of a row what it
  * `have`s, "TTFT p99 1.7 s of 2s", or `miss`es, "TTFT p99 2.4 s instead of 2s". A run without
@@ -65,15 +76,23 @@ const char *advise_title(enum column column);
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why);
 
+/* Say that requests wait for most of the time to their first token, if no limit of `targets` is on
+ * that time; and of a run the time, "490 ms", "12 s", "5.1 minutes". */
+void advise_put_queued(struct frame *verdict, const struct targets *targets,
+                       const struct result *result);
+const char *advise_time(double ms, char text[ADVISE_WORDS]);
+
 /* "128K", "4000". Returns `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 
 /* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
 const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
 
-/* Dollars of all servers an hour, and a request; NaN without a price, or if none holds the rate. */
+/* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
+ * tokens. NaN without a price, or if none holds the rate. */
 double hire_hour_cost(const struct hire_form *form);
 double hire_request_cost(const struct hire *hire, const struct hire_form *form);
+double hire_tokens_cost(const struct hire *hire, const struct hire_form *form);
 
 /* ---- of an advice ---- */
 

@@ -18,6 +18,16 @@ double hire_request_cost(const struct hire *hire, const struct hire_form *form)
     return hire_hour_cost(form) / 3600 / hire->rate;
 }
 
+/* Servers are paid for while requests come; that the last ones are answered later is of the run. */
+double hire_tokens_cost(const struct hire *hire, const struct hire_form *form)
+{
+    const struct result *result = hire_holds(form);
+    double tokens = result == NULL ? NAN
+                                   : result_number(result, COLUMN_DECODE_RATE) /
+                                         result_number(result, COLUMN_RATE_OUT);
+    return 1e6 * hire_request_cost(hire, form) / tokens;
+}
+
 /* ---- what to hire ---- */
 
 /* An interrupted search says so before it names a cost. */
@@ -49,8 +59,7 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
     frame_text(verdict, VERDICT_form, gpus > 1 ? advise_form(&as, shape) : NULL);
     frame_number(verdict, VERDICT_tiers, best->candidate->traits.tiers);
     frame_number(verdict, VERDICT_cost_per_hour, hire_hour_cost(best));
-    frame_number(verdict, VERDICT_cost_per_million_tokens,
-                 result_number(hire_holds(best), COLUMN_COST));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, hire_tokens_cost(hire, best));
     frame_number(verdict, VERDICT_cost_per_request, hire_request_cost(hire, best));
 }
 
@@ -58,8 +67,12 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
 static void put_meets(const struct hire *hire, const struct hire_form *best, struct frame *verdict)
 {
     const struct result *result = hire_holds(best);
+    char time[ADVISE_WORDS];
     frame_number(verdict, VERDICT_requests, result_number(result, COLUMN_REQUESTS));
     advise_put_limits(verdict, VERDICT_limits, &hire->targets, result);
+    advise_put_queued(verdict, &hire->targets, result);
+    frame_text(verdict, VERDICT_ttft_p50_text,
+               advise_time(result_number(result, COLUMN_TTFT_P50), time));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
         advise_put_limits(verdict, VERDICT_limits_with_fewer, &hire->targets, hire_misses(best));
@@ -98,9 +111,10 @@ static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct
     struct scenario scenario;
     hire_put_form(hire, best, verdict);
     put_meets(hire, best, verdict);
-    bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
-                put_host(best, &scenario, verdict, why) &&
-                verdict_put_start(verdict, &scenario, hire_holds(best), best->servers, why);
+    bool good =
+        hire_scenario(hire, best, best->servers, &scenario, why) &&
+        put_host(best, &scenario, verdict, why) &&
+        verdict_put_start(verdict, &scenario, &hire->targets, hire_holds(best), best->servers, why);
     scenario_release(&scenario);
     return good;
 }
@@ -108,7 +122,8 @@ static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct
 struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
                            struct error *why)
 {
-    struct frame *verdict = verdict_create(model, &hire->forms[0].scenario, &hire->targets, why);
+    struct frame *verdict = verdict_create(model, &hire->candidates[0].scenario,
+                                           &hire->forms[0].scenario, &hire->targets, why);
     bool good = verdict != NULL;
     frame_keep(verdict, VERDICT_forms, rows);
     frame_number(verdict, VERDICT_rate, hire->rate);

@@ -59,8 +59,10 @@ void hire_print_rest(const struct hire *hire, FILE *out)
     if (dearer + refused > 0) {
         table_line("other forms (--json lists them): ", line, out);
     }
-    fprintf(out, "%u of %" PRIu64 " hires were tried, after %u cheap runs\n", hire->runs, values,
-            hire->cheap_runs);
+    fprintf(out,
+            "%u of %" PRIu64
+            " pairs of a form and a number of servers were tried, after %u runs of few requests\n",
+            hire->runs, values, hire->cheap_runs);
 }
 
 /* ---- cells ---- */
@@ -118,6 +120,7 @@ static void hire_put_figures(const struct hire *hire, const struct hire_form *fo
     frame_number(rows, DATA_servers, form->servers);
     frame_number(rows, DATA_all_gpus, form->servers * form->gpus);
     frame_number(rows, DATA_cost_per_hour, hire_hour_cost(form));
+    frame_number(rows, DATA_cost_per_million_tokens, hire_tokens_cost(hire, form));
     frame_number(rows, DATA_cost_per_request, hire_request_cost(hire, form));
     put_tie(hire, form, rows);
     if (form != best) {

@@ -69,6 +69,32 @@ static const char *write_figure(const struct target *target, const struct result
     return answer_format(ANSWER_DURATION, 0, 1e3 * value, NAN, NAN, text);
 }
 
+const char *advise_time(double ms, char text[ADVISE_WORDS])
+{
+    enum { SECOND = 1000, MINUTE = 60 * SECOND, LONG = 10 };
+    char number[NUMBER];
+    bool minutes = ms >= LONG * MINUTE, seconds = ms >= LONG * SECOND;
+    double unit = minutes ? MINUTE : seconds ? SECOND : 1;
+    if (answer_format(ANSWER_ROUGH, 0, ms / unit, NAN, NAN, number) == NULL) {
+        return NULL;
+    }
+    snprintf(text, ADVISE_WORDS, "%s %s", number, minutes ? "minutes" : seconds ? "s" : "ms");
+    return text;
+}
+
+void advise_put_queued(struct frame *verdict, const struct targets *targets,
+                       const struct result *result)
+{
+    bool limited = false;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        limited = limited || strncmp(column_kinds[targets->all[i].column].name, "ttft", 4) == 0;
+    }
+    double ttft = result_number(result, COLUMN_TTFT), queue = result_number(result, COLUMN_QUEUE);
+    if (!limited && queue > ttft / 2) {
+        frame_text(verdict, VERDICT_queued, "in a queue, which --ttft limits");
+    }
+}
+
 /* ---- sentences ---- */
 
 /* A limit that is met, or missed, by less than a tenth. */
@@ -132,6 +158,30 @@ static void say_target(struct frame *rows, const struct target *target, const st
     }
     frame_text(rows, HAVE, service ? NULL : words);
     frame_text(rows, MISS, missed ? words : NULL);
+}
+
+/* Of several limits on a token, the first. */
+void advise_put_longer(struct frame *verdict, const struct error_band *missed,
+                       const struct targets *targets, const struct result *result)
+{
+    bool longer = missed->rows > 0 && missed->below == missed->rows;
+    for (uint32_t i = 0; longer && i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        const char *title = advise_title(target->column);
+        double us = 1e3 * result_number(result, target->column);
+        char median[NUMBER], most[NUMBER];
+        if (strncmp(column_kinds[target->column].name, "tpot", 4) == 0 &&
+            answer_format(ANSWER_DURATION, 0, us * missed->median, NAN, NAN, median) != NULL &&
+            answer_format(ANSWER_DURATION, 0, us * missed->factor, NAN, NAN, most) != NULL) {
+            frame_textf(
+                verdict, VERDICT_longer,
+                "published times of such models were %.1f times as long in the median, %.1f "
+                "times at most: %.*s %s (%s) of %s",
+                missed->median, missed->factor, name_length(title), title, median, most,
+                target->typed);
+            return;
+        }
+    }
 }
 
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,

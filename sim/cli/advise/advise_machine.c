@@ -59,6 +59,22 @@ static void advise_machine_print_tried(const struct advice *advice)
            advice->serves ? "rates" : "batches");
 }
 
+/* What a highest rate rests on. */
+static void note_rate(const struct advice *advice, const struct search *search,
+                      struct runs_notes *notes)
+{
+    const char *system = search->candidate->system;
+    uint64_t requests = advice->trials[advice->plain].planning.requests;
+    if (!advice->serves) {
+        return;
+    }
+    runs_notes_add_note(notes, system, note_rates_apart());
+    runs_notes_add_note(notes, system, note_arrivals_drawn());
+    if (requests > 0) {
+        runs_notes_add_note(notes, system, note_requests_extended(requests));
+    }
+}
+
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
 static void take_notes(const struct advice *advice, struct runs_notes *notes,
                        struct runs_notes *sources)
@@ -69,6 +85,7 @@ static void take_notes(const struct advice *advice, struct runs_notes *notes,
         const struct result *nearest =
             search->nearest != PLANNING_NONE ? &search->results[search->nearest] : result;
         if (result != NULL) {
+            note_rate(advice, search, notes);
             runs_notes_add(notes, result);
         }
         if (nearest != NULL) {

@@ -5,6 +5,7 @@
 #include "base/node.h"
 #include "cli/runs/runs_text.h"
 #include "serve/requests/requests.h"
+#include "serving/serving_load.h"
 #include "study/plan/server_command.h"
 #include "study/plan/target.h"
 
@@ -32,7 +33,8 @@ static const char *scalar_of(const struct scenario *scenario, const char *key)
 }
 
 struct frame *verdict_create(const char *model, const struct scenario *asked,
-                             const struct targets *targets, struct error *why)
+                             const struct scenario *ran, const struct targets *targets,
+                             struct error *why)
 {
     struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
     char limits[TARGETS_TEXT];
@@ -41,7 +43,7 @@ struct frame *verdict_create(const char *model, const struct scenario *asked,
     frame_row(verdict);
     frame_text(verdict, VERDICT_model, model);
     frame_text(verdict, VERDICT_shape, other ? shape : NULL);
-    frame_text(verdict, VERDICT_workload, scalar_of(asked, "workload"));
+    frame_text(verdict, VERDICT_workload, scalar_of(ran, "workload"));
     frame_text(verdict, VERDICT_targets, targets->count > 0 ? targets_text(targets, limits) : NULL);
     return verdict;
 }
@@ -65,7 +67,8 @@ static void put_too_long(struct frame *verdict, const struct point *point)
 
 /* Engines keep KV in the model's own type or in fp8. */
 bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
-                       const struct result *result, uint32_t servers, struct error *why)
+                       const struct targets *targets, const struct result *result, uint32_t servers,
+                       struct error *why)
 {
     struct point point;
     struct server_command command;
@@ -74,6 +77,8 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
         return false;
     }
     enum dtype kv = point.setup.model.kv;
+    enum band_load load = serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
+    advise_put_longer(verdict, &point.bands[load].missed, targets, result);
     if (command.text[0] != '\0' && kv != DTYPE_BF16 && kv != DTYPE_FP8) {
         frame_text(verdict, VERDICT_engine, point.setup.system.available);
         frame_text(verdict, VERDICT_kv, dtype_name(kv));
@@ -81,6 +86,7 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
         frame_number(verdict, VERDICT_copies, servers > 1 ? servers : (double)NAN);
         frame_text(verdict, VERDICT_command, command.text);
         frame_text(verdict, VERDICT_lacks, command.lacks[0] != '\0' ? command.lacks : NULL);
+        frame_number(verdict, VERDICT_unnamed, command.needs_checkpoint);
         put_too_long(verdict, &point);
     }
     point_release(&point);

@@ -92,6 +92,10 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
     }
     hire_print_rest(hire, stdout);
     print_unweighed(hire);
+    if (hire->best != HIRE_NONE) {
+        const struct hire_form *best = &hire->forms[hire->best];
+        advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
+    }
     bool good = print_notes(hire, arguments_given(arguments, ADVISE_WHY), why);
     if (good && hire->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",

@@ -95,22 +95,21 @@ static bool keeps_latents(const struct model *model)
 }
 
 /* Only `tensor_parallel` and servers apart from each other are tried. */
-void advise_print_untried(const struct advice *advice, FILE *out)
+void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out)
 {
     char line[ADVISE_WORDS];
     struct point point;
     struct error unseen;
-    uint32_t gpus = advice->form.servers * advice->form.gpus;
-    if (gpus == 1 ||
-        !scenario_point(&advice_plain(advice)->candidate->scenario, 0, &point, &unseen)) {
+    if (gpus == 1 || !scenario_point(scenario, 0, &point, &unseen)) {
         return;
     }
     const struct model *model = &point.setup.model;
     if (model_is_routed(model) && !model_shares_experts(model)) {
         snprintf(line, sizeof line,
                  "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
-                 "without --gpus",
-                 gpus, gpus);
+                 "without %s",
+                 gpus, gpus, without);
         if (keeps_latents(model) && model->parallel.context == 1) {
             text_append(line, sizeof line,
                         "; or divided contexts: --set tensor_parallel=%u --set "
@@ -120,6 +119,12 @@ void advise_print_untried(const struct advice *advice, FILE *out)
         table_line("not tried: ", line, out);
     }
     point_release(&point);
+}
+
+void advise_print_untried(const struct advice *advice, FILE *out)
+{
+    advise_print_unshared(&advice_plain(advice)->candidate->scenario,
+                          advice->form.servers * advice->form.gpus, "--gpus", out);
 }
 
 void advise_print_alike(const struct advice *advice, FILE *out)

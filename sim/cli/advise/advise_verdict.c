@@ -2,9 +2,14 @@
 #include "cli/advise/advise_answer.h"
 
 #include "answer/sentence.h"
+#include "base/node.h"
 #include "study/advise/advice_host.h"
 
 #include <math.h>
+#include <string.h>
+
+/* The share of host memory above which nothing is left for an operating system. */
+#define HOST_LEFT 0.9
 
 /* ---- what to run ---- */
 
@@ -41,7 +46,7 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
 {
     const struct search *best = &advice->systems.searches[advice->best];
     const struct result *result = advice_result(best);
-    char form[ADVISE_WORDS];
+    char form[ADVISE_WORDS], time[ADVISE_WORDS];
     bool several = advice->form.servers * advice->form.gpus > 1;
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
@@ -55,6 +60,8 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
     advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
+    frame_text(verdict, VERDICT_ttft_text, advise_time(result_number(result, COLUMN_TTFT), time));
+    advise_put_queued(verdict, &advice->targets, result);
     frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     if (advice->serves) {
@@ -238,6 +245,30 @@ static void put_host_flag(const struct host_size *size, struct frame *verdict)
     frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
 }
 
+/* What host_memory states may be taken whole. Who stated a machine's memory by it hears so. */
+static void put_stated(const struct advice *advice, struct frame *verdict)
+{
+    const struct host_size *size = &advice->host.size;
+    const struct scenario *scenario = &advice_plain(advice)->candidate->scenario;
+    bool stated = node_said(scenario->root, "host_memory") != NULL;
+    if (stated && size->takes > HOST_LEFT * (double)size->limit) {
+        frame_text(verdict, VERDICT_stated,
+                   "host_memory; of a machine's memory, hardware.host.dram_capacity, a tenth would "
+                   "stay free");
+    }
+}
+
+/* The change is one at plain vLLM's load, which need not be the advised one. */
+static void put_plain_rate(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *plain = advice_plain(advice);
+    const char *rate = search_text(plain, true, plain->found);
+    const struct search *best =
+        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
+    bool same = strcmp(rate, search_text(best, true, best->found)) == 0;
+    frame_text(verdict, VERDICT_plain_rate, same ? NULL : rate);
+}
+
 static void put_host_memory(const struct advice *advice, struct frame *verdict)
 {
     const struct advice_host *host = &advice->host;
@@ -250,6 +281,7 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
     frame_text(verdict, VERDICT_no_host_memory, no_host_memory(host->answer));
     frame_number(verdict, VERDICT_host_change, change);
     frame_number(verdict, VERDICT_host_slower, change >= 0.005 ? change : NAN);
+    put_plain_rate(advice, verdict);
     frame_number(verdict, VERDICT_host_faster, change <= -0.005 ? -change : NAN);
     if (pays) {
         frame_number(verdict, VERDICT_host_gib, (double)size->gib);
@@ -257,7 +289,10 @@ static void put_host_memory(const struct advice *advice, struct frame *verdict)
         frame_number(verdict, VERDICT_host_found, size->found.host);
         frame_number(verdict, VERDICT_most_found, size->most.host);
         frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
+        frame_number(verdict, VERDICT_more_gib,
+                     size->most_gib > size->gib ? (double)size->most_gib : (double)NAN);
         put_host_flag(size, verdict);
+        put_stated(advice, verdict);
     }
 }
 
@@ -269,10 +304,10 @@ static bool put_advised(const struct advice *advice, const struct run_context *r
     const struct search *best = &advice->systems.searches[advice->best];
     struct scenario scenario;
     advise_put_best(advice, verdict);
-    bool good =
-        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-        verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
-        verdict_put_start(verdict, &scenario, advice_result(best), advice->form.servers, why);
+    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
+                verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
+                verdict_put_start(verdict, &scenario, &advice->targets, advice_result(best),
+                                  advice->form.servers, why);
     scenario_release(&scenario);
     return good;
 }
@@ -282,7 +317,8 @@ struct frame *advise_verdict(const struct advice *advice, const char *model, str
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
     const struct search *link = advice_best(advice, has_link);
-    struct frame *verdict = verdict_create(model, &plain->scenario, &advice->targets, why);
+    struct frame *verdict =
+        verdict_create(model, &plain->scenario, &plain->scenario, &advice->targets, why);
     uint64_t context = advice->trials[advice->plain].context;
     char tokens[ADVISE_WORDS];
     bool good = verdict != NULL;

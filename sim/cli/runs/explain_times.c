@@ -162,6 +162,9 @@ static const char *explain_times_name_of(const struct explain_time *time)
     return time->column == COLUMN_TTFT ? "TTFT" : "TPOT";
 }
 
+/* Products of as few rows as there are sequences reach a small share of the peak. */
+#define MUCH 0.25
+
 static void print_causes(const struct explain_time *time, FILE *out)
 {
     double of[EXPLAIN_CAUSES];
@@ -173,7 +176,11 @@ static void print_causes(const struct explain_time *time, FILE *out)
     if (shares.of[0] > 0) {
         fprintf(out, " %s hangs on (in proportion): ", explain_times_name_of(time));
         print_shares(&shares, out);
-        fputs(".", out);
+        fputs(
+            of[CAUSE_PRODUCTS] > MUCH && time->column == COLUMN_TPOT
+                ? " (products: a tile of rows that few sequences fill takes as long as a full one)."
+                : ".",
+            out);
     }
 }
 

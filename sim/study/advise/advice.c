@@ -166,17 +166,61 @@ static uint32_t advice_choose(const struct advice *advice)
     return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
 }
 
+/* ---- scenarios that no server can run ---- */
+
+static bool ran_at_all(const struct search *search)
+{
+    bool ran = false;
+    for (uint32_t i = 0; i < search->grid.count && !ran; i++) {
+        ran = grid_tried(&search->grid, i) && !result_failed(&search->results[i]);
+    }
+    return ran;
+}
+
+/* That every run of every system failed is no answer but an error: that of the scenario, or else the
+ * reason of the run. */
+static bool check_ran(const struct planning *systems, struct error *why)
+{
+    const struct search *failed = NULL;
+    for (uint32_t i = 0; i < systems->count; i++) {
+        const struct search *search = &systems->searches[i];
+        if (ran_at_all(search)) {
+            return true;
+        }
+        failed = failed == NULL && search->grid.tried > 0 ? search : failed;
+    }
+    struct scenario scenario;
+    struct point point;
+    char reason[256];
+    uint32_t first = 0;
+    while (failed != NULL && !grid_tried(&failed->grid, first)) {
+        first++;
+    }
+    bool good = failed == NULL || search_scenario(failed, systems->maximise, first, &scenario, why);
+    if (failed == NULL || !good) {
+        return good;
+    }
+    if (scenario_point(&scenario, 0, &point, why)) {
+        point_release(&point);
+        error_set(why, NULL, 0, "%s",
+                  result_reason(&failed->results[first], reason, sizeof reason));
+    }
+    scenario_release(&scenario);
+    return false;
+}
+
 /* ---- all of it ---- */
 
 static bool run_systems(const struct scenario *scenario, const struct advice_options *options,
                         struct advice *out, bool *interrupted, struct error *why)
 {
     struct scenario laid;
-    bool good =
-        scenario_copy(scenario, &laid, why) &&
-        (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
-        advice_lay_count(&laid, out->trials[out->plain].planning.requests, why) &&
-        advice_search(&laid, options, options->candidates.systems, &out->systems, interrupted, why);
+    bool good = scenario_copy(scenario, &laid, why) &&
+                (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
+                advice_lay_count(&laid, out->trials[out->plain].planning.requests, why) &&
+                advice_search(&laid, options, options->candidates.systems, &out->systems,
+                              interrupted, why) &&
+                (*interrupted || check_ran(&out->systems, why));
     scenario_release(&laid);
     return good;
 }

@@ -21,14 +21,19 @@ static bool keeps_prefixes(const struct search *search)
     return search->candidate->traits.tiers && advice_starts(search);
 }
 
-/* The search of the system that has the memory; NULL: of `usual_system`, which was not searched. */
-static struct search *search_of(struct advice *advice)
+/* The advised system, if it has the memory; else NULL. */
+static struct search *advised_search(const struct advice *advice)
 {
     struct search *best =
         advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : NULL;
-    return best != NULL && keeps_prefixes(best)
-               ? best
-               : (struct search *)advice_best(advice, keeps_prefixes); /* of our own */
+    return best != NULL && keeps_prefixes(best) ? best : NULL;
+}
+
+/* The search of the system that has the memory; NULL: of `usual_system`, which was not searched. */
+static const struct search *search_of(const struct advice *advice)
+{
+    const struct search *advised = advised_search(advice);
+    return advised != NULL ? advised : advice_best(advice, keeps_prefixes);
 }
 
 /* ---- runs ---- */
@@ -98,12 +103,13 @@ static bool run_advised(const struct advice_options *options, const struct advic
     return good;
 }
 
-/* Plain vLLM's load, for the system that has the memory. */
+/* The load of the system that has the memory: its own, if it is advised, or else plain vLLM's. */
 static bool host_point(const struct advice *advice, struct point *out, struct error *why)
 {
-    const struct search *plain = advice_plain(advice);
+    const struct search *advised = advised_search(advice);
+    const struct search *loaded = advised != NULL ? advised : advice_plain(advice);
     struct scenario scenario;
-    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
+    bool good = search_scenario(loaded, advice->systems.maximise, loaded->found, &scenario, why) &&
                 node_set(scenario.root, "system", advice->host.system, why) &&
                 scenario_point(&scenario, 0, out, why);
     scenario_release(&scenario);
@@ -179,23 +185,23 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
                       bool *interrupted, struct error *why)
 {
     struct advice_host *host = &advice->host;
-    struct search *search = search_of(advice);
+    const struct search *search = search_of(advice);
+    struct search *advised = advised_search(advice);
     if (!advice->serves || advice_result(advice_plain(advice)) == NULL) {
         return true;
     }
-    bool advised = search != NULL && advice->best == (uint32_t)(search - advice->systems.searches);
     snprintf(host->system, sizeof host->system, "%s",
              search != NULL ? search->candidate->system : usual_system);
     if (!find_size(options, advice, host, why) ||
         !run_beside(options, advice, host, interrupted, why)) {
         return false;
     }
-    host->answer = answer_of(advice, advised);
-    if (host->answer != ADVICE_HOST_PAYS || !advised || *interrupted) {
+    host->answer = answer_of(advice, advised != NULL);
+    if (host->answer != ADVICE_HOST_PAYS || advised == NULL || *interrupted) {
         return true;
     }
     uint64_t gib = host->size.gib;
-    return state_size(options, advice, search, interrupted, why) &&
+    return state_size(options, advice, advised, interrupted, why) &&
            (host->size.gib == gib || *interrupted ||
             run_beside(options, advice, host, interrupted, why));
 }

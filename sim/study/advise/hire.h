@@ -87,7 +87,7 @@ struct hire {
     double rate;
     struct targets targets;
     uint32_t most_gpus; /* of a machine, that were looked at */
-    uint32_t runs;      /* that served the whole workload, and cheap ones */
+    uint32_t runs; /* forms and numbers of servers that served the whole workload at the rate */
     uint32_t cheap_runs;
 };
 

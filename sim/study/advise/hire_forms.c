@@ -37,18 +37,29 @@ static bool own_weights(const struct scenario *scenario, enum dtype *out, struct
     return true;
 }
 
-/* The shipped variant of the model with such weights, or else the type by its key. */
+/* Make the model that of a shipped file, and the text that was typed one of its ids. */
+static bool lay_id(struct scenario *scenario, const char *id, const char *canonical,
+                   struct error *why)
+{
+    return node_set(scenario->root, "model", id, why) &&
+           node_set_text((struct node *)node_get(scenario->root, "model"), canonical, why);
+}
+
+/* The shipped variant of the model with such weights, if it has an id of this model: another model of
+ * the same shape is another model. Else the type by its key. */
 static bool lay_weights(struct scenario *scenario, const char *weights, struct error *why)
 {
     const struct node *model = node_get(scenario->root, "model");
-    char name[NAMED_SIZE], canonical[NAMED_SIZE];
+    char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
         bool named = model != NULL && model->kind == NODE_SCALAR &&
                      strcmp(variants[i].weights, weights) == 0 &&
                      named_canonical(&named_model, model->text, canonical);
         if (named && snprintf(name, sizeof name, "%.200s%s", canonical, variants[i].suffix) > 0 &&
-            named_canonical(&named_model, name, canonical)) {
-            return node_set(scenario->root, "model", canonical, why);
+            named_canonical(&named_model, name, variant) &&
+            named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical,
+                        id)) {
+            return lay_id(scenario, id, variant, why);
         }
     }
     return node_set(scenario->root, "dtype.weights", weights, why);

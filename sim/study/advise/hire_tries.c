@@ -184,7 +184,8 @@ static bool hire_tries_take(uint32_t index, struct result *result, void *context
         take_less_host(sizing, form, result);
         break;
     }
-    *(sizing->what < HIRE_WHOLE ? &sizing->hire->cheap_runs : &sizing->hire->runs) += 1;
+    sizing->hire->cheap_runs += sizing->what < HIRE_WHOLE;
+    sizing->hire->runs += sizing->what == HIRE_WHOLE;
     tell(sizing);
     return true;
 }

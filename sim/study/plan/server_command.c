@@ -519,7 +519,11 @@ static bool write_server(const struct commanded *run, struct server_command *out
     if (!says_form(run->point, command) || command[0] == '\0') {
         return true;
     }
-    server_lacks(run->point, &run->own, command, out->lacks);
+    server_lacks(run->point, &run->own, out->model, command, out->lacks);
+    out->needs_checkpoint = server_needs_checkpoint(&run->point->setup.model, &run->own, command);
+    if (out->needs_checkpoint) {
+        snprintf(out->model, sizeof out->model, SERVER_CHECKPOINT);
+    }
     return write_command(run, out->text, why);
 }
 

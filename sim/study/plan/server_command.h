@@ -50,6 +50,7 @@ struct server_command {
     char text[SERVER_COMMAND];
     char model[SERVER_MODEL]; /* as the engine finds it: the id that was typed, or the first of the
                                  shipped model; or a path */
+    bool needs_checkpoint;    /* `model` stands for one whose id nobody stated (server_lacks.h) */
     char lacks[SERVER_LACKS]; /* what the run has and the command does not say (server_lacks.h) */
     uint64_t pool; /* tokens of the computed pool that the command does not mention; 0: none */
 };

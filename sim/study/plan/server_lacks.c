@@ -42,16 +42,27 @@ __attribute__((format(printf, 2, 3))) static void server_lacks_add(char text[SER
     va_end(values);
 }
 
-static void server_lacks_add_weights(const struct model *model, const struct server_checkpoint *own,
-                                     const char *command, char text[SERVER_LACKS])
+bool server_needs_checkpoint(const struct model *model, const struct server_checkpoint *own,
+                             const char *command)
 {
     bool says = strstr(command, "{quantization}") != NULL && server_quantizes(model, own);
-    if (model->weights != own->weights && !says) {
-        server_lacks_add(text, "weights in %s, which this checkpoint has in %s",
-                         dtype_name(model->weights), dtype_name(own->weights));
-    } else if (model->experts != own->experts && !says) {
-        server_lacks_add(text, "experts in %s, which this checkpoint has in %s",
-                         dtype_name(model->experts), dtype_name(own->experts));
+    bool as_loaded = own->experts == DTYPE_MXFP4 && model->experts == DTYPE_MXFP4_FP8;
+    return !says && !as_loaded &&
+           (model->weights != own->weights || model->experts != own->experts);
+}
+
+static void server_lacks_add_weights(const struct model *model, const struct server_checkpoint *own,
+                                     const char *id, const char *command, char text[SERVER_LACKS])
+{
+    bool weights = model->weights != own->weights;
+    if (server_needs_checkpoint(model, own, command)) {
+        server_lacks_add(
+            text,
+            "the id of a checkpoint of %.200s with %s in %s, for which " SERVER_CHECKPOINT
+            " stands: its own has %s",
+            id, weights ? "weights" : "experts",
+            dtype_name(weights ? model->weights : model->experts),
+            dtype_name(weights ? own->weights : own->experts));
     }
 }
 
@@ -84,11 +95,11 @@ static void server_lacks_add_kv(const struct point *point, const char *command,
     }
 }
 
-void server_lacks(const struct point *point, const struct server_checkpoint *own,
+void server_lacks(const struct point *point, const struct server_checkpoint *own, const char *id,
                   const char *command, char text[SERVER_LACKS])
 {
     text[0] = '\0';
-    server_lacks_add_weights(&point->setup.model, own, command, text);
+    server_lacks_add_weights(&point->setup.model, own, id, command, text);
     server_lacks_add_kv(point, command, text);
     server_lacks_add_drafts(&point->setup.drafts, command, text);
 }

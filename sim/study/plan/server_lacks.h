@@ -10,6 +10,10 @@ enum { SERVER_LACKS = 512 };
 /* Stands in a command for the network that drafts, whose id nobody stated. */
 #define SERVER_DRAFT "DRAFT"
 
+/* Stands for the model where the weights are to be in a type that its checkpoint does not have, and
+ * that the engine does not make of it. */
+#define SERVER_CHECKPOINT "CHECKPOINT"
+
 /* Types of the weights that the checkpoint of a scenario's model has. */
 struct server_checkpoint {
     enum dtype weights, experts;
@@ -21,8 +25,13 @@ bool server_checkpoint(const struct node *root, struct sources *sources,
  * as they load them. */
 bool server_quantizes(const struct model *model, const struct server_checkpoint *own);
 
-/* Write what `command`, a preset's text with {NAME}s, leaves out of the run of `point`, or "". */
-void server_lacks(const struct point *point, const struct server_checkpoint *own,
+/* Do the run's weights need a checkpoint that the model's id is not? */
+bool server_needs_checkpoint(const struct model *model, const struct server_checkpoint *own,
+                             const char *command);
+
+/* Write what `command`, a preset's text with {NAME}s, leaves out of the run of `point`, or "". `id`
+ * is that of the model. */
+void server_lacks(const struct point *point, const struct server_checkpoint *own, const char *id,
                   const char *command, char text[SERVER_LACKS]);
 
 #endif

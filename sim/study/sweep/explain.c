@@ -17,17 +17,21 @@ static double change(const struct result *result, const struct result *scaled, e
     return result_number(scaled, column) / result_number(result, column) - 1;
 }
 
+/* A time is made of sums and maxima of its parts: what shortens it when it is better lengthens it as
+ * much, or more, when it is worse. Of a server's few requests, what goes one way only is chance: which
+ * of them run together. */
 static struct explain_figure explain_read_figure(const struct setup *setup,
                                                  const struct result *result,
                                                  const struct run_range *range, enum column column)
 {
     double less = change(result, &range->ends[0], column);
     double more = change(result, &range->ends[1], column);
+    double better = fmin(fmin(less, more), 0), worse = fmax(fmax(less, more), 0);
     return (struct explain_figure){
         .curve = range->curve,
         .basis = setup->profile.curves[range->curve].basis,
-        .better = fmin(fmin(less, more), 0),
-        .worse = fmax(fmax(less, more), 0),
+        .better = column == COLUMN_STEP ? better : fmax(better, -worse),
+        .worse = worse,
         .is_more = more < less,
     };
 }

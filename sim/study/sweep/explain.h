@@ -17,9 +17,11 @@
 struct explain_figure {
     enum curve_id curve;
     enum basis basis;
-    double better; /* change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0 */
-    double worse;  /* and if it is 10 % worse */
-    bool is_more;  /* larger is better */
+    double
+        better; /* change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0, and of
+                      a server no more than `worse` says */
+    double worse; /* and if it is 10 % worse */
+    bool is_more; /* larger is better */
 };
 
 struct explain_time {

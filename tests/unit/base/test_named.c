@@ -157,12 +157,35 @@ static void an_unknown_name_is_answered_with_the_nearest(void **state)
     }
 }
 
+static void a_variant_has_the_id_of_the_model_that_was_typed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *typed, *id; /* NULL: the variant has none of it */
+    } cases[] = {
+        {"meta-llama/Llama-3.3-70B-Instruct", "casperhansen/llama-3.3-70b-instruct-awq"},
+        {"Llama-3.3-70B", "casperhansen/llama-3.3-70b-instruct-awq"},
+        {"llama-3.1-70b", "hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4"},
+        {"someone/Tuned-Llama-70B", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char id[NAMED_SIZE];
+        print_message("# %s\n", cases[i].typed);
+        assert_int_equal(named_id_of(&named_model, "llama-3.1-70b-awq", cases[i].typed, id),
+                         cases[i].id != NULL);
+        if (cases[i].id != NULL) {
+            assert_string_equal(id, cases[i].id);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_usual_spelling_means_one_file),
         cmocka_unit_test(no_two_files_share_a_spelling),
         cmocka_unit_test(an_unknown_name_is_answered_with_the_nearest),
+        cmocka_unit_test(a_variant_has_the_id_of_the_model_that_was_typed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

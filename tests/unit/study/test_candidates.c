@@ -275,7 +275,9 @@ static void check_said(const char *system, const char *said, const char *part, c
     result_init(&result);
     result_integer(&result, COLUMN_BATCH, 1);
     assert_true(server_command(&scenario, &result, NULL, &command, &why));
-    assert_non_null(strstr(command.text, " meta-llama/Llama-3.1-70B-Instruct "));
+    assert_non_null(strstr(command.text, command.needs_checkpoint
+                                             ? " CHECKPOINT "
+                                             : " meta-llama/Llama-3.1-70B-Instruct "));
     assert_string_equal(strstr(command.text, part) != NULL ? part : command.text, part);
     assert_string_equal(command.lacks, lacks);
     result_release(&result);
@@ -308,10 +310,12 @@ static void a_command_serves_the_weights_or_says_that_it_does_not(void **state)
 {
     (void)state;
     check_said("vllm", "dtype.weights=fp8", " --quantization fp8 ", "");
-    check_said("vllm", "dtype.weights=int4", "vllm serve",
-               "weights in int4, which this checkpoint has in bf16");
-    check_said("tensorrt-llm", "dtype.weights=fp8", "trtllm-serve",
-               "weights in fp8, which this checkpoint has in bf16");
+    check_said(
+        "vllm", "dtype.weights=int4", "vllm serve CHECKPOINT ",
+        "the id of a checkpoint of meta-llama/Llama-3.1-70B-Instruct with weights in int4, for which CHECKPOINT stands: its own has bf16");
+    check_said(
+        "tensorrt-llm", "dtype.weights=fp8", "trtllm-serve CHECKPOINT ",
+        "the id of a checkpoint of meta-llama/Llama-3.1-70B-Instruct with weights in fp8, for which CHECKPOINT stands: its own has bf16");
 }
 
 /* Blocks of the run are vLLM's, of 16 tokens; SGLang's are of one. 4 GiB are 4.3 GB: it is asked for 5. */

@@ -100,6 +100,24 @@ static void a_server_has_two_times(void **state)
     explanation_release(&explanation);
 }
 
+/* What shortens a server's time when it is better, and does not lengthen it when it is worse, is chance. */
+static void chance_helps_no_server(void **state)
+{
+    (void)state;
+    struct explanation explanation = explain(
+        OVERRIDES("system=vllm",
+                  "context=", "workload=synthetic:prompt=1500,output=400,requests=60", "rate=1"));
+    assert_int_equal(explanation.count, 2);
+    for (uint32_t t = 0; t < explanation.count; t++) {
+        const struct explain_time *time = &explanation.times[t];
+        for (uint32_t i = 0; i < time->count; i++) {
+            print_message("# %s\n", curve_kinds[time->figures[i].curve].name);
+            assert_true(-time->figures[i].better <= time->figures[i].worse);
+        }
+    }
+    explanation_release(&explanation);
+}
+
 static void without_a_clock_nothing_is_explained(void **state)
 {
     (void)state;
@@ -117,6 +135,7 @@ int main(void)
         cmocka_unit_test(a_pool_that_is_handed_work_faster_helps),
         cmocka_unit_test(what_does_not_fit_has_no_figures),
         cmocka_unit_test(a_server_has_two_times),
+        cmocka_unit_test(chance_helps_no_server),
         cmocka_unit_test(without_a_clock_nothing_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
