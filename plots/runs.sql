@@ -33,15 +33,19 @@ policed(id, system, words, shape) AS (
   GROUP BY own.id
 ),
 one_policy(yes) AS (SELECT EXISTS (SELECT 1 FROM policed GROUP BY system HAVING COUNT(DISTINCT shape) > 1)),
+-- One name of a machine with the same keys in its place has several profiles if its file was changed between the runs.
+machine(id, system, profile_hash, text) AS (
+  SELECT id, system, profile_hash, CASE WHEN json_valid(scenario) THEN json_extract(scenario, '$.hardware') END FROM ok
+),
 leaf(id, system, path, key, value) AS (
   SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
   FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
   UNION ALL
   SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
-  UNION ALL -- one name of a machine, whose file was changed between the runs
-  SELECT id, system, '$.profile', 'profile', '#' || substr(profile_hash, 1, 6) FROM ok
-  WHERE hardware IN (SELECT hardware FROM ok GROUP BY hardware HAVING COUNT(DISTINCT profile_hash) > 1)
+  UNION ALL
+  SELECT id, system, '$.profile', 'profile', '#' || substr(profile_hash, 1, 6) FROM machine
+  WHERE text IN (SELECT text FROM machine GROUP BY text HAVING COUNT(DISTINCT profile_hash) > 1)
 ),
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (
