@@ -55,7 +55,7 @@ const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
     {"cosine_4", "cosine to the query 4 steps before", 0, 0},
     {"cosine_16", "cosine to the query 16 steps before", 0, 0},
     {"fresh_mass", "attention mass of demand and window", 0.015, 0.015},
-    {"lru_10", "hits of LRU, begun empty (curve: full), 10 % of the context", 0.02, 0.04},
+    {"lru_10", "hits of LRU, begun empty: 10 % of context", 0.02, 0.04},
     {"lru_20", "hits of LRU, 20 %", 0.02, 0.04},
     {"lru_30", "hits of LRU, 30 %", 0.02, 0.04},
     {"lru_50", "hits of LRU, 50 %", 0.02, 0.04},

@@ -217,8 +217,7 @@ static void a_band_names_the_systems_of_its_rows(void **state)
                                                 .selection = {.unit = UNIT_SHARE, .value = 1}};
     }
     made.comparison.runs[1].point.setup.mechanisms.selection.value = 0.1;
-    assert_true(
-        class_errors_of(&made.comparison, error_band_names[CLASS_BANDWIDTH_BOUND], &errors, &why));
+    assert_true(class_errors_of_band(&made.comparison, CLASS_BANDWIDTH_BOUND, &errors, &why));
     assert_string_equal(errors.band.systems, "full attention, q, r");
     assert_true(error_band_covers_system(&errors.band, "q"));
     assert_false(error_band_covers_system(&errors.band, "p"));
