@@ -71,8 +71,11 @@ static bool check_drafts(const struct node *root, const struct point *point, str
     uint64_t count = setup->drafts.count, window = setup_recent(setup);
     if (refused != NULL) {
         node_error(node, why, "drafts with %s are not computed", refused);
-        return error_expect(why, "a single run of a system that fetches what it selects, or that "
-                                 "keeps its KV in HBM");
+        return error_expect(why, "%s",
+                            point_serves(point)
+                                ? "a batch of decode steps, without 'workload'"
+                                : "a single run of a system that fetches what it selects, or that "
+                                  "keeps its KV in HBM");
     }
     if (mechanisms_offload(&setup->mechanisms) && window > 0 && count >= window) {
         node_error(node, why, "%llu drafts do not fit a window of %llu tokens",

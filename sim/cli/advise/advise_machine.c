@@ -120,6 +120,7 @@ static bool print_people(const struct arguments *arguments, const struct advice 
     }
     if (good) {
         advise_print_untried(advice, stdout);
+        advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);
         runs_notes_print_remarks(notes, arguments_given(arguments, ADVISE_WHY), stdout);
     }
     runs_notes_destroy(sources);

@@ -1,3 +1,4 @@
+#include "base/node.h"
 #include "base/units.h"
 #include "cli/advise/advise_question.h"
 
@@ -105,4 +106,32 @@ bool advise_read_limits(const struct arguments *arguments, bool serves, struct a
            add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
            advise_limits_add_mass(arguments, out, why) &&
            advise_limits_read_gpus(arguments, &out->gpus, why);
+}
+
+/* Does a --set state requests? */
+static bool advise_set_states_requests(const struct arguments *arguments)
+{
+    static const char key[] = "workload";
+    uint32_t count;
+    const char *const *typed = arguments_all(arguments, ADVISE_SET, &count);
+    bool states = false;
+    for (uint32_t i = 0; i < count; i++) {
+        states = states || strncmp(typed[i], key, strlen(key)) == 0;
+    }
+    return states;
+}
+
+void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
+{
+    char line[TARGET_TEXT + 128];
+    const struct node *made = node_said(ran->root, "workload");
+    bool stated =
+        arguments_given(arguments, ADVISE_WORKLOAD) || advise_set_states_requests(arguments);
+    if (!stated && made != NULL && made->kind == NODE_SCALAR) {
+        snprintf(
+            line, sizeof line,
+            "no --workload: requests are as long as the context, %.*s; --workload states yours",
+            TARGET_TEXT, made->text);
+        table_line("note: ", line, out);
+    }
 }

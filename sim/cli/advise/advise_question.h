@@ -36,6 +36,9 @@ extern const struct command_option advise_options[];
 bool advise_read_limits(const struct arguments *arguments, bool serves, struct advice_options *out,
                         struct error *why);
 
+/* Say which requests were made up, if nobody stated any. */
+void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out);
+
 /* Write the page that --html asks for, if it does. `best` is the advised run; NULL: none. */
 bool advise_page(const struct arguments *arguments, struct store *store, const struct result *best,
                  const struct targets *targets, const struct frame *verdict, struct error *why);

@@ -96,6 +96,7 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
         const struct hire_form *best = &hire->forms[hire->best];
         advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
     }
+    advise_print_made(arguments, &hire->candidates[0].scenario, stdout);
     bool good = print_notes(hire, arguments_given(arguments, ADVISE_WHY), why);
     if (good && hire->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",

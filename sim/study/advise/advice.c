@@ -177,8 +177,8 @@ static bool ran_at_all(const struct search *search)
     return ran;
 }
 
-/* That every run of every system failed is no answer but an error: that of the scenario, or else the
- * reason of the run. */
+/* Where every run of every system failed, an error of the scenario is one of the command, and no
+ * answer. That nothing fits is an answer. */
 static bool check_ran(const struct planning *systems, struct error *why)
 {
     const struct search *failed = NULL;
@@ -191,22 +191,20 @@ static bool check_ran(const struct planning *systems, struct error *why)
     }
     struct scenario scenario;
     struct point point;
-    char reason[256];
     uint32_t first = 0;
     while (failed != NULL && !grid_tried(&failed->grid, first)) {
         first++;
     }
-    bool good = failed == NULL || search_scenario(failed, systems->maximise, first, &scenario, why);
-    if (failed == NULL || !good) {
-        return good;
+    if (failed == NULL) {
+        return true;
     }
-    if (scenario_point(&scenario, 0, &point, why)) {
+    bool good = search_scenario(failed, systems->maximise, first, &scenario, why) &&
+                scenario_point(&scenario, 0, &point, why);
+    if (good) {
         point_release(&point);
-        error_set(why, NULL, 0, "%s",
-                  result_reason(&failed->results[first], reason, sizeof reason));
     }
     scenario_release(&scenario);
-    return false;
+    return good;
 }
 
 /* ---- all of it ---- */
