@@ -6,7 +6,7 @@
 #
 # For each family, a profile is fitted to its shipped recording of the policy manual, and recordings
 # of other texts and contexts are compared with its twin. They are kept in FOLDER (default
-# build/twins) and made where they are missing, four hours on 2 cores. What recording needs comes from
+# build/twins) and made where they are missing, two hours on 2 cores. What recording needs comes from
 # capture/prepare.sh.
 set -euo pipefail
 
