@@ -68,21 +68,22 @@ left_out="$(printf '%s-3840 ' $judged $seen)$(printf '%s-7680 ' $judged tarfile)
 # Record what is missing of "MODEL TEXT-CONTEXT" lines, as many at once as there are processors, each in
 # one thread. What they need is fetched before.
 record_missing() {
-    local model recording out package text offset model_at text_at
+    local model recording out package text offset model_at text_at options=()
     while read -r model recording; do
         out=$folder/$model-$recording.swt
         [ ! -e "$out" ] || continue
         prepare </dev/null
         read -r package text offset <<<"${text_of[${recording%-*}]}"
         model_at=$(find_model "$model" </dev/null) text_at=$(find_text "$package" "$text" </dev/null)
-        printf '%s\n' --model "$model_at" --text "$text_at" --offset "$offset" \
-            --context "${recording#*-}" --steps 128 --layers "${layers[$model]}" --threads 1 -o "$out"
+        options=(--model "$model_at" --text "$text_at" --offset "$offset" --context "${recording#*-}"
+            --steps 128 --layers "${layers[$model]}" --threads 1 -o "$out")
+        printf '%s\n' "${options[@]}"
     done >"$folder/missing"
-    say "recording $(($(wc -l <"$folder/missing") / arguments)) texts into $folder"
-    xargs -r -d '\n' -n $arguments -P "$(nproc)" "$work/venv/bin/python" "$capture/capture.py" \
+    [ ${#options[@]} -gt 0 ] || return 0
+    say "recording $(($(wc -l <"$folder/missing") / ${#options[@]})) texts into $folder"
+    xargs -d '\n' -n ${#options[@]} -P "$(nproc)" "$work/venv/bin/python" "$capture/capture.py" \
         <"$folder/missing" 2>>"$folder/log" || { say "see $folder/log" && exit 1; }
 }
-arguments=16 # of one recording
 
 # One JSON object a recording of model $1, the fitted one first; then come the recordings in $2, and
 # what the other options name.

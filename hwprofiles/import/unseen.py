@@ -34,10 +34,12 @@ LEAST, MOST = 1 << 10, 16 << 20  # bytes of an all-reduce
 
 
 def newest(checkout, data, kernels, file):
-    """The path of a file of the newest vLLM that has it, below the data of all GPUs; or None."""
+    """The path of a file of the newest vLLM that has it, below the data of all GPUs."""
     found = glob.glob(os.path.join(checkout, BASE, data, kernels, "vllm", "*", file))
     order = sorted(found, key=lambda path: [int(part) for part in re.findall(r"\d+", path.split(os.sep)[-2])])
-    return os.path.relpath(order[-1], os.path.join(checkout, BASE)) if order else None
+    if not order:
+        raise fitting.Failure(f"{os.path.join(checkout, BASE, data, kernels)}: no vllm/VERSION/{file}")
+    return os.path.relpath(order[-1], os.path.join(checkout, BASE))
 
 
 def compared(name, lines):

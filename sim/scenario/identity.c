@@ -135,6 +135,18 @@ static bool hash_traces(const struct point *point, uint64_t *hash, struct error 
     return true;
 }
 
+/* What notes tell of the figures that a band is made of. */
+static uint64_t hash_band(const struct error_band *band, uint64_t run)
+{
+    const double numbers[] = {(double)band->rows, band->factor, band->falls, band->median,
+                              (double)band->below};
+    return band->rows == 0
+               ? run
+               : identity_hash_text(
+                     band->systems,
+                     identity_hash_text(band->machines, XXH64(numbers, sizeof numbers, run)));
+}
+
 /* The rate's at low load alone is hashed from `run` itself. */
 static uint64_t hash_bands(const struct point *point, uint64_t run)
 {
@@ -143,7 +155,10 @@ static uint64_t hash_bands(const struct point *point, uint64_t run)
         const double *ends = bands->ends[i % BAND_FIGURE_COUNT];
         run = bands->known[i % BAND_FIGURE_COUNT] ? XXH64(ends, 2 * sizeof *ends, run + i) : run;
     }
-    return run;
+    for (uint32_t load = 0; load < BAND_LOADS; load++) {
+        run = hash_band(&point->bands[load].missed, run);
+    }
+    return hash_band(&point->timed, run);
 }
 
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)

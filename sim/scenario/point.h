@@ -39,8 +39,8 @@ struct point {
     struct point_family families[POINT_MOST_FAMILIES];
     uint32_t family_count; /* 0: there is one trace, the setup's, or none */
 
-    struct point_bands
-        bands[BAND_LOADS];   /* by the load that the result shows; low: also of decode */
+    /* By the load that the result shows; low: also of decode. */
+    struct point_bands bands[BAND_LOADS];
     struct error_band timed; /* figures of a decode step's class, whether a band stands or not */
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */

@@ -5,7 +5,7 @@
  *
  * Most units are in no row. A first count of the recorded ones bounds the level that is good
  * enough. The other units are tried by the draw that lasts, best first, until no draw of the step
- * can make up for it. A draw of the step is made for those alone that it may make good enough; these
+ * can make up for it. A draw of the step is made only for units that it can make good enough; these
  * are few. Loops over units have no branch that depends on a draw. */
 #include "trace/retrieval.h"
 

@@ -206,6 +206,8 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
 {
     static const char *const chosen = "'advise' chooses it";
     bool shares = arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments);
+    const struct node *timed = node_said(scenario->root, "timed");
+    bool untimed = timed != NULL && timed->text != NULL && strcmp(timed->text, "yes") != 0;
     const struct {
         const char *key, *reason, *expect;
         bool wrong;
@@ -221,7 +223,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
                  "many meet targets",
                  true},
                 {"timed", "'advise' needs a clock",
-                 "no timed; 'simulate --set timed=no' counts hits without a clock", true}};
+                 "timed: yes; 'simulate --set timed=no' counts hits without a clock", untimed}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (keys[i].wrong && node_said(scenario->root, keys[i].key) != NULL) {
             error_usage(why, "--set", 0, "'%s' is stated, but %s", keys[i].key, keys[i].reason);

@@ -90,7 +90,7 @@ void advise_put_queued(struct frame *verdict, const struct targets *targets,
         limited = limited || strncmp(column_kinds[targets->all[i].column].name, "ttft", 4) == 0;
     }
     double ttft = result_number(result, COLUMN_TTFT), queue = result_number(result, COLUMN_QUEUE);
-    if (!limited && queue > ttft / 2) {
+    if (!limited && serving_saturated(result) && queue > ttft / 2) {
         frame_text(verdict, VERDICT_queued, "in a queue, which --ttft limits");
     }
 }

@@ -78,7 +78,9 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
     }
     enum dtype kv = point.setup.model.kv;
     enum band_load load = serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
-    advise_put_longer(verdict, &point.bands[load].missed, targets, result);
+    if (point.setup.drafts.count == 0) {
+        advise_put_longer(verdict, &point.bands[load].missed, targets, result);
+    }
     if (command.text[0] != '\0' && kv != DTYPE_BF16 && kv != DTYPE_FP8) {
         frame_text(verdict, VERDICT_engine, point.setup.system.available);
         frame_text(verdict, VERDICT_kv, dtype_name(kv));

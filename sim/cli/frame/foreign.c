@@ -4,6 +4,7 @@
 #include "policy/plugin.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,31 @@ static struct crash {
     {.signal = SIGABRT, .name = "SIGABRT"},
 };
 
-/* A signal handler may call write(), and not much else. Nothing is done about a failure. */
-static void say(const char *text)
+/* Put a part of a line behind the others, as far as there is room. Unlike snprintf(), a signal
+ * handler may do so. */
+static size_t put_part(char *line, size_t length, const char *part)
 {
-    ssize_t unused = write(STDERR_FILENO, text, strlen(text));
-    (void)unused;
+    while (*part != '\0' && length < ERROR_TEXT) {
+        line[length++] = *part++;
+    }
+    return length;
+}
+
+/* One line, of the thread that crashes first. A signal handler may call write(), and not much else;
+ * nothing is done about a failure. */
+static void say_crash(const char *plugin, const char *name)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const char *const parts[] = {"spillway: ", plugin, " crashed: ", name, "\n"};
+    char line[ERROR_TEXT];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        length = put_part(line, length, parts[i]);
+    }
+    if (!atomic_flag_test_and_set(&said)) {
+        ssize_t unused = write(STDERR_FILENO, line, length);
+        (void)unused;
+    }
 }
 
 /* The thread that crashed is the one that is here. What it did is done again on return, a signal
@@ -60,11 +81,7 @@ static void name_crash(int signal, siginfo_t *info, void *context)
         crash++;
     }
     if (plugin != NULL) {
-        say("spillway: ");
-        say(plugin);
-        say(" crashed: ");
-        say(crash->name);
-        say("\n");
+        say_crash(plugin, crash->name);
     }
     sigaction(signal, &crash->before, NULL);
     if (info->si_code <= 0) {
@@ -78,7 +95,11 @@ void foreign_watch(void)
     atexit(refuse_exit);
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
-        sigaction(crashes[i].signal, &action, &crashes[i].before);
+        struct sigaction *before = &crashes[i].before;
+        sigaction(crashes[i].signal, &action, before);
+        if (before->sa_handler == SIG_IGN) { /* stays so */
+            sigaction(crashes[i].signal, before, NULL);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 #include "cli/frame/scenario_options.h"
 #include "study/sweep/sweep.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,10 +25,12 @@ static void question_interrupt(int signal)
 {
     static const char told[] = "spillway: stopping after what is being computed; once more ends it "
                                "at once\n";
+    int interrupted_code = errno;
     interrupting = signal;
     atomic_store(&interrupted.raised, true);
     ssize_t unused = write(STDERR_FILENO, told, sizeof told - 1);
     (void)unused;
+    errno = interrupted_code;
 }
 
 const struct stop_flag *question_stop(void)

@@ -199,10 +199,13 @@ static bool put_requests(const struct point *point, const struct result *result,
     snprintf(values[REQUESTS], LINE, "%zu", requests->count);
     snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN_RATE_IN));
     const char *path = point->workload.path;
-    bool known = synthetic_is(path) && synthetic_says(path, "lengths");
-    snprintf(values[VARIES], LINE, "All are as long as the mean: %s.",
-             known ? "ShareGPT's own need --dataset-name sharegpt and its file, --dataset-path"
-                   : "lengths that vary need --dataset-name custom");
+    /* vLLM's own benchmark takes other requests of that data set than SGLang's, and scales none. */
+    bool known = synthetic_is(path) && synthetic_says(path, "lengths") &&
+                 strstr(path, "lengths=sharegpt-") == NULL && !synthetic_says(path, "prompt") &&
+                 !synthetic_says(path, "output");
+    snprintf(values[VARIES], LINE, "All requests here are as long as the mean. For %s.",
+             known ? "ShareGPT's own lengths use --dataset-name sharegpt --dataset-path FILE"
+                   : "lengths that vary use --dataset-name custom");
     snprintf(values[COMPARED], LINE, "What was predicted beside what was measured:");
     snprintf(values[PREDICTED], LINE, "predicted.db");
     return put_prefixes(requests, prompt, values, why);

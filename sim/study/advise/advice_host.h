@@ -3,8 +3,8 @@
  * The size is that of host_size.h, for the advised system if it keeps prefixes there, else for the
  * best that does, else for vLLM's own offloading; what it finds is of the advised load. A run of the
  * server with this size, at the load that plain vLLM holds, says what it gains, and what copies
- * beside decodes cost. If the advised system is the one, its answer becomes that of a run with this size: its host memory is then stated
- * in its scenario. A size that misses a limit there is doubled.
+ * beside decodes cost. If the advised system is the one, its answer becomes that of a run with this
+ * size: its host memory is then stated in its scenario. A size that misses a limit there is doubled.
  */
 #ifndef STUDY_ADVISE_ADVICE_HOST_H
 #define STUDY_ADVISE_ADVICE_HOST_H

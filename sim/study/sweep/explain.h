@@ -17,10 +17,9 @@
 struct explain_figure {
     enum curve_id curve;
     enum basis basis;
-    double
-        better; /* change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0, and of
-                      a server no more than `worse` says */
-    double worse; /* and if it is 10 % worse */
+    /* Change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0, and of a server no
+     * more than `worse`, the change if it is 10 % worse. */
+    double better, worse;
     bool is_more; /* larger is better */
 };
 
