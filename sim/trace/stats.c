@@ -379,8 +379,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
         error_set(why, trace_path(trace), 0,
                   "a selection of %g %% wants %u units per row, but the trace keeps %u",
                   100 * selection->share, wanted, header->keep);
-        return error_expect(why, "at most %g %%",
-                            floor(1e4 * header->keep / header->units) / 100);
+        return error_expect(why, "at most %g %%", floor(1e4 * header->keep / header->units) / 100);
     }
     bool ok = trace_stats_fill(&all, threads, why);
     if (!ok) {
