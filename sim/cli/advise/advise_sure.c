@@ -159,12 +159,15 @@ static void put_guesses(const struct explanation *explanation, struct frame *ver
 
 /* ---- all of it ---- */
 
-/* A server is explained by its first requests: each figure of the machine serves them twice more. */
+/* A server is explained by its first requests: each figure of the machine serves them twice more. All
+ * of them where some are stated to come first and count in no figure. */
 static bool shorten(struct scenario *scenario, struct error *why)
 {
     const struct node *workload = node_said(scenario->root, "workload");
     bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text);
-    return !made || node_said(scenario->root, "limit") != NULL ||
+    bool stated = node_said(scenario->root, "limit") != NULL ||
+                  node_said(scenario->root, "warm_requests") != NULL;
+    return !made || stated ||
            node_set(scenario->root, "limit", EXPLAINED, why);
 }
 
