@@ -167,8 +167,7 @@ static bool shorten(struct scenario *scenario, struct error *why)
     bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text);
     bool stated = node_said(scenario->root, "limit") != NULL ||
                   node_said(scenario->root, "warm_requests") != NULL;
-    return !made || stated ||
-           node_set(scenario->root, "limit", EXPLAINED, why);
+    return !made || stated || node_set(scenario->root, "limit", EXPLAINED, why);
 }
 
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,
