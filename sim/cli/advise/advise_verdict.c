@@ -18,12 +18,16 @@ static void put_times(struct frame *frame, uint32_t column, const struct advise_
     frame_range(frame, column, ratio->times, ratio->low, ratio->high);
 }
 
-/* Sessions that begin and end bring fewer requests than were asked for. */
+/* Sessions that begin and end bring fewer requests than were asked for. Few requests are done long
+ * after the last has come, and end before a queue has grown. */
 static void put_came(const struct advice *advice, const struct search *best, struct frame *verdict)
 {
     double came = result_number(advice_result(best), COLUMN_RATE_IN);
+    double answered = result_number(advice_result(best), COLUMN_RATE_OUT);
     if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
         frame_textf(verdict, VERDICT_came, "%.3g", came);
+    } else if (answered < came / 2) {
+        frame_textf(verdict, VERDICT_answered, "%.3g", answered);
     }
 }
 
