@@ -44,7 +44,7 @@ static struct crash {
 
 /* Put a part of a line behind the others, as far as there is room. Unlike snprintf(), a signal
  * handler may do so. */
-static size_t put_part(char *line, size_t length, const char *part)
+static size_t crash_line_put(char *line, size_t length, const char *part)
 {
     while (*part != '\0' && length < ERROR_TEXT) {
         line[length++] = *part++;
@@ -61,7 +61,7 @@ static void say_crash(const char *plugin, const char *name)
     char line[ERROR_TEXT];
     size_t length = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        length = put_part(line, length, parts[i]);
+        length = crash_line_put(line, length, parts[i]);
     }
     if (!atomic_flag_test_and_set(&said)) {
         ssize_t unused = write(STDERR_FILENO, line, length);
