@@ -56,7 +56,7 @@ enum band_machines resolve_band_machines(const struct setup *setup)
     return rate >= KERNEL_PCIE_MOST ? BAND_NVLINK : rate > 0 ? BAND_PCIE : BAND_MACHINES_ALL;
 }
 
-/* The band of the machine's class; where it was not tested, the one of all machines. */
+/* The band of the machine's class; where that does not stand, the one of all machines. */
 static void take_server_bands(const struct error_band bands[ERROR_BAND_COUNT], enum band_load load,
                               struct point *out)
 {
@@ -65,8 +65,8 @@ static void take_server_bands(const struct error_band bands[ERROR_BAND_COUNT], e
     for (int i = 0; i < BAND_FIGURE_COUNT; i++) {
         server.figure = (enum band_figure)i;
         server.machines = resolve_band_machines(setup);
-        const struct error_band *own = &bands[error_band_of_server(server)];
-        if (!take_band(own, server.figure, setup, &out->bands[load]) && own->rows == 0) {
+        if (!take_band(&bands[error_band_of_server(server)], server.figure, setup,
+                       &out->bands[load])) {
             server.machines = BAND_MACHINES_ALL;
             take_band(&bands[error_band_of_server(server)], server.figure, setup,
                       &out->bands[load]);
