@@ -82,7 +82,7 @@ record_missing() {
     [ ${#options[@]} -gt 0 ] || return 0
     say "recording $(($(wc -l <"$folder/missing") / ${#options[@]})) texts into $folder"
     xargs -d '\n' -n ${#options[@]} -P "$(nproc)" "$work/venv/bin/python" "$capture/capture.py" \
-        <"$folder/missing" 2>>"$folder/log" || { say "see $folder/log" && exit 1; }
+        <"$folder/missing" >>"$folder/log" 2>&1 || { say "see $folder/log" && exit 1; }
 }
 
 # One JSON object a recording of model $1, the fitted one first; then come the recordings in $2, and
