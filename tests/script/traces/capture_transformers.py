@@ -10,7 +10,6 @@ import io
 import os
 import sys
 import tempfile
-import traceback
 
 os.environ['HF_HUB_OFFLINE'] = '1'
 
@@ -23,6 +22,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..'
 sys.path[:0] = [os.path.join(ROOT, 'traces'), os.path.join(ROOT, 'traces', 'capture')]
 import capture_transformers
 import swt
+import tap
 
 CONTEXT, STEPS, SINKS, RECENT, KEEP = 96, 20, 2, 8, 19  # 20 %; more than a tile of steps
 LAYERS, KV_HEADS, GROUP, DIM = 3, 2, 2, 16
@@ -257,7 +257,6 @@ TEXT = ' '.join(f'{i * i} squared is {i ** 4},' for i in range(12, 40))
 
 
 def main():
-    print(f'1..{len(TESTS)}', flush=True)
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     with open(path('text'), 'w') as file:
@@ -267,16 +266,7 @@ def main():
     make_model('gemma', transformers.Gemma2Config(**GEOMETRY, query_pre_attn_scalar=DIM))
     make_model('gpt2', transformers.GPT2Config(vocab_size=256, n_embd=64, n_layer=2, n_head=4,
                                                n_positions=256, bos_token_id=None))
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        try:
-            test()
-            print(f'ok {number} - {test.__name__}', flush=True)
-        except Exception:
-            failures += 1
-            print(f'not ok {number} - {test.__name__}')
-            print('# ' + traceback.format_exc().replace('\n', '\n# '), flush=True)
-    return failures > 0
+    return tap.run(TESTS)
 
 
 if __name__ == '__main__':

@@ -7,7 +7,6 @@ import io
 import os
 import sys
 import tempfile
-import traceback
 import types
 
 import numpy as np
@@ -20,6 +19,7 @@ import recorder
 import resume
 import rows
 import swt
+import tap
 import turn
 import units
 
@@ -332,19 +332,5 @@ TESTS = (pages_are_ranked_by_the_best_key_that_could_be_in_them,
          without_a_terminal_progress_is_lines, memory_is_that_of_the_shapes)
 
 
-def main():
-    print(f'1..{len(TESTS)}')
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        try:
-            test()
-            print(f'ok {number} - {test.__name__}')
-        except Exception:
-            failures += 1
-            print(f'not ok {number} - {test.__name__}')
-            print('# ' + traceback.format_exc().replace('\n', '\n# '))
-    return failures > 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(tap.run(TESTS))

@@ -13,6 +13,8 @@ import struct
 import subprocess
 import sys
 
+import tap
+
 CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'traces', 'convert')
 PROGRAM, SCRATCH = sys.argv[1:]
 
@@ -319,18 +321,5 @@ TESTS = (an_input_is_never_overwritten, bytes_that_are_no_text_are_one_message,
          objects_are_numbered_in_order, an_id_of_a_stream_is_a_step)
 
 
-def main():
-    print(f'1..{len(TESTS)}')
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        try:
-            test()
-            print(f'ok {number} - {test.__name__}')
-        except AssertionError as why:
-            failures += 1
-            print(f'not ok {number} - {test.__name__}\n# {why}')
-    return failures > 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(tap.run(TESTS))

@@ -2,13 +2,13 @@
 
 import os
 import sys
-import traceback
 
 import numpy as np
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
 sys.path.insert(0, os.path.join(ROOT, 'traces', 'capture'))
 import hash_codes as codes
+import tap
 
 
 def same(found, wanted):
@@ -105,19 +105,5 @@ TESTS = (codes_count_bits_alike_less_bits_that_differ, the_best_tenth_has_labels
          the_same_seed_learns_the_same)
 
 
-def main():
-    print(f'1..{len(TESTS)}')
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        try:
-            test()
-            print(f'ok {number} - {test.__name__}')
-        except Exception:
-            failures += 1
-            print(f'not ok {number} - {test.__name__}')
-            print('# ' + traceback.format_exc().replace('\n', '\n# '))
-    return failures > 0
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(tap.run(TESTS))

@@ -6,6 +6,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "traces"))
+import tap  # noqa: E402
 import twin_bands  # noqa: E402
 from twin_bands import Row, band_model, band_text, quantile, share_of  # noqa: E402
 
@@ -85,13 +86,4 @@ def without_texts_there_is_no_band():
 checks = [quantiles_are_those_of_a_table, another_text_lies_about_the_own_recording,
           a_model_of_eight_texts_has_a_spread_of_its_own, another_context_adds_slopes,
           another_model_lies_about_all, without_texts_there_is_no_band]
-failed = 0
-print(f"1..{len(checks)}")
-for number, check in enumerate(checks, 1):
-    try:
-        check()
-        print(f"ok {number} - {check.__name__}")
-    except AssertionError as why:
-        failed = 1
-        print(f"not ok {number} - {check.__name__} # {why}")
-sys.exit(failed)
+sys.exit(tap.run(checks))
