@@ -53,7 +53,7 @@ static bool has_bands(const struct result *result)
 /* Those of the load that the result shows. */
 static const struct point_bands *bands_of(const struct point *point, const struct result *result)
 {
-    return &point->bands[serving_saturated(result) ? BAND_SATURATED : BAND_LOW];
+    return &point->bands[serving_band_load(result)];
 }
 
 void answer_seal(const struct run_hashes *hashes, struct result *result)

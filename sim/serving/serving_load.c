@@ -114,3 +114,8 @@ bool serving_saturated(const struct result *result)
     return queue->set && ttft->set && tpot->set && 2 * queue->integer > ttft->integer &&
            queue->integer > 4 * tpot->integer;
 }
+
+enum band_load serving_band_load(const struct result *result)
+{
+    return serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
+}

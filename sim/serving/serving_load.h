@@ -17,6 +17,9 @@ bool serving_write_load(const struct point *point, const struct requests *reques
  * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
 
+/* The load whose error bands a result has. */
+enum band_load serving_band_load(const struct result *result);
+
 /* Are the run's sessions too few to bring the rate that was asked for, and are they served? Then it
  * is unknown whether the queue grows at that rate. */
 bool serving_sessions_lack(const struct result *result);

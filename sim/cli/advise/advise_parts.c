@@ -77,7 +77,7 @@ bool verdict_put_start(struct frame *verdict, const struct scenario *scenario,
         return false;
     }
     enum dtype kv = point.setup.model.kv;
-    enum band_load load = serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
+    enum band_load load = serving_band_load(result);
     if (point.setup.drafts.count == 0) {
         advise_put_longer(verdict, &point.bands[load].missed, targets, result);
     }

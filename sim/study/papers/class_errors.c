@@ -113,9 +113,8 @@ static bool is_of_band(const struct comparison *comparison, const struct compari
     const struct comparison_run *run = &comparison->runs[row->runs[PAPER_RUN]];
     const struct setup *setup = &run->point.setup;
     struct band_server band = error_band_server(place);
-    bool saturated = serving_saturated(&run->result);
-    return saturated == (band.load == BAND_SATURATED) && row->row->figure == band.figure &&
-           !(saturated && band.figure == BAND_TTFT) &&
+    return band.load == serving_band_load(&run->result) && row->row->figure == band.figure &&
+           !(band.load == BAND_SATURATED && band.figure == BAND_TTFT) &&
            model_is_routed(&setup->model) == band.experts &&
            (band.machines == BAND_MACHINES_ALL || band.machines == resolve_band_machines(setup));
 }
