@@ -212,19 +212,21 @@ static const struct requests *find_requests(const struct sources *sources, const
 }
 
 static const struct requests *read_requests(struct sources *sources, const char *path,
-                                            const struct requests_options *options,
+                                            const struct requests_options *asked,
                                             struct complaints *complaints, struct error *why)
 {
+    struct requests_options options = *asked;
+    options.stop = sources->stop;
     struct kept_requests *kept = array_zeroed(1, sizeof *kept, why);
     if (kept == NULL || (kept->path = text_duplicate(path, why)) == NULL ||
         !array_reserve(&sources->requests, &sources->request_capacity, sources->request_count + 1,
                        sizeof *sources->requests, why) ||
-        !(synthetic_is(path) ? synthetic_make(path, options, &kept->requests, why)
-                             : requests_read(path, options, &kept->requests, complaints, why))) {
+        !(synthetic_is(path) ? synthetic_make(path, &options, &kept->requests, why)
+                             : requests_read(path, &options, &kept->requests, complaints, why))) {
         free_requests(kept);
         return NULL;
     }
-    kept->options = *options;
+    kept->options = options;
     sources->requests[sources->request_count++] = kept;
     return &kept->requests;
 }

@@ -376,16 +376,14 @@ static bool find_choice(struct serving *serving, struct error *why)
 static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
 {
     const struct point *point = serving->point;
-    struct prefix_bound bound;
     struct prefix_totals found;
     struct serving_totals totals;
     if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why) ||
-        !prefix_bound(&serving->requests, &bound, why)) {
+        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why)) {
         return false;
     }
-    serving_write_requests(point, &serving->requests, &bound, result);
+    serving_write_requests(point, &serving->requests, result);
     serving_write_refused(point, serving->refused, result);
     serving_note_pool(point, &serving->memory.prefix, &serving->requests, result);
     if (!serving->point->workload.timed) {

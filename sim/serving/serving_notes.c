@@ -73,7 +73,7 @@ static void note_unknown(const struct point *point, const struct requests *reque
         return;
     }
     for (size_t i = 0; i < requests->count; i++) {
-        unknown += requests->all[i].chunks == 0;
+        unknown += !requests->all[i].known;
     }
     if (unknown > 0) {
         result_note(result, unknown == requests->count

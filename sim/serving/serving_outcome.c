@@ -8,7 +8,7 @@
 #include <math.h>
 
 void serving_write_requests(const struct point *point, const struct requests *requests,
-                            const struct prefix_bound *bound, struct result *result)
+                            struct result *result)
 {
     uint64_t prompt = 0, warm = point->workload.timed ? point->workload.warm : 0;
     for (size_t i = 0; i < requests->count; i++) {
@@ -18,12 +18,14 @@ void serving_write_requests(const struct point *point, const struct requests *re
     result_integer(result, COLUMN_REPLICAS, (int64_t)point->workload.replicas);
     result_integer(result, COLUMN_PROMPT_TOKENS, (int64_t)prompt);
     if (requests->chunk_tokens > 0) {
-        result_integer(result, COLUMN_HASHED, (int64_t)bound->chunks);
-        result_integer(result, COLUMN_HASHED_UNIQUE, (int64_t)bound->distinct);
-        result_integer(result, COLUMN_HASHED_HIT, (int64_t)bound->hits);
-        result_integer(result, COLUMN_HASHED_FULL, (int64_t)bound->full_chunks);
-        result_integer(result, COLUMN_HASHED_FULL_UNIQUE, (int64_t)bound->full_distinct);
-        result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)bound->full_hits);
+        const struct requests_hashed *hashed = &requests->hashed;
+        result_integer(result, COLUMN_HASHED, (int64_t)hashed->all);
+        result_integer(result, COLUMN_HASHED_UNIQUE, (int64_t)(hashed->all - hashed->hits));
+        result_integer(result, COLUMN_HASHED_HIT, (int64_t)hashed->hits);
+        result_integer(result, COLUMN_HASHED_FULL, (int64_t)hashed->full);
+        result_integer(result, COLUMN_HASHED_FULL_UNIQUE,
+                       (int64_t)(hashed->full - hashed->full_hits));
+        result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)hashed->full_hits);
     }
     serving_note_requests(point, requests, result);
 }

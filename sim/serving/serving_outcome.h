@@ -10,7 +10,7 @@
 
 /* The requests, and the prefixes that could be found in them. */
 void serving_write_requests(const struct point *point, const struct requests *requests,
-                            const struct prefix_bound *bound, struct result *result);
+                            struct result *result);
 
 /* The server refused so many requests because of their length. Before the functions below, which
  * add those that it has no memory for. */

@@ -11,11 +11,11 @@ static const struct request *request_of(const struct block_numbers *numbers, siz
     return &numbers->of.requests->all[index];
 }
 
-/* The number of a prompt's blocks that hashes cover. */
+/* The number of a prompt's blocks that numbered chunks cover. */
 static uint64_t shared_blocks(const struct block_numbers *numbers, size_t index)
 {
     const struct request *request = request_of(numbers, index);
-    return request->chunks > 0 ? request->prompt / numbers->of.block_tokens : 0;
+    return request_numbered_tokens(numbers->of.requests, request) / numbers->of.block_tokens;
 }
 
 /* The number of blocks that belong to the request alone. */

@@ -121,25 +121,3 @@ bool prefix_replay_shared(const struct prefix_options *options, const struct req
     prefix_pool_destroy(own.pool);
     return ok;
 }
-
-bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, struct error *why)
-{
-    bool *seen = array_zeroed(requests->ids.count, sizeof *seen, why);
-    if (seen == NULL) {
-        return false;
-    }
-    *bound =
-        (struct prefix_bound){.chunks = requests->chunk_count, .distinct = requests->ids.count};
-    /* A chunk has one predecessor: if it was seen before, so was all of its beginning. */
-    for (size_t i = 0; i < requests->chunk_count; i++) {
-        uint32_t chunk = requests->chunks[i];
-        bool full = requests->kind[chunk].tokens == requests->chunk_tokens;
-        bound->full_chunks += full;
-        bound->full_distinct += full && !seen[chunk];
-        bound->hits += seen[chunk];
-        bound->full_hits += full && seen[chunk];
-        seen[chunk] = true;
-    }
-    free(seen);
-    return true;
-}

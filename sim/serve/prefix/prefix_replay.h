@@ -51,12 +51,4 @@ void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
                        const struct prefix_match *match);
 
-/* The upper bound for any cache: chunks of prompts, as the file hashes them, and hits if every
- * chunk is kept for ever. */
-struct prefix_bound {
-    uint64_t chunks, distinct, hits;                /* with the last, shorter chunk of a prompt */
-    uint64_t full_chunks, full_distinct, full_hits; /* whole chunks only */
-};
-bool prefix_bound(const struct requests *requests, struct prefix_bound *bound, struct error *why);
-
 #endif

@@ -8,10 +8,11 @@
 struct request_line {
     double arrival_s; /* NAN: the line does not say */
     uint64_t prompt, output;
-    uint32_t turn; /* of a session (struct request) */
+    uint16_t turn; /* of a session (struct request) */
     int64_t think_ns;
     uint32_t hash_tokens; /* of a whole chunk; set before the line is parsed */
     uint32_t hashes;      /* 0: the prompt's content is unknown */
+    uint32_t alone;       /* chunks at the end that are in no other prompt */
     uint64_t *hash;       /* [hashes] owned by the reader of the file */
     size_t hash_capacity;
     bool failed; /* the recorded request failed: skip the line */

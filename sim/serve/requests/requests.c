@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <xxhash.h>
+#include <string.h>
 
 static const double ns_per_s = 1e9;
 
@@ -93,6 +93,7 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
     struct request_chunk *kind = &requests->kind[*number];
     if (*number == known) {
         *kind = said;
+        requests->hashed.distinct_tokens += said.tokens;
     }
     if (kind->tokens != said.tokens) {
         return error_set(why, reader->path, reader->line,
@@ -104,36 +105,76 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
                      "hash %" PRIu64 " has another predecessor than earlier", hash);
 }
 
-/* The hash of a chunk: the line's, or, for a last chunk that has none, one of its own. */
-static uint64_t chunk_hash(const struct requests *requests, const struct request_line *line,
-                           uint32_t chunk)
+/* Number the first `count` chunks of the prompt, behind the end of the list. The first `known` had
+ * a number. */
+static bool number_chunks(struct requests *requests, const struct request_line *line,
+                          uint32_t count, uint32_t *known, const struct csv_reader *reader,
+                          struct error *why)
 {
-    const uint64_t own[] = {requests->count, 0x7461696cull /* kind of hash */};
-    return chunk < line->hashes ? line->hash[chunk]
-                                : XXH64(own, sizeof own, line->hash[line->hashes - 1]);
-}
-
-static bool requests_add_chunks(struct requests *requests, const struct request_line *line,
-                                uint32_t count, const struct csv_reader *reader, struct error *why)
-{
-    if (!array_reserve(&requests->chunks, &requests->chunk_capacity, requests->chunk_count + count,
-                       sizeof *requests->chunks, why)) {
-        return false;
-    }
-    uint32_t left = (uint32_t)line->prompt;
-    uint32_t before = UINT32_MAX;
+    uint32_t left = (uint32_t)line->prompt, before = UINT32_MAX;
+    uint32_t first = requests->ids.count;
+    *known = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t tokens = left < line->hash_tokens ? left : line->hash_tokens;
         struct request_chunk said = {.before = before, .tokens = tokens};
-        uint64_t hash = chunk_hash(requests, line, i);
-        if (!number_chunk(requests, hash, said, &before, reader, why)) {
+        if (!number_chunk(requests, line->hash[i], said, &before, reader, why)) {
             return false;
         }
         requests->chunks[requests->chunk_count + i] = before;
+        *known += before < first;
         left -= tokens;
     }
-    requests->chunk_count += count;
-    requests->chunk_tokens = requests->chunk_count > 0 ? line->hash_tokens : 0;
+    return true;
+}
+
+/* Where the list of a request's `count` chunks is, which lie behind the end of all lists. If others
+ * have its first `known` chunks, all of it or its beginning may be theirs: a million prompts may
+ * begin with the same million tokens. */
+static uint64_t place_chunks(struct requests *requests, uint32_t count, uint32_t known)
+{
+    uint32_t *chunks = &requests->chunks[requests->chunk_count];
+    uint64_t first = requests->chunk_count, end = first;
+    if (known > 0) {
+        first = requests->kind[chunks[known - 1]].place - (known - 1);
+        bool goes_on = first + known == end;
+        uint32_t kept = known == count ? 0 : goes_on ? count - known : count;
+        memmove(chunks, &chunks[count - kept], kept * sizeof *chunks);
+        first = known == count || goes_on ? first : end;
+    }
+    requests->chunk_count = first + count > end ? first + count : end;
+    for (uint32_t i = known; i < count; i++) {
+        requests->kind[requests->chunks[first + i]].place = (uint32_t)(first + i);
+    }
+    return first;
+}
+
+/* Number the first `count` chunks of a prompt that has `all`. */
+static bool requests_add_chunks(struct requests *requests, const struct request_line *line,
+                                uint32_t count, uint32_t all, uint64_t *place,
+                                const struct csv_reader *reader, struct error *why)
+{
+    uint32_t known;
+    if (requests->chunk_count + count > UINT32_MAX) {
+        error_set(why, reader->path, reader->line, "more than %u chunks of prompts", UINT32_MAX);
+        return error_expect(why, "fewer requests, or more 'hash_tokens'");
+    }
+    if (!array_reserve(&requests->chunks, &requests->chunk_capacity, requests->chunk_count + count,
+                       sizeof *requests->chunks, why) ||
+        !number_chunks(requests, line, count, &known, reader, why)) {
+        return false;
+    }
+    *place = place_chunks(requests, count, known);
+    if (all > 0) {
+        struct requests_hashed *hashed = &requests->hashed;
+        uint64_t full = line->prompt / line->hash_tokens;
+        uint64_t numbered = (uint64_t)count * line->hash_tokens;
+        hashed->all += all;
+        hashed->hits += known;
+        hashed->full += full;
+        hashed->full_hits += known < full ? known : full;
+        hashed->distinct_tokens += line->prompt > numbered ? line->prompt - numbered : 0;
+        requests->chunk_tokens = line->hash_tokens;
+    }
     return true;
 }
 
@@ -167,13 +208,16 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
                   const struct csv_reader *reader, struct error *why)
 {
     int64_t arrival_ns = 0;
-    uint64_t first_chunk = requests->chunk_count;
-    uint32_t chunks = line->hashes > 0 ? (uint32_t)((line->prompt - 1) / line->hash_tokens + 1) : 0;
+    uint64_t first_chunk = 0;
     if (!requests_read_arrival(requests, line, origin_s, &arrival_ns, reader, why) ||
         !check_line(requests, line, arrival_ns, reader, why) ||
         !array_reserve(&requests->all, &requests->capacity, requests->count + 1,
-                       sizeof *requests->all, why) ||
-        !requests_add_chunks(requests, line, chunks, reader, why)) {
+                       sizeof *requests->all, why)) {
+        return false;
+    }
+    uint32_t all = line->hashes > 0 ? (uint32_t)((line->prompt - 1) / line->hash_tokens + 1) : 0;
+    uint32_t numbered = all - line->alone < line->hashes ? all - line->alone : line->hashes;
+    if (!requests_add_chunks(requests, line, numbered, all, &first_chunk, reader, why)) {
         return false;
     }
     requests->all[requests->count++] = (struct request){
@@ -181,7 +225,8 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
         .prompt = (uint32_t)line->prompt,
         .output = (uint32_t)line->output,
         .first_chunk = first_chunk,
-        .chunks = chunks,
+        .chunks = numbered,
+        .known = all > 0,
         .turn = line->turn,
         .think_ns = line->think_ns,
     };
@@ -189,33 +234,27 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     return true;
 }
 
-/* Tokens of the leading chunks of a request that earlier ones had. Its own count from now on. */
+/* Tokens of the leading chunks of a request that earlier ones had. Its own count from now on. Who had
+ * a chunk had all before it. */
 static uint64_t requests_find_shared(const struct requests *requests, const struct request *request,
                                      bool *seen)
 {
     const uint32_t *chunks = request_chunks(requests, request);
-    uint64_t found = 0;
-    bool leading = true;
-    for (uint32_t i = 0; i < request->chunks; i++) {
-        uint64_t before = (uint64_t)i * requests->chunk_tokens, left = request->prompt - before;
-        leading = leading && seen[chunks[i]];
-        found += !leading ? 0 : left < requests->chunk_tokens ? left : requests->chunk_tokens;
-        seen[chunks[i]] = true;
+    uint64_t count = request->chunks;
+    while (count > 0 && !seen[chunks[count - 1]]) {
+        seen[chunks[--count]] = true;
     }
-    return found;
+    count *= requests->chunk_tokens;
+    return count < request->prompt ? count : request->prompt;
 }
 
 bool requests_share(const struct requests *requests, struct requests_shared *out, struct error *why)
 {
-    uint32_t most = 0;
     uint64_t found = 0;
+    bool *seen = array_zeroed(requests->ids.count, sizeof *seen, why);
     *out = (struct requests_shared){.beginnings = 0};
-    for (size_t i = 0; i < requests->chunk_count; i++) {
-        most = requests->chunks[i] > most ? requests->chunks[i] : most;
-    }
-    bool *seen = calloc((size_t)most + 1, sizeof *seen);
     if (seen == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for %u chunks of prompts", most);
+        return false;
     }
     for (size_t i = 0; i < requests->count; i++) {
         const uint32_t *chunks = request_chunks(requests, &requests->all[i]);

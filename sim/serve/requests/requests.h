@@ -4,6 +4,8 @@
  * A chunk is a run of tokens. Its hash covers its tokens and all tokens before it, so that equal
  * chunks mean equal beginnings. Chunks are numbered by first appearance; a number always has the
  * same predecessor and the same length. The last chunk of a prompt may be shorter than the others.
+ * The chunks at a prompt's end that are known to be in no other prompt have no numbers, because
+ * nobody looks for them: a workload of a million requests has tens of millions.
  *
  * Published formats that can be read (the first line tells which one it is):
  *   Mooncake     JSON lines: timestamp (ms), input_length, output_length, hash_ids of 512 tokens
@@ -22,6 +24,7 @@
 #define SERVE_REQUESTS_H
 
 #include "base/error.h"
+#include "base/stop_flag.h"
 #include "trace/csv/complaints.h"
 #include "trace/dense_ids.h"
 
@@ -38,9 +41,10 @@ struct request {
     int64_t arrival_ns;      /* since the first request; not before the previous one */
     uint32_t prompt, output; /* tokens, at least 1 each */
     uint64_t first_chunk;    /* its chunks are requests.chunks[first_chunk ...] */
-    uint32_t chunks;         /* 0: the prompt's content is unknown */
-    uint32_t turn;           /* of its session, from 0. A later turn stands behind the turn before,
+    uint32_t chunks;         /* those with numbers; 0: none */
+    uint16_t turn;           /* of its session, from 0. A later turn stands behind the turn before,
                                 and arrives when that one has ended */
+    bool known;              /* the prompt's content is */
     int64_t think_ns;        /* and its user has thought for so long */
 };
 
@@ -55,10 +59,18 @@ static inline uint64_t request_kept_tokens(const struct request *request)
     return (uint64_t)request->prompt + request->output - 1;
 }
 
+/* Chunks of all prompts, as the file hashes them, with and without numbers; and those of them that
+ * an earlier prompt had, which a cache that keeps everything finds. */
+struct requests_hashed {
+    uint64_t all, hits;
+    uint64_t full, full_hits; /* those as long as a whole chunk */
+    uint64_t distinct_tokens; /* tokens of chunks that no earlier prompt had */
+};
+
 struct requests {
     struct request *all;
     size_t count, capacity;
-    uint32_t *chunks; /* numbers of chunks, request after request */
+    uint32_t *chunks; /* numbers of chunks; lists that begin alike may share their beginning */
     size_t chunk_count, chunk_capacity;
     uint32_t chunk_tokens;      /* of a whole chunk; 0: no prompt's content is known */
     bool sessions;              /* some requests are later turns */
@@ -67,6 +79,7 @@ struct requests {
     struct dense_ids ids;       /* the number of each hash */
     struct request_chunk *kind; /* [ids.count] by number */
     size_t kind_capacity;
+    struct requests_hashed hashed;
     uint64_t content; /* hash of the file's bytes */
     uint64_t skipped; /* requests that failed when they were recorded (BurstGPT) */
 };
@@ -78,10 +91,19 @@ static inline const uint32_t *request_chunks(const struct requests *requests,
     return request->chunks > 0 ? &requests->chunks[request->first_chunk] : NULL;
 }
 
+/* Tokens at the prompt's beginning whose chunks have numbers. */
+static inline uint64_t request_numbered_tokens(const struct requests *requests,
+                                               const struct request *request)
+{
+    uint64_t tokens = (uint64_t)request->chunks * requests->chunk_tokens;
+    return tokens < request->prompt ? tokens : request->prompt;
+}
+
 /* What a chunk's number stands for. */
 struct request_chunk {
     uint32_t before; /* the chunk in front, UINT32_MAX for a prompt's first */
     uint32_t tokens;
+    uint32_t place; /* in requests.chunks, behind those before it */
 };
 
 struct requests_options {
@@ -89,6 +111,7 @@ struct requests_options {
     uint32_t hash_tokens; /* tokens that a hash stands for, or into which token ids are cut; 0: the
                              format's */
     uint64_t seed;        /* of requests that are made up (synthetic.h); 0 for files */
+    const struct stop_flag *stop; /* ends the reading once it is raised; NULL: nothing does */
 };
 
 /* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the

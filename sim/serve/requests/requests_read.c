@@ -90,7 +90,8 @@ static bool requests_read_lines(struct requests_reading *reading, struct request
         requests_read_take_line(reading, format->parse, requests);
     }
     while (reading->options.limit == 0 || requests->count < reading->options.limit) {
-        if (!csv_reader_next(&reading->in, &more, why)) {
+        if (!stop_flag_check(reading->options.stop, why) ||
+            !csv_reader_next(&reading->in, &more, why)) {
             return false;
         }
         if (!more) {
@@ -105,15 +106,17 @@ static bool requests_read_lines(struct requests_reading *reading, struct request
 }
 
 /* The hash of the whole file; reading begins at its start again. */
-static bool requests_read_hash_file(FILE *file, const char *path, uint64_t *hash, struct error *why)
+static bool requests_read_hash_file(FILE *file, const char *path, const struct stop_flag *stop,
+                                    uint64_t *hash, struct error *why)
 {
     char bytes[4096];
     size_t size;
     *hash = 0;
-    while ((size = fread(bytes, 1, sizeof bytes, file)) > 0) {
+    while (stop_flag_check(stop, why) && (size = fread(bytes, 1, sizeof bytes, file)) > 0) {
         *hash = XXH64(bytes, size, *hash);
     }
-    bool ok = !ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno));
+    bool ok = stop_flag_check(stop, why) &&
+              (!ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno)));
     rewind(file);
     return ok;
 }
@@ -127,7 +130,7 @@ bool requests_read(const char *path, const struct requests_options *options, str
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
         bool taken = false;
-        ok = requests_read_hash_file(reading.in.file, path, &out->content, why) &&
+        ok = requests_read_hash_file(reading.in.file, path, options->stop, &out->content, why) &&
              requests_benchmark_read(&reading.in, options->limit, out, &taken, why) &&
              (taken || requests_read_lines(&reading, out, why));
         csv_reader_close(&reading.in);

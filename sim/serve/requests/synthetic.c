@@ -279,39 +279,30 @@ static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_
     return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
 }
 
-/* The text that a prompt ends with, of which other prompts have none, or all, or a beginning. */
-enum synthetic_text { OF_REQUEST, OF_PREFIX, OF_SESSION };
-
 /* What a prompt consists of. */
 struct synthetic_content {
     uint64_t prefix_tokens, prefix; /* one of the prefixes */
-    uint64_t session, request;
+    uint64_t session;
     bool goes_on; /* the session has several turns, each of which repeats those before */
 };
 
-/* Hash the chunks of a prompt: those of its prefix by the prefix's number, others by the session's,
- * or by the request's if no other prompt has them: the last one, if it is not whole, or all. */
+/* Hash the whole chunks of a prompt that others may have: those of its prefix by the prefix's
+ * number, those of a session of several turns by the session's. */
 static bool hash_chunks(struct request_line *line, const struct synthetic_content *content,
                         struct error *why)
 {
-    uint64_t chunks = (line->prompt - 1) / line->hash_tokens + 1;
-    if (!array_reserve(&line->hash, &line->hash_capacity, chunks, sizeof *line->hash, why)) {
+    uint64_t shared = content->goes_on ? line->prompt : content->prefix_tokens;
+    uint64_t chunks = (line->prompt - 1) / line->hash_tokens + 1, most = shared / line->hash_tokens;
+    if (!array_reserve(&line->hash, &line->hash_capacity, most, sizeof *line->hash, why)) {
         return false;
     }
-    for (uint64_t i = 0; i < chunks; i++) {
-        uint64_t end = (i + 1) * line->hash_tokens;
-        enum synthetic_text text = end <= content->prefix_tokens             ? OF_PREFIX
-                                   : content->goes_on && end <= line->prompt ? OF_SESSION
-                                                                             : OF_REQUEST;
-        const uint64_t of[] = {
-            [OF_REQUEST] = content->request,
-            [OF_PREFIX] = content->prefix,
-            [OF_SESSION] = content->session,
-        };
-        const uint64_t parts[] = {text, of[text], i};
+    for (uint64_t i = 0; i < most; i++) {
+        bool prefix = (i + 1) * line->hash_tokens <= content->prefix_tokens;
+        const uint64_t parts[] = {prefix, prefix ? content->prefix : content->session, i};
         line->hash[i] = XXH64(parts, sizeof parts, 0);
     }
     line->hashes = (uint32_t)chunks;
+    line->alone = (uint32_t)(chunks - most);
     return true;
 }
 
@@ -332,7 +323,8 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
 }
 
 static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *random,
-                                    uint64_t count, struct request_line *line, struct requests *out,
+                                    uint64_t count, const struct stop_flag *stop,
+                                    struct request_line *line, struct requests *out,
                                     struct error *why)
 {
     const uint64_t *number = synthetic->number;
@@ -341,15 +333,14 @@ static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *
                                         .goes_on = number[TURNS] > 1};
     double origin = NAN;
     for (uint64_t i = 0; i < count; i++) {
-        line->turn = (uint32_t)(i % number[TURNS]);
-        content.request = i;
+        line->turn = (uint16_t)(i % number[TURNS]);
         content.session = i / number[TURNS];
         if (line->turn == 0) {
             content.prefix = gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES]);
         }
         draw_turn(synthetic, random, line);
         bool shares = number[PREFIX] > 0 || content.goes_on;
-        if ((shares && !hash_chunks(line, &content, why)) ||
+        if (!stop_flag_check(stop, why) || (shares && !hash_chunks(line, &content, why)) ||
             !requests_add(out, line, &origin, &place, why)) {
             return false;
         }
@@ -383,8 +374,8 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     uint64_t count = synthetic.number[COUNT];
     count = options->limit > 0 && options->limit < count ? options->limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
-    bool ok =
-        random != NULL && synthetic_make_requests(&synthetic, random, count, &drawn, out, why);
+    bool ok = random != NULL &&
+              synthetic_make_requests(&synthetic, random, count, options->stop, &drawn, out, why);
     if (random != NULL) {
         gsl_rng_free(random);
     }

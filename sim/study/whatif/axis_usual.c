@@ -247,16 +247,13 @@ static bool walk_rates(const struct axis_base *base, struct axis *axis, struct e
 static double prefix_bytes(const struct point *point, enum tier_id tier)
 {
     const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
-    double bytes = 0;
     bool keeps = false;
     for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
         keeps = keeps || tiers.of[k] == tier;
     }
-    for (uint32_t chunk = 0; keeps && chunk < point->requests->ids.count; chunk++) {
-        bytes += (double)point->requests->kind[chunk].tokens *
-                 (double)serving_token_bytes(&point->setup);
-    }
-    return bytes;
+    return keeps ? (double)point->requests->hashed.distinct_tokens *
+                       (double)serving_token_bytes(&point->setup)
+                 : 0;
 }
 
 /* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the

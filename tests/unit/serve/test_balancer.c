@@ -126,7 +126,7 @@ static void scores_add_up(void **state)
                                 {.prompt = 300, .chunks = 3, .first_chunk = 0},
                                 {.prompt = 100, .chunks = 1, .first_chunk = 3}};
     uint32_t numbers[] = {0, 1, 2, 3};
-    struct request_chunk kind[] = {{0, 100}, {0, 100}, {0, 100}, {0, 100}};
+    struct request_chunk kind[] = {{0, 100, 0}, {0, 100, 0}, {0, 100, 0}, {0, 100, 0}};
     const struct requests requests = {
         .all = prompts, .count = 4, .chunks = numbers, .kind = kind, .ids = {.count = 4}};
     const struct workload workload = {.routing = ROUTE_SCORES, .replicas = 3};

@@ -168,23 +168,6 @@ static void a_block_may_hold_several_chunks(void **state)
     assert_string_equal(why.found, "blocks of 300 tokens, and hashes of 512");
 }
 
-static void a_bound_counts_chunks_seen_before(void **state)
-{
-    (void)state;
-    struct requests requests = no_requests();
-    struct prefix_bound bound;
-    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
-    add_request(&requests, (uint32_t[]){0, 2}, 2, 512, 1);
-    add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
-    assert_true(prefix_bound(&requests, &bound, &why));
-    assert_int_equal(bound.chunks, 6);
-    assert_int_equal(bound.distinct, 3);
-    assert_int_equal(bound.hits, 3);
-    assert_int_equal(bound.full_chunks, 4);
-    assert_int_equal(bound.full_distinct, 2);
-    assert_int_equal(bound.full_hits, 2);
-}
-
 static void more_host_memory_never_finds_less_under_lru(void **state)
 {
     (void)state;
@@ -553,7 +536,6 @@ int main(void)
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
         cmocka_unit_test(a_block_may_hold_several_chunks),
         cmocka_unit_test(a_server_numbers_its_own_requests),
-        cmocka_unit_test(a_bound_counts_chunks_seen_before),
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
         cmocka_unit_test(what_is_saved_has_to_arrive),

@@ -228,6 +228,20 @@ static void stamps_of_the_queue_are_told_from_arrivals(void **state)
     requests_release(&requests);
 }
 
+/* The numbers of all prompts' chunks, one prompt after the other. */
+static void assert_numbers(const uint32_t *expected, size_t count)
+{
+    for (size_t i = 0; i < requests.count; i++) {
+        const struct request *request = &requests.all[i];
+        assert_true(request->chunks <= count);
+        for (uint32_t j = 0; j < request->chunks; j++) {
+            assert_int_equal(request_chunks(&requests, request)[j], *expected++);
+        }
+        count -= request->chunks;
+    }
+    assert_int_equal(count, 0);
+}
+
 /* Prompts of 512 + 88 and 512 + 1 tokens that begin alike. */
 static void equal_hashes_are_one_chunk(void **state)
 {
@@ -240,8 +254,7 @@ static void equal_hashes_are_one_chunk(void **state)
                           0));
     assert_int_equal(requests.ids.count, 3);
     assert_int_equal(requests.chunk_tokens, 512);
-    assert_int_equal(requests.all[1].first_chunk, 2);
-    assert_memory_equal(requests.chunks, expected, sizeof expected);
+    assert_numbers(expected, 4);
     assert_int_equal(requests.kind[1].tokens, 88);
     assert_int_equal(requests.kind[2].before, 0);
     requests_release(&requests);
@@ -253,8 +266,7 @@ static void check_chunks(const char *text, uint32_t hash_tokens, uint32_t tokens
     const struct requests_options options = {.hash_tokens = hash_tokens};
     assert_true(read_with(text, &options));
     assert_int_equal(requests.chunk_tokens, tokens);
-    assert_int_equal(requests.chunk_count, count);
-    assert_memory_equal(requests.chunks, expected, count * sizeof *expected);
+    assert_numbers(expected, count);
     requests_release(&requests);
 }
 
@@ -290,14 +302,52 @@ static void token_ids_are_cut_into_chunks(void **state)
 static void hashes_of_single_blocks_are_chained(void **state)
 {
     (void)state;
-    const uint32_t expected[] = {0, 1, 2, 3, 4, 2, 3, 5};
+    const uint32_t expected[] = {0, 1, 2, 3, 2, 3};
     check_chunks("{\"chat_id\": 1, \"timestamp\": 0, \"input_length\": 32, \"output_length\": 1, "
                  "\"hash_ids\": [4, 7]}\n"
                  "{\"chat_id\": 2, \"timestamp\": 0, \"input_length\": 36, \"output_length\": 1, "
                  "\"hash_ids\": [5, 7]}\n"
                  "{\"chat_id\": 3, \"timestamp\": 0, \"input_length\": 36, \"output_length\": 1, "
                  "\"hash_ids\": [5, 7]}\n",
-                 0, 16, expected, 8);
+                 0, 16, expected, 6);
+}
+
+/* Prompts of 512 + 300, 512 + 512 and again 512 + 300 tokens, then one that goes on. */
+static void chunks_that_were_there_before_are_counted(void **state)
+{
+    (void)state;
+    const uint32_t expected[] = {0, 1, 0, 2, 0, 1, 0, 2, 3, 0, 2, 4, 0, 2, 3};
+    assert_true(read_text("{\"timestamp\": 0, \"input_length\": 812, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 6]}\n"
+                          "{\"timestamp\": 0, \"input_length\": 1024, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 7]}\n"
+                          "{\"timestamp\": 0, \"input_length\": 812, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 6]}\n"
+                          "{\"timestamp\": 0, \"input_length\": 1025, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 7, 8]}\n"
+                          "{\"timestamp\": 0, \"input_length\": 1025, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 7, 9]}\n"
+                          "{\"timestamp\": 0, \"input_length\": 1025, \"output_length\": 1, "
+                          "\"hash_ids\": [5, 7, 8]}\n",
+                          0));
+    assert_numbers(expected, 15);
+    assert_int_equal(requests.hashed.all, 15);
+    assert_int_equal(requests.hashed.hits, 10);
+    assert_int_equal(requests.hashed.full, 10);
+    assert_int_equal(requests.hashed.full_hits, 8);
+    assert_int_equal(requests.hashed.distinct_tokens, 812 + 512 + 1 + 1);
+    assert_int_equal(requests.chunk_count, 2 + 3 + 3); /* what is there is not stored again */
+    requests_release(&requests);
+}
+
+static void reading_stops(void **state)
+{
+    (void)state;
+    struct stop_flag stop;
+    atomic_init(&stop.raised, true);
+    const struct requests_options options = {.stop = &stop};
+    assert_false(read_with("arrived_at,num_prefill_tokens,num_decode_tokens\n0,5,1\n", &options));
+    assert_string_equal(why.found, "interrupted");
 }
 
 static void a_line_at_fault_is_named_with_its_reason(void **state)
@@ -405,6 +455,8 @@ int main(void)
         cmocka_unit_test(a_caller_says_how_many_tokens_a_hash_has),
         cmocka_unit_test(token_ids_are_cut_into_chunks),
         cmocka_unit_test(hashes_of_single_blocks_are_chained),
+        cmocka_unit_test(chunks_that_were_there_before_are_counted),
+        cmocka_unit_test(reading_stops),
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
         cmocka_unit_test(all_faults_of_a_file_are_counted),
         cmocka_unit_test(files_without_requests_are_refused),

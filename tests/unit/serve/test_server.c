@@ -180,7 +180,7 @@ static void what_can_never_run_is_left_out(void **state)
 static struct course begin_alike(int64_t later_ms)
 {
     static uint32_t chunks[] = {0, 0};
-    static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
+    static struct request_chunk kinds[] = {{UINT32_MAX, 300, 0}};
     struct course course = begin_course(4);
     struct error why;
     course.prefix.lower_count = 1;
@@ -620,7 +620,7 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amou
     assert_true(child >= 0);
     if (child == 0) {
         static uint32_t chunks[] = {0, 0, 0};
-        static struct request_chunk kinds[] = {{UINT32_MAX, 300}};
+        static struct request_chunk kinds[] = {{UINT32_MAX, 300, 0}};
         static struct served served[3];
         struct error why;
         struct request all[] = {{.prompt = 300, .output = 1, .chunks = 1},

@@ -46,7 +46,7 @@ static struct course make_course(const struct prompt *prompts, uint32_t count, u
         course.requests.all[i].chunks = 1;
     }
     for (int i = 0; i < 4; i++) {
-        kinds[i] = (struct request_chunk){UINT32_MAX, 300};
+        kinds[i] = (struct request_chunk){UINT32_MAX, 300, 0};
     }
     course.requests.chunks = chunks;
     course.requests.chunk_count = count;

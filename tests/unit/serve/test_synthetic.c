@@ -174,23 +174,21 @@ static void equal_lengths_are_told_from_others(void **state)
     assert_false(synthetic_is_even("synthetic:lengths=sharegpt"));
 }
 
-/* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared, and 5
- * are a request's own. */
+/* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared. The other 5
+ * are in no other prompt, and take no memory. */
 static void prompts_share_the_whole_chunks_of_their_prefix(void **state)
 {
     (void)state;
     uint32_t kinds[3] = {0};
     assert_true(make("synthetic:prompt=100,output=1,prefix=40,prefixes=3,requests=300", 0, 1));
     assert_int_equal(requests.chunk_tokens, 16);
-    assert_int_equal(requests.ids.count, 3 * 2 + 300 * 5);
+    assert_int_equal(requests.ids.count, 3 * 2);
+    assert_int_equal(requests.chunk_count, 3 * 2);
+    assert_int_equal(requests.hashed.all, 300 * 7);
+    assert_int_equal(requests.hashed.hits, 297 * 2);
     for (size_t i = 0; i < requests.count; i++) {
         const struct request *request = &requests.all[i];
-        assert_int_equal(request->chunks, 7);
-        for (size_t j = 0; j < i; j++) {
-            const struct request *other = &requests.all[j];
-            assert_true(requests.chunks[request->first_chunk + 2] !=
-                        requests.chunks[other->first_chunk + 2]);
-        }
+        assert_int_equal(request->chunks, 2);
         uint32_t first = requests.chunks[request->first_chunk];
         for (size_t j = 0; j <= i; j++) { /* count the kind by the first request that has it */
             if (requests.chunks[requests.all[j].first_chunk] == first) {
@@ -299,6 +297,17 @@ static void a_text_at_fault_is_refused(void **state)
     }
 }
 
+static void making_stops(void **state)
+{
+    (void)state;
+    struct stop_flag stop;
+    atomic_init(&stop.raised, true);
+    const struct requests_options options = {.stop = &stop};
+    assert_false(synthetic_make("synthetic:prompt=100,output=7,requests=200000000", &options,
+                                &requests, &why));
+    assert_string_equal(why.found, "interrupted");
+}
+
 /* Of forty prompts the first of each beginning finds nothing; of two turns the second one finds the
  * first's prompt. */
 static void what_prompts_share_is_counted(void **state)
@@ -336,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_seed_makes_other_requests),
         cmocka_unit_test(a_text_at_fault_is_refused),
         cmocka_unit_test(what_prompts_share_is_counted),
+        cmocka_unit_test(making_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
