@@ -107,8 +107,7 @@ bool provenance_read(const struct node *node, struct provenance *out, struct err
             return false;
         }
         if (strlen(text) >= sizeof out->facts[fact]) {
-            return node_error(node_get(node, rows[fact].name), why, "'%s' is too long",
-                              rows[fact].name);
+            return node_key_error(node, rows[fact].name, why, "'%s' is too long", rows[fact].name);
         }
         text_copy(out->facts[fact], sizeof out->facts[fact], text);
     }

@@ -51,6 +51,12 @@ struct node *node_create(enum node_kind kind, const char *file, int line, struct
     return node;
 }
 
+struct node *node_map(const char *file, struct error *why)
+{
+    const char *interned = node_intern(file, why);
+    return interned != NULL ? node_create(NODE_MAP, interned, 0, why) : NULL;
+}
+
 /* Free what a node holds, except its key, and make it NODE_NULL. */
 static void node_clear(struct node *node)
 {

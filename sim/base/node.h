@@ -34,6 +34,7 @@ struct node {
  * NODE_NULL root. */
 struct node *node_load(const char *path, struct error *why);
 struct node *node_parse(const char *text, size_t size, const char *name, struct error *why);
+struct node *node_map(const char *file, struct error *why); /* an empty map, at no line */
 struct node *node_copy(const struct node *node, struct error *why);
 void node_destroy(struct node *node);
 
@@ -87,9 +88,14 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
                      struct error *why);
 
 /* Fill `why` with a complaint about this node, with its file and line; a usage error when the node
- * came from "--set". Returns false. */
+ * came from "--set", or is NULL. Returns false. */
 bool node_error(const struct node *node, struct error *why, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same about the value of a key, which the map may leave to a default or to another file: then
+ * the place is the map's. */
+bool node_key_error(const struct node *map, const char *key, struct error *why, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
 
 /* Serialise canonically: keys sorted, one spelling, no file names or lines, so that equal trees
  * give equal text. The caller frees it. */

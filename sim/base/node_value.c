@@ -7,14 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 
-bool node_error(const struct node *node, struct error *why, const char *format, ...)
+static bool error_at(const struct node *node, struct error *why, const char *format, va_list list)
 {
     char text[sizeof why->found];
+    vsnprintf(text, sizeof text, format, list);
+    return error_input(why, node != NULL ? node->file : NULL, node != NULL ? node->line : 0, "%s",
+                       text);
+}
+
+bool node_error(const struct node *node, struct error *why, const char *format, ...)
+{
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    error_at(node, why, format, list);
     va_end(list);
-    return error_input(why, node->file, node->line, "%s", text);
+    return false;
+}
+
+bool node_key_error(const struct node *map, const char *key, struct error *why, const char *format,
+                    ...)
+{
+    const struct node *node = node_get(map, key);
+    va_list list;
+    va_start(list, format);
+    error_at(node != NULL ? node : map, why, format, list);
+    va_end(list);
+    return false;
 }
 
 /* Find the scalar `key`: `*found` is NULL when it is absent or empty. */

@@ -61,7 +61,7 @@ static bool read_names(const struct node *map, const char *key, char *out, size_
         return false;
     }
     if (strlen(names) >= size) {
-        return node_error(node_get(map, key), why, "the names are too long");
+        return node_key_error(map, key, why, "the names are too long");
     }
     strcpy(out, names);
     return true;

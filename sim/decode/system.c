@@ -24,7 +24,7 @@ static bool read_choice(const struct node *map, const struct mechanism_key *key,
                         struct error *why)
 {
     if (node_said(map, key->name) == NULL) {
-        node_error(node_get(map, key->name), why, "'%s' is empty", key->name);
+        node_key_error(map, key->name, why, "'%s' is empty", key->name);
         return name_expect("", key->values, why);
     }
     return node_word(map, key->name, key->values, out, why);
@@ -128,7 +128,7 @@ static bool read_keys(const struct node *map, struct mechanisms *out, struct err
 
 static bool read_standards(struct mechanisms *out, struct error *why)
 {
-    struct node *map = node_parse("{}", 2, "defaults", why);
+    struct node *map = node_map("defaults", why);
     bool good = map != NULL;
     for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
         good = node_set(map, key->name, key->standard, why);
@@ -149,8 +149,8 @@ static bool read_info(const struct node *file, const char *name, struct system_i
         }
     }
     if (strlen(texts[4]) >= sizeof out->command) {
-        return node_error(node_get(file, "command"), why, "'command' has more than %zu bytes",
-                          sizeof out->command - 1);
+        return node_key_error(file, "command", why, "'command' has more than %zu bytes",
+                              sizeof out->command - 1);
     }
     snprintf(out->name, sizeof out->name, "%s", name);
     snprintf(out->summary, sizeof out->summary, "%s", texts[0]);
@@ -180,7 +180,7 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
     }
     keys[count] = NULL;
     if (!preset && node_get(map, "page_size") != NULL) {
-        node_error(node_get(map, "page_size"), why, "unknown key 'page_size' in %s", where);
+        node_key_error(map, "page_size", why, "unknown key 'page_size' in %s", where);
         error_nearest(why, "retrieval_tokens");
         return error_expect(why, "retrieval_tokens, the tokens of a page");
     }

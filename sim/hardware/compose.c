@@ -291,7 +291,7 @@ struct node *machine_compose(struct files *files, const struct node *hardware, c
         error_expect(why, "a name, or a map with gpu, link and host");
         return NULL;
     }
-    struct node *tree = node_parse("{}", 2, "hardware", why);
+    struct node *tree = node_map("hardware", why);
     if (tree == NULL) {
         return NULL;
     }

@@ -54,7 +54,7 @@ static bool observed_read_text(const struct node *node, const char *key, char *o
         return false;
     }
     if (strlen(text) >= size) {
-        return node_error(node_get(node, key), why, "'%s' is longer than %zu bytes", key, size - 1);
+        return node_key_error(node, key, why, "'%s' is longer than %zu bytes", key, size - 1);
     }
     text_copy(out, size, text);
     return true;
@@ -157,7 +157,7 @@ static bool observed_read_axis(const struct node *node, struct finding *out, str
 {
     return observed_read_text(node, "axis", out->axis, sizeof out->axis, why) &&
            (observed_is_word(out->axis) ||
-            node_error(node_get(node, "axis"), why, "the axis '%.40s' is not one word", out->axis));
+            node_key_error(node, "axis", why, "the axis '%.40s' is not one word", out->axis));
 }
 
 static bool observed_read_entry(const struct node *node, struct finding *out, struct error *why)

@@ -97,7 +97,7 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
     if (whole || part == PART_COUNT) {
         return profile_load(NULL, &machine, out, why);
     }
-    struct node *node = node_parse("{}", 2, "hardware", why);
+    struct node *node = node_map("hardware", why);
     bool ok = node != NULL && node_set(node, part_names[part], name, why) &&
               profile_load(NULL, node, out, why);
     node_destroy(node);

@@ -20,7 +20,7 @@ static bool read_param(const struct node *policy, const struct policy_param *par
         return false;
     }
     if (*value < param->least || *value > param->most) {
-        node_error(node_get(policy, param->name), why, "'%s' is out of range", param->name);
+        node_key_error(policy, param->name, why, "'%s' is out of range", param->name);
         return error_expect(why, "%g to %g", param->least, param->most);
     }
     return true;
@@ -59,7 +59,7 @@ bool policy_open(struct node *root, const char *path, const struct node *over, s
         node_get(beside, "name") != NULL) {
         return true;
     }
-    struct node *map = node_parse("{}", 2, word->file, why);
+    struct node *map = node_map(word->file, why);
     bool good = map != NULL && node_put(map, "name", word, why) && node_put(root, path, map, why);
     node_destroy(map);
     return good;

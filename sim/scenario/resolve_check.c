@@ -32,8 +32,8 @@ static bool check_rooms(const struct node *root, const struct setup *setup, stru
         bool both = setup->room[tier] > 0 && profile_states(&setup->profile, kind->capacity);
         double has = both ? profile_value(&setup->profile, kind->capacity, 0, &unseen) : INFINITY;
         if ((double)setup->room[tier] > has) {
-            node_error(node_get(root, kind->room), why, "'%s' is more than the machine's %s has",
-                       kind->room, kind->title);
+            node_key_error(root, kind->room, why, "'%s' is more than the machine's %s has",
+                           kind->room, kind->title);
             return error_expect(why, "at most %s",
                                 units_format(has, UNIT_BYTES, text, sizeof text));
         }
@@ -93,8 +93,8 @@ static bool check_disk(const struct node *root, const struct point *point, struc
         return true;
     }
     const char *key = point->setup.mechanisms.disk_kv > 0 ? "disk_kv" : "disk_weights";
-    const struct node *said = node_get(node_get(root, "mechanisms"), key);
-    node_error(said != NULL ? said : node_get(root, "system"), why,
+    const struct node *stated = node_get(node_get(root, "mechanisms"), key);
+    node_error(stated != NULL ? stated : node_get(root, "system"), why,
                "a server's steps with '%s' are not computed", key);
     return error_expect(why, "a batch of decode steps, without 'workload'");
 }
@@ -105,10 +105,10 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
     if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
         return true;
     }
-    node_error(node_get(merged, "selection_margin"), why,
-               "'selection_margin' compares attention masses; those of trace '%.100s' are %s",
-               setup->trace_name,
-               setup->trace != NULL ? "generated or assumed, not measured" : "absent");
+    node_key_error(merged, "selection_margin", why,
+                   "'selection_margin' compares attention masses; those of trace '%.100s' are %s",
+                   setup->trace_name,
+                   setup->trace != NULL ? "generated or assumed, not measured" : "absent");
     return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or a margin of 0");
 }
 

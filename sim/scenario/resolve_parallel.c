@@ -55,7 +55,7 @@ static bool read_parts(const struct node *root, const char *key, uint32_t *out, 
         return false;
     }
     *out = (uint32_t)parts;
-    return parts > 0 || node_error(node_get(root, key), why, "0 GPUs");
+    return parts > 0 || node_key_error(root, key, why, "0 GPUs");
 }
 
 /* Counts of a server's step stay far below 2^32. */
@@ -66,8 +66,8 @@ static bool resolve_parallel_check_count(const struct node *root, uint32_t tenso
     if (gpus <= MOST_PARTS) {
         return true;
     }
-    node_error(node_get(root, "model"), why, "the model is spread over %llu GPUs",
-               (unsigned long long)gpus);
+    node_key_error(root, "model", why, "the model is spread over %llu GPUs",
+                   (unsigned long long)gpus);
     return error_expect(why, "at most %d: tensor_parallel x data_parallel x pipeline_parallel",
                         MOST_PARTS);
 }
@@ -86,7 +86,7 @@ bool resolve_parallel(const struct node *root, uint32_t *tensor, struct model_pa
         return false;
     }
     if (out->skew > MOST_SKEW) {
-        node_error(node_get(root, "expert_skew"), why, "'expert_skew' is %g", out->skew);
+        node_key_error(root, "expert_skew", why, "'expert_skew' is %g", out->skew);
         return error_expect(why, "from 0, all experts alike, to %d", MOST_SKEW);
     }
     return resolve_parallel_check_count(root, *tensor, out, why);
@@ -98,9 +98,9 @@ static bool check_gpus(const struct node *root, const struct setup *setup, struc
     if (there == 0 || asked <= there) {
         return true;
     }
-    node_error(node_get(root, "hardware"), why,
-               "the model is spread over %llu GPUs, but the machine has %llu",
-               (unsigned long long)asked, (unsigned long long)there);
+    node_key_error(root, "hardware", why,
+                   "the model is spread over %llu GPUs, but the machine has %llu",
+                   (unsigned long long)asked, (unsigned long long)there);
     return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
 }
 
@@ -133,8 +133,8 @@ bool parallel_check(const struct node *root, const struct setup *setup, struct e
         return false;
     }
     if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
-        node_error(node_get(root, "pipeline_parallel"), why,
-                   "the stages of a pipeline do not stream weights from host memory");
+        node_key_error(root, "pipeline_parallel", why,
+                       "the stages of a pipeline do not stream weights from host memory");
         return error_expect(why, "pipeline_parallel: 1, or mechanisms.weights=100%%");
     }
     return check_gpus(root, setup, why);

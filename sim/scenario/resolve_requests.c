@@ -130,8 +130,9 @@ static bool resolve_requests_find_context(const struct node *root, const struct 
     if (*context > 0) {
         return true;
     }
-    node_error(node_get(root, "request_tokens"), why,
-               "all requests have more than %" PRIu64 " tokens, so the server refuses them", most);
+    node_key_error(root, "request_tokens", why,
+                   "all requests have more than %" PRIu64 " tokens, so the server refuses them",
+                   most);
     return error_expect(why, "at least the tokens of a prompt and its output");
 }
 
@@ -222,7 +223,7 @@ bool requests_lay_context(struct node *root, struct sources *sources, struct err
         return true;
     }
     if (node_said(root, "contexts") != NULL) {
-        node_error(node_said(root, "contexts"), why, "the workload determines the contexts");
+        node_key_error(root, "contexts", why, "the workload determines the contexts");
         return error_expect(why, "no 'contexts'");
     }
     const struct requests *requests =
@@ -232,7 +233,7 @@ bool requests_lay_context(struct node *root, struct sources *sources, struct err
         return false;
     }
     if (other != 0 && other != context) {
-        node_error(node_get(root, "context"), why, "the workload determines the context");
+        node_key_error(root, "context", why, "the workload determines the context");
         return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
     }
     snprintf(text, sizeof text, "%" PRIu64, context);

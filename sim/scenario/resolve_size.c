@@ -27,8 +27,7 @@ static bool resolve_size_read_whole(const struct node *root, const char *key, en
         return false;
     }
     if (*out < least) {
-        node_error(node_get(root, key), why, "'%s' of %llu is too small", key,
-                   (unsigned long long)*out);
+        node_key_error(root, key, why, "'%s' of %llu is too small", key, (unsigned long long)*out);
         return error_expect(why, "a whole number from %llu to %llu", (unsigned long long)least,
                             (unsigned long long)most);
     }
@@ -82,7 +81,7 @@ static bool read_room(const struct node *root, const char *key, enum unit unit, 
     if (!node_whole(root, key, unit, MOST_BYTES, out, why)) {
         return false;
     }
-    return *out > 0 || (node_error(node_get(root, key), why, "'%s' must not be 0", key),
+    return *out > 0 || (node_key_error(root, key, why, "'%s' must not be 0", key),
                         error_expect(why, "more than 0, or none: %s", given));
 }
 
@@ -99,7 +98,7 @@ static bool resolve_size_read_request(const struct node *root, struct setup *out
         return false;
     }
     if (out->output > 0 && out->prompt == 0 && !*of_context) {
-        node_error(node_get(root, "output"), why, "'output' needs 'prompt', which is missing");
+        node_key_error(root, "output", why, "'output' needs 'prompt', which is missing");
         return error_expect(why, "'prompt' as well, such as prompt: 1920");
     }
     return true;
@@ -130,9 +129,9 @@ static bool find_prompt(const struct node *root, uint64_t context, const struct 
 {
     uint64_t half = (setup->output + 1) / 2;
     if (context <= half) {
-        node_error(node_get(root, "output"), why,
-                   "a context of %llu tokens leaves no prompt before half of an output of %llu",
-                   (unsigned long long)context, (unsigned long long)setup->output);
+        node_key_error(root, "output", why,
+                       "a context of %llu tokens leaves no prompt before half of an output of %llu",
+                       (unsigned long long)context, (unsigned long long)setup->output);
         return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
     }
     *prompt = context - half;
@@ -158,23 +157,21 @@ static bool check_prompts(const struct node *root, const struct setup *setup, st
     struct setup_cohort longest = setup_cohort(setup, setup_cohort_count(setup) - 1);
     uint64_t last = longest.prompt + setup->output;
     if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
-        node_error(node_get(root, "prompt"), why,
-                   "'contexts' differ, so their sequences cannot have the same prompt");
+        node_key_error(root, "prompt", why,
+                       "'contexts' differ, so their sequences cannot have the same prompt");
         return error_expect(why, "prompt: context, which is all tokens before half the output");
     }
     if (longest.prompt > 0 && setup->model.learned_positions &&
         last > setup->model.trained_context) {
-        node_error(node_get(root, "prompt"), why,
-                   "'%s' has learned positions and cannot run %llu tokens", setup->model.name,
-                   (unsigned long long)last);
+        node_key_error(root, "prompt", why, "'%s' has learned positions and cannot run %llu tokens",
+                       setup->model.name, (unsigned long long)last);
         return error_expect(why, "'prompt' and 'output' that add up to at most %u",
                             setup->model.trained_context);
     }
     if (setup->context < setup->prompt) {
-        const struct node *context = node_get(root, "context");
-        node_error(context != NULL ? context : node_get(root, "contexts"), why,
-                   "a context of %llu tokens is shorter than the prompt",
-                   (unsigned long long)setup->context);
+        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+                       "a context of %llu tokens is shorter than the prompt",
+                       (unsigned long long)setup->context);
         return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
     }
     return true;
@@ -211,6 +208,6 @@ bool resolve_rooms(const struct node *root, struct setup *out, struct error *why
         return false;
     }
     return (out->hbm_usable > 0 && out->hbm_usable <= 1) ||
-           (node_error(node_get(root, "hbm_usable"), why, "'hbm_usable' is not a share of HBM"),
+           (node_key_error(root, "hbm_usable", why, "'hbm_usable' is not a share of HBM"),
             error_expect(why, "above 0 and at most 100%%"));
 }

@@ -169,13 +169,13 @@ static bool resolve_trace_check_size(const struct node *root, const struct setup
 {
     uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
     if (context > UINT32_MAX) {
-        node_error(node_get(root, setup->cohorts != NULL ? "contexts" : "context"), why,
-                   "a generated trace of %llu tokens is too long", (unsigned long long)context);
+        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+                       "a generated trace of %llu tokens is too long", (unsigned long long)context);
         return error_expect(why, "less than 2^32 tokens");
     }
     if (steps > MOST_STEPS) {
-        node_error(node_get(root, "warmup"), why, "a generated trace of %llu steps is too long",
-                   (unsigned long long)steps);
+        node_key_error(root, "warmup", why, "a generated trace of %llu steps is too long",
+                       (unsigned long long)steps);
         return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
     }
     return true;

@@ -41,7 +41,7 @@ static bool read_positive(const struct node *root, const char *key, enum unit un
         return false;
     }
     if (*out == 0 && node_said(root, key) != NULL) {
-        node_error(node_get(root, key), why, "'%s' of 0 is too small", key);
+        node_key_error(root, key, why, "'%s' of 0 is too small", key);
         return error_expect(why, "a whole number from 1 to %llu", (unsigned long long)most);
     }
     return true;
@@ -103,12 +103,13 @@ static bool check_arrivals(const struct node *root, const struct workload *workl
                            struct error *why)
 {
     if (workload->rate > 0 && workload->clients > 0) {
-        return node_error(node_get(root, "clients"), why,
-                          "clients send when their last request ends; remove 'rate'");
+        return node_key_error(root, "clients", why,
+                              "clients send when their last request ends; remove 'rate'");
     }
     if (workload->rate == 0 && node_said(root, "burstiness") != NULL) {
-        return node_error(node_get(root, "burstiness"), why,
-                          "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
+        return node_key_error(
+            root, "burstiness", why,
+            "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
     return check_arrivals_kind(root, workload, why);
 }
@@ -163,7 +164,7 @@ static bool read_balance(const struct node *root, struct workload *out, struct e
     out->balance_rel = 1.5;
     for (int i = 0; i < 3 && out->routing != ROUTE_PREFIX_LOAD; i++) {
         if (node_said(root, keys[i]) != NULL) {
-            node_error(node_said(root, keys[i]), why, "'%s' is for another routing", keys[i]);
+            node_key_error(root, keys[i], why, "'%s' is for another routing", keys[i]);
             return error_expect(why, "'routing: prefix-load' as well");
         }
     }
@@ -175,8 +176,7 @@ static bool read_balance(const struct node *root, struct workload *out, struct e
     if (out->cache_threshold >= 0 && out->cache_threshold <= 1) {
         return true;
     }
-    node_error(node_said(root, keys[0]), why, "'%s' is '%.60s'", keys[0],
-               node_said(root, keys[0])->text);
+    node_key_error(root, keys[0], why, "'%s' is '%.60s'", keys[0], node_get(root, keys[0])->text);
     return error_expect(why, "from 0%% to 100%%");
 }
 
@@ -187,10 +187,10 @@ static bool check_routing(const struct node *root, const struct workload *worklo
     if (workload->timed || !workload_balances(workload)) {
         return true;
     }
-    node_error(node_get(root, "routing"), why,
-               "'routing: %s' sees load, and there is none with "
-               "'timed: no'",
-               routing_names[workload->routing]);
+    node_key_error(root, "routing", why,
+                   "'routing: %s' sees load, and there is none with "
+                   "'timed: no'",
+                   routing_names[workload->routing]);
     return error_expect(why, "'round-robin' or 'prefix'");
 }
 
@@ -202,8 +202,8 @@ static bool check_clients(const struct node *root, const struct point *point, st
     if (clients == 0 || clients >= servers || workload_balances(&point->workload)) {
         return true;
     }
-    node_error(node_get(root, "clients"), why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
-               clients, servers);
+    node_key_error(root, "clients", why, "%" PRIu64 " 'clients' for %" PRIu64 " servers", clients,
+                   servers);
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
@@ -231,10 +231,10 @@ static bool read_engine(const struct node *root, const struct setup *setup, stru
     if (engine.id == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {
         return true;
     }
-    node_error(node_get(root, "engine"), why,
-               "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
-               "offloads KV",
-               setup->system.name);
+    node_key_error(root, node_said(root, "engine") != NULL ? "engine" : "system", why,
+                   "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
+                   "offloads KV",
+                   setup->system.name);
     return error_expect(why, "engine: none");
 }
 
@@ -244,9 +244,9 @@ static bool read_compile(const struct node *root, struct workload *out, struct e
     if (node_said(root, "compile") == NULL || server_engines[out->engine].measures) {
         return node_word(root, "compile", server_compile_names, &out->compile, why);
     }
-    node_error(node_get(root, "compile"), why,
-               "'compile' is for an engine that measures its memory, and '%s' does not",
-               out->engine_name);
+    node_key_error(root, "compile", why,
+                   "'compile' is for an engine that measures its memory, and '%s' does not",
+                   out->engine_name);
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 

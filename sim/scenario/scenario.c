@@ -48,7 +48,7 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
         error_usage(why, NULL, 0, "no scenario");
         return error_expect(why, "a file, or --set model=... hardware=... system=... context=...");
     }
-    out->root = node_parse("{}", 2, "scenario", why);
+    out->root = node_map(file_count > 0 ? files[0] : "--set", why);
     out->sources = sources_create(why);
     bool good = out->root != NULL && out->sources != NULL;
     for (uint32_t i = 0; good && i < override_count; i++) {
@@ -111,7 +111,7 @@ bool scenario_hash(const struct scenario *scenario, char hash[17], struct error 
 static bool scenario_lay_value(struct node *root, const char *path, const struct node *value,
                                struct error *why)
 {
-    struct node *map = node_parse("{}", 2, value->file, why);
+    struct node *map = node_map(value->file, why);
     bool good = map != NULL && node_put(map, path, value, why) && scenario_lay_map(root, map, why);
     node_destroy(map);
     return good;
@@ -146,7 +146,7 @@ static bool lay_point(const struct scenario *scenario, uint32_t index, struct no
 
 bool scenario_init(struct scenario *out, struct error *why)
 {
-    *out = (struct scenario){.root = node_parse("{}", 2, "scenario", why), .points = 1};
+    *out = (struct scenario){.root = node_map("scenario", why), .points = 1};
     return out->root != NULL;
 }
 
@@ -163,7 +163,7 @@ bool scenario_lay(struct scenario *scenario, const struct node *map, struct erro
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
                     struct error *why)
 {
-    struct node *root = node_parse("{}", 2, "--set", why);
+    struct node *root = node_map("--set", why);
     bool good = root != NULL && scenario_lay_swept(root, key, values, why) &&
                 scenario_spell_names(root, why);
     const struct node *sweep = node_get(root, "sweep");

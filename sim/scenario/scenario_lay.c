@@ -78,7 +78,7 @@ bool scenario_lay_swept(struct node *root, const char *path, const char *values,
         return false;
     }
     snprintf(text, size, "{\"%s\": %s}", path, values);
-    struct node *map = node_parse("{}", 2, "--set", why);
+    struct node *map = node_map("--set", why);
     bool good = map != NULL && node_set(map, "sweep", text, why) && node_merge(root, map, why);
     node_destroy(map);
     free(text);
@@ -103,7 +103,7 @@ static bool lay_said(struct node *root, const char *path, const char *text, stru
     if (!is_map && !inside) {
         return node_set(root, path, text, why);
     }
-    struct node *map = node_parse("{}", 2, "--set", why);
+    struct node *map = node_map("--set", why);
     bool good = map != NULL && node_set(map, path, text, why) &&
                 policy_open(map, POLICY, root, why); /* parameters may be set before the name */
     if (good) {
@@ -183,7 +183,7 @@ static bool lay_override(struct node *root, const char *override, struct error *
 bool scenario_lay_overrides(struct node *root, const char *const *overrides, uint32_t count,
                             struct error *why)
 {
-    struct node *layer = node_parse("{}", 2, "--set", why);
+    struct node *layer = node_map("--set", why);
     bool good = layer != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
         good = lay_override(layer, overrides[i], why);

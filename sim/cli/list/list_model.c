@@ -43,7 +43,7 @@ static bool page_read_set(struct node *root, const char *set, struct error *why)
 
 static struct node *read_sets(const char *const *sets, uint32_t count, struct error *why)
 {
-    struct node *root = node_parse("{}", 2, "--set", why);
+    struct node *root = node_map("--set", why);
     for (uint32_t i = 0; root != NULL && i < count; i++) {
         if (!page_read_set(root, sets[i], why)) {
             node_destroy(root);

@@ -120,7 +120,7 @@ static struct node *write_case(const struct difference *difference, uint32_t set
 {
     bool near_base = nearer_base(difference, set);
     const struct ablation_side *side = near_base ? base : system;
-    struct node *map = node_parse("{}", 2, "ablation", why);
+    struct node *map = node_map("ablation", why);
     bool good = map != NULL && node_put(map, "system", side->system, why) &&
                 (side->overrides == NULL || node_put(map, "mechanisms", side->overrides, why)) &&
                 put_overrides(difference, set, near_base, map, why);

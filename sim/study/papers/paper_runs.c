@@ -12,7 +12,7 @@ static bool lay_overlay(struct scenario *scenario, struct paper_overlay overlay,
     if (overlay.key == NULL) {
         return paper_runs_lay_map(scenario, overlay.value, why);
     }
-    struct node *map = node_parse("{}", 2, overlay.value->file, why);
+    struct node *map = node_map(overlay.value->file, why);
     bool good = map != NULL && node_put(map, overlay.key, overlay.value, why) &&
                 scenario_lay(scenario, map, why);
     node_destroy(map);

@@ -107,7 +107,7 @@ static bool read_set(const struct scenario *scenario, const struct set *set,
 static bool lay_name(struct scenario *scenario, const struct set *set, const char *name,
                      struct error *why)
 {
-    struct node *map = node_parse("{}", 2, set->option, why);
+    struct node *map = node_map(set->option, why);
     struct node *value = map == NULL ? NULL : node_parse(name, strlen(name), set->option, why);
     if (value != NULL) {
         value->line = 0; /* an option has no line */

@@ -169,7 +169,7 @@ void search_release(struct search *search)
 /* Set a swept key to its only value. */
 static bool search_lay_value(struct scenario *scenario, const struct node *swept, struct error *why)
 {
-    struct node *map = node_parse("{}", 2, "scenario", why);
+    struct node *map = node_map("scenario", why);
     bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
                 scenario_lay(scenario, map, why);
     node_destroy(map);

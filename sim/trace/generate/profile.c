@@ -170,7 +170,7 @@ static bool trace_profile_read_text(const struct node *root, const char *key, ch
         return false;
     }
     if (strlen(text) >= size) {
-        node_error(node_get(root, key), why, "'%s' has %zu bytes", key, strlen(text));
+        node_key_error(root, key, why, "'%s' has %zu bytes", key, strlen(text));
         return error_expect(why, "at most %zu", size - 1);
     }
     memcpy(out, text, strlen(text) + 1);

@@ -468,6 +468,25 @@ static void unknown_keys_are_named_with_the_nearest(void **state)
     assert_true(node_check_keys(NULL, keys, "system", &why));
 }
 
+/* A value may come from a default or another file; the complaint about it has the map's place. */
+static void complaints_need_no_node(void **state)
+{
+    struct error why;
+    (void)state;
+    struct node *root = node_parse("a: 1\nb:\n  c: 2\n", 15, "f.yaml", &why);
+    assert_non_null(root);
+    assert_false(node_key_error(root, "b", &why, "'%s' is odd", "b"));
+    assert_fault(&why, "f.yaml:3 'b'");
+    assert_false(node_key_error(node_get(root, "b"), "d", &why, "'d' is odd"));
+    assert_fault(&why, "f.yaml:3 'd'");
+    assert_false(node_key_error(node_get(root, "x"), "d", &why, "'d' is odd"));
+    assert_fault(&why, " 'd'");
+    assert_false(node_error(node_get(root, "x"), &why, "'x' is odd"));
+    assert_fault(&why, " 'x'");
+    assert_int_equal(why.kind, ERROR_USAGE);
+    node_destroy(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +507,7 @@ int main(void)
         cmocka_unit_test(wrong_values_are_refused_with_their_place),
         cmocka_unit_test(words_are_indices),
         cmocka_unit_test(unknown_keys_are_named_with_the_nearest),
+        cmocka_unit_test(complaints_need_no_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
