@@ -31,8 +31,7 @@ enum { SEED = 1, MOST_GROUPS = 64 };
 
 static void harness_interrupt(int number)
 {
-    (void)number;
-    measure_interrupted = 1;
+    measure_interrupted = number;
 }
 
 /* The first Ctrl-C lets groups clean up, the second ends the program at once. */
@@ -339,5 +338,7 @@ int main(int argc, char **argv)
     calibrate = command_calibrate;
     calibrate.run = harness_run;
     const struct program program = {commands, SPILLWAY_COMMIT};
-    return program_run(&program, argc, argv);
+    int status = program_run(&program, argc, argv);
+    /* As of every interrupted command, see program_run(). */
+    return status != 0 && measure_interrupted != 0 ? 128 + measure_interrupted : status;
 }

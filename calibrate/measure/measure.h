@@ -52,7 +52,7 @@ bool measure_probes(const struct probe *probes, uint32_t count, const struct eff
 /* Begin the message of `why` with the figure that was being measured. Returns false. */
 bool measure_name_failed(const char *figure, double size, struct error *why);
 
-/* Set by a signal handler. measure_probes() then fails at its next sample, so that groups release
+/* The signal that a handler caught, or 0. measure_probes() then fails at its next sample, so that groups release
  * what they hold. */
 extern volatile sig_atomic_t measure_interrupted;
 

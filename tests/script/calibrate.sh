@@ -70,7 +70,7 @@ rm "$scratch/said"
 await grep -qs '^2/2 ' "$scratch/said"
 kill -INT $!
 wait $! && status=0 || status=$?
-[ $status = 1 ] && grep -q "^resuming from " "$scratch/said" &&
+[ $status = 130 ] && grep -q "^resuming from " "$scratch/said" &&
     grep -q "^spillway: interrupted" "$scratch/said" && [ ! -e "$scratch/p.yaml" ] &&
     status=0 || status=1
 check $status an_interrupted_one_says_so
