@@ -68,21 +68,26 @@ char *text_duplicate(const char *text, struct error *why)
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
-static uint32_t take_character(const char **at)
+uint32_t text_character(const char **at)
 {
-    const unsigned char *byte = (const unsigned char *)*at;
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *byte = (const unsigned char *)(*at)++;
     size_t more = *byte < 0x80 ? 0 : *byte < 0xe0 ? 1 : *byte < 0xf0 ? 2 : 3;
     uint32_t character = more == 0 ? *byte : *byte & (0x3fu >> more);
-    for (byte++; more > 0 && *byte != '\0'; byte++, more--) {
-        character = character << 6 | (*byte & 0x3fu);
+    bool good = *byte < 0x80 || (*byte >= 0xc0 && *byte < 0xf8);
+    for (size_t i = 1; good && i <= more; i++) {
+        good = (byte[i] & 0xc0) == 0x80;
+        character = character << 6 | (byte[i] & 0x3fu);
     }
-    *at = (const char *)byte;
-    return character;
+    good = good && character >= least[more] && character <= 0x10ffff &&
+           (character < 0xd800 || character > 0xdfff);
+    *at += good ? more : 0;
+    return good ? character : 0xfffd;
 }
 
 void text_escape(const char **at, char out[TEXT_ESCAPED])
 {
-    uint32_t character = take_character(at) & 0x1fffff; /* the largest that UTF-8 can encode */
+    uint32_t character = text_character(at);
     const char *format = character == '"' || character == '\\'  ? "\\%c"
                          : character >= ' ' && character < 0x7f ? "%c"
                          : character <= 0xffff                  ? "\\u%04x"

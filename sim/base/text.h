@@ -26,9 +26,12 @@ char *text_duplicate(const char *text, struct error *why);
 
 enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the final 0 */
 
+/* The character at `*at`, which is stepped over. A byte that begins none is U+FFFD. The text has a
+ * character left. */
+uint32_t text_character(const char **at);
+
 /* Write the character at `*at` as an ASCII escape for a double-quoted YAML string, and step over
- * it. (JSON differs only for characters past 16 bits.) The text is valid UTF-8 and has a character
- * left. */
+ * it. (JSON differs only for characters past 16 bits.) */
 void text_escape(const char **at, char out[TEXT_ESCAPED]);
 
 /* Append the first part of `choice`, "one|other}", or the other. */

@@ -256,6 +256,14 @@ static bool put_lengths(struct node *all, const struct node *said, struct error 
     return node_set(all, "drafts.lengths", file ? path : said->text, why);
 }
 
+/* A path stays as it is. */
+static bool put_draft_model(struct node *all, const struct node *said, struct error *why)
+{
+    char name[NAMED_SIZE];
+    return said == NULL || !named_canonical(&named_model, said->text, name) ||
+           node_set(all, "drafts.model", name, why);
+}
+
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why)
 {
     const struct node *map = node_get(all, "drafts");
@@ -271,5 +279,5 @@ bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why
            node_set(all, "drafts.method", draft_methods[drafts->method], why) &&
            node_set(all, "drafts.overhead", overhead, why) &&
            node_set(all, "drafts.rejected", drafts_rejected_names[drafts->rejected], why) &&
-           (drafts->model == NULL || node_set(all, "drafts.model", drafts->model->name, why));
+           put_draft_model(all, node_said(map, "model"), why);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What --deploy of `advise` and `plan` writes: documented flags, manifests of the right form, the same command in all
-# of them.
+# of them, which runs nothing else, whatever a model is called.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -22,6 +22,7 @@ requests=synthetic:prompt=500,output=50,requests=100
     --set workload=synthetic:prompt=500,output=50,prefix=256,prefixes=4,requests=100 \
     --minimise 'host_memory=[1GiB, 8GiB]' --target 'ttft_p99_ms<=2s' --deploy "$scratch/prefixes" >"$scratch/said"
 python3 tests/script/deploy.py "$scratch/batch" "$scratch/hire" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes"
+python3 tests/script/deploy_names.py "$program" "$scratch"
 # The benchmark's own record is what `compare` reads, beside the scenario that was written.
 cd "$scratch/hire"
 "$program" simulate scenario.yaml --db predicted.db >"$scratch/table"

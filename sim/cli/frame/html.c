@@ -1,6 +1,9 @@
 #include "cli/frame/html.h"
 
+#include "base/quote.h"
+
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *entity(char c)
@@ -47,17 +50,10 @@ void html_print(FILE *out, const char *format, ...)
 
 void html_word(const char *word, FILE *out)
 {
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+";
-    if (*word != '\0' && *word != '-' && strspn(word, plain) == strlen(word)) {
-        fputs(word, out);
-        return;
-    }
-    fputs("&#39;", out);
-    for (; *word != '\0'; word++) {
-        html_text(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
-    }
-    fputs("&#39;", out);
+    struct error unused;
+    char *quoted = quote_text(QUOTE_SHELL, word, &unused);
+    html_text(quoted != NULL ? quoted : "", out);
+    free(quoted);
 }
 
 /* ---- pictures ---- */

@@ -3,6 +3,7 @@
 #include "base/find.h"
 #include "base/named.h"
 #include "base/node.h"
+#include "base/quote.h"
 #include "cli/frame/output.h"
 #include "model/parallel.h"
 #include "result/range.h"
@@ -66,33 +67,78 @@ static const char *const value_names[VALUES] = {
 
 /* ---- templates ---- */
 
-static const char *value_of(const char *name, size_t length, char (*values)[LINE])
+/* What text is in a file: alone, within double quotes, in a comment. */
+static const struct template_language {
+    const char *suffix;
+    enum quote plain, quoted, comment;
+} languages[] = {
+    {".sh", QUOTE_SHELL, QUOTE_SHELL_DOUBLE, QUOTE_LINE},
+    {".yaml", QUOTE_MANIFEST, QUOTE_MANIFEST_DOUBLE, QUOTE_LINE},
+    {".md", QUOTE_MARKDOWN, QUOTE_MARKDOWN, QUOTE_MARKDOWN},
+};
+
+static const struct template_language *language_of(const char *file)
 {
-    for (int i = 0; i < VALUES; i++) {
-        if (strlen(value_names[i]) == length && strncmp(value_names[i], name, length) == 0) {
-            return values[i];
-        }
+    const struct template_language *row = languages;
+    while (strcmp(strrchr(file, '.'), row->suffix) != 0) {
+        row++;
     }
-    return "";
+    return row;
 }
 
-/* Write a line of a template, unless one of its values is "". */
-static void write_line(const char *line, char (*values)[LINE], FILE *out)
+/* The place in the language at which a line of a template has got to `at`. */
+static enum quote quote_at(const struct template_language *language, const char *line,
+                           const char *at)
 {
-    char text[2 * LINE];
-    size_t used = 0;
-    const char *at = line, *open, *close;
-    for (; (open = strstr(at, "{{")) != NULL && (close = strstr(open, "}}")) != NULL;
-         at = close + 2) {
-        const char *value = value_of(open + 2, (size_t)(close - open - 2), values);
-        if (*value == '\0') {
+    bool quoted = false;
+    for (const char *c = line; c < at; c++) {
+        quoted ^= *c == '"';
+        if (*c == '#' && !quoted && (c == line || c[-1] == ' ')) {
+            return language->comment;
+        }
+    }
+    return quoted ? language->quoted : language->plain;
+}
+
+/* The next {{NAME}} at `*at` or after it, stepped over: where it opens, and its value's number.
+ * Templates are shipped, so that each name is known. */
+static const char *next_placeholder(const char **at, int *value)
+{
+    const char *open = strstr(*at, "{{"), *name = open != NULL ? open + 2 : NULL;
+    size_t length = open != NULL ? strcspn(name, "}") : 0;
+    if (open == NULL) {
+        return NULL;
+    }
+    for (*value = 0; *value < VALUES - 1 && (strlen(value_names[*value]) != length ||
+                                             strncmp(value_names[*value], name, length) != 0);) {
+        (*value)++;
+    }
+    *at = name + length + 2;
+    return open;
+}
+
+/* Write a line of a template, unless one of its values is "". Values are text in the file's
+ * language; a command is text to every language but a shell's. */
+static void write_line(const struct template_language *language, const char *line,
+                       char (*values)[LINE], FILE *out)
+{
+    int value;
+    const char *open, *at = line, *from;
+    while (next_placeholder(&at, &value) != NULL) {
+        if (values[value][0] == '\0') {
             return;
         }
-        used += (size_t)snprintf(text + used, sizeof text - used, "%.*s%s", (int)(open - at), at,
-                                 value);
-        used = used < sizeof text ? used : sizeof text - 1;
     }
-    fprintf(out, "%.*s%s", (int)used, text, at);
+    for (at = line; from = at, (open = next_placeholder(&at, &value)) != NULL;) {
+        enum quote quote = quote_at(language, line, open);
+        fwrite(from, 1, (size_t)(open - from), out);
+        if (value == COMMAND && quote == QUOTE_SHELL) {
+            fputs(values[value], out);
+        } else {
+            quote_write(quote, values[value], out);
+        }
+    }
+    fputs(from, out);
 }
 
 static bool fill_template(const char *name, const char *folder, const char *file,
@@ -110,7 +156,7 @@ static bool fill_template(const char *name, const char *folder, const char *file
     }
     bool good = output_open(to, &output, why);
     while (good && fgets(line, sizeof line, in) != NULL) {
-        write_line(line, values, output.file);
+        write_line(language_of(file), line, values, output.file);
     }
     fclose(in);
     good = good && output_commit(&output, why);

@@ -2,7 +2,7 @@
 #include "cli/plan/plan_report.h"
 
 #include "base/node.h"
-#include "base/text.h"
+#include "base/quote.h"
 #include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
 #include "answer/table.h"
@@ -46,7 +46,9 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
         return false;
     }
     if (command.text[0] != '\0') {
-        printf("\nits server:\n\n%s\n", command.text);
+        fputs("\nits server:\n\n", stdout);
+        quote_write(QUOTE_LINE, command.text, stdout);
+        fputc('\n', stdout);
     }
     if (command.lacks[0] != '\0') {
         printf("\nnot in that command: %s\n", command.lacks);
@@ -62,27 +64,6 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
 
 /* ---- its scenario, as YAML: a line a key ---- */
 
-/* Only texts of plain letters, digits and signs go without quotes. */
-static void yaml_print_scalar(const char *text, FILE *out)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789_./%+-=";
-    bool starts = strchr(letters, text[0]) != NULL || strchr("0123456789/.", text[0]) != NULL;
-    if (text[0] != '\0' && starts && text[strspn(text, others)] == '\0' &&
-        strcasecmp(text, "null") != 0) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    while (*text != '\0') {
-        char escaped[TEXT_ESCAPED];
-        text_escape(&text, escaped); /* UTF-8: it was read as YAML */
-        fputs(escaped, out);
-    }
-    fputc('"', out);
-}
-
 /* The name of a machine, or of a part, that has no overrides; NULL if it has some. */
 static const char *yaml_bare_name(const struct node *node)
 {
@@ -95,7 +76,7 @@ static void yaml_print_node(const struct node *node, FILE *out)
 {
     const char *name = yaml_bare_name(node);
     if (name != NULL || node->kind == NODE_SCALAR) {
-        yaml_print_scalar(name != NULL ? name : node->text, out);
+        quote_write(QUOTE_YAML, name != NULL ? name : node->text, out);
         return;
     }
     if (node->kind == NODE_NULL) {
@@ -106,7 +87,7 @@ static void yaml_print_node(const struct node *node, FILE *out)
     for (size_t i = 0; i < node->count; i++) {
         fputs(i > 0 ? ", " : "", out);
         if (node->kind == NODE_MAP) {
-            yaml_print_scalar(node->children[i]->key, out);
+            quote_write(QUOTE_YAML, node->children[i]->key, out);
             fputs(": ", out);
         }
         yaml_print_node(node->children[i], out);
@@ -117,7 +98,7 @@ static void yaml_print_node(const struct node *node, FILE *out)
 static void print_yaml(const struct node *root, FILE *out)
 {
     for (size_t i = 0; i < root->count; i++) {
-        yaml_print_scalar(root->children[i]->key, out);
+        quote_write(QUOTE_YAML, root->children[i]->key, out);
         fputs(": ", out);
         yaml_print_node(root->children[i], out);
         fputc('\n', out);

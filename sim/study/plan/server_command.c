@@ -2,6 +2,7 @@
 
 #include "base/name.h"
 #include "base/named.h"
+#include "base/quote.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
 #include "serve/requests/requests.h"
@@ -10,9 +11,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = 2 * NAMED_SIZE };
+enum { VALUE = SERVER_MODEL + 128 };
 #define GIB 1073741824.0
 
 /* The run whose server the command starts. */
@@ -21,6 +23,7 @@ struct commanded {
     const struct result *result;
     struct server_checkpoint own;
     const struct point *server; /* the same with the system whose command it is */
+    const struct node *root;    /* the run's scenario */
     const char *model;          /* as the engine finds it */
 };
 
@@ -268,28 +271,26 @@ static bool write_quantization(const struct commanded *run, char text[VALUE], st
 
 /* ---- drafts ---- */
 
-/* The id of a model as an engine finds it. */
-static void write_id(const char *model, char text[NAMED_SIZE])
+/* A model as an engine finds it: the id that was typed, or the first that the shipped model has; a
+ * path stays, and is never an option. */
+static bool write_id(const struct node *node, char *text, size_t size, struct error *why)
 {
-    if (named_id(model, "json") || !named_first_id(&named_model, model, text)) {
-        snprintf(text, NAMED_SIZE, "%s", model);
-    }
+    char id[NAMED_SIZE];
+    const char *model = node->typed != NULL ? node->typed : node->text;
+    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
+    int length = snprintf(text, size, "%s%s", model[0] == '-' ? "./" : "", has ? id : model);
+    return (size_t)length < size ||
+           error_set(why, node->file, node->line, "the path of this model is too long");
 }
 
 /* Which EAGLE-3 network drafts is no part of a scenario. */
 static bool write_draft_model(const struct commanded *run, char text[VALUE], struct error *why)
 {
-    const struct point *point = run->point;
-    (void)why;
-    const struct drafts *drafts = &point->setup.drafts;
-    char id[NAMED_SIZE] = "";
-    if (drafts->count > 0 && drafts->method == DRAFT_EAGLE3) {
-        snprintf(id, sizeof id, SERVER_DRAFT);
-    } else if (drafts->count > 0 && drafts->method == DRAFT_MODEL) {
-        write_id(drafts->model->name, id);
-    }
-    snprintf(text, VALUE, "%s", id);
-    return true;
+    const struct drafts *drafts = &run->point->setup.drafts;
+    bool eagle = drafts->count > 0 && drafts->method == DRAFT_EAGLE3;
+    snprintf(text, VALUE, "%s", eagle ? SERVER_DRAFT : "");
+    return drafts->count == 0 || drafts->method != DRAFT_MODEL ||
+           write_id(node_find(run->root, "drafts.model"), text, VALUE, why);
 }
 
 /* vllm/config/speculative.py: SpeculativeConfig. */
@@ -301,17 +302,18 @@ static bool write_draft_config(const struct commanded *run, char text[VALUE], st
                                                        [DRAFT_EAGLE3] = "eagle3",
                                                        [DRAFT_MTP] = "mtp"};
     const struct drafts *drafts = &point->setup.drafts;
-    char model[VALUE], said[VALUE + 16] = "";
+    char model[VALUE], *quoted;
     text[0] = '\0';
-    if (drafts->count == 0 || !write_draft_model(run, model, why)) {
+    if (drafts->count == 0 || !write_draft_model(run, model, why) ||
+        (quoted = quote_text(QUOTE_JSON, model, why)) == NULL) {
         return drafts->count == 0;
     }
-    if (model[0] != '\0') {
-        snprintf(said, sizeof said, "\"model\": \"%.*s\", ", NAMED_SIZE, model);
-    }
-    snprintf(text, VALUE, "{\"method\": \"%s\", %.*s\"num_speculative_tokens\": %u}",
-             methods[drafts->method], NAMED_SIZE + 16, said, drafts->count);
-    return true;
+    bool named = model[0] != '\0';
+    int length = snprintf(text, VALUE, "{\"method\": \"%s\", %s%s%s\"num_speculative_tokens\": %u}",
+                          methods[drafts->method], named ? "\"model\": \"" : "", quoted,
+                          named ? "\", " : "", drafts->count);
+    free(quoted);
+    return length < VALUE || error_set(why, NULL, 0, "the path of the draft model is too long");
 }
 
 /* docs.sglang.io, speculative decoding. MTP is EAGLE with the network of the model's own. */
@@ -427,6 +429,7 @@ struct written {
     char *text;
     size_t used, part; /* `part`: start of the part in [ ] */
     bool misses;       /* a value of that part does not apply */
+    char quote;        /* the quotes of the shell that are open, or 0 */
 };
 
 static bool append(struct written *out, const char *text, size_t length, struct error *why)
@@ -438,6 +441,26 @@ static bool append(struct written *out, const char *text, size_t length, struct 
     memcpy(out->text + out->used, text, length);
     out->used += length;
     return true;
+}
+
+/* A value is text to the shell, also within the quotes of the preset's command. */
+static bool append_quoted_value(struct written *out, const char *value, struct error *why)
+{
+    enum quote quote = out->quote == '\''  ? QUOTE_SHELL_SINGLE
+                       : out->quote == '"' ? QUOTE_SHELL_DOUBLE
+                                           : QUOTE_SHELL;
+    char *quoted = value[0] != '\0' ? quote_text(quote, value, why) : NULL;
+    bool good = value[0] == '\0' || (quoted != NULL && append(out, quoted, strlen(quoted), why));
+    free(quoted);
+    return good;
+}
+
+static char quote_after(char quote, char next)
+{
+    return next != '\'' && next != '"' ? quote
+           : quote == '\0'             ? next
+           : quote == next             ? '\0'
+                                       : quote;
 }
 
 /* Write what stands at `at`, a sign if it is nothing else, and go on behind it. */
@@ -452,7 +475,7 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
     if (length > 0) {
         out->misses = out->misses || value[0] == '\0';
         *at += length + 2;
-        return append(out, value, strlen(value), why);
+        return append_quoted_value(out, value, why);
     }
     if (**at == '[') {
         out->part = out->used;
@@ -467,8 +490,9 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
     }
     if (strncmp(*at, "MODEL", strlen("MODEL")) == 0) {
         *at += strlen("MODEL");
-        return append(out, run->model, strlen(run->model), why);
+        return append_quoted_value(out, run->model, why);
     }
+    out->quote = quote_after(out->quote, **at);
     return append(out, (*at)++, 1, why);
 }
 
@@ -495,19 +519,6 @@ static bool says_form(const struct point *point, const char *command)
     bool plain = model_passes(model) == 1 && experts == 1;
     bool whole = experts == 1 || experts == model->tensor_parallel * model->parallel.data;
     return plain || (whole && strstr(command, "{data_ranks}") != NULL);
-}
-
-/* The id that was typed, or the first that the shipped model has; a path stays. */
-static void find_model(const struct scenario *scenario, const struct point *point,
-                       char text[SERVER_MODEL])
-{
-    const struct node *node = node_get(scenario->root, "model");
-    const char *model = node == NULL || node->kind != NODE_SCALAR ? point->setup.model.name
-                        : node->typed != NULL                     ? node->typed
-                                                                  : node->text;
-    char id[NAMED_SIZE];
-    bool has = !named_id(model, "json") && named_first_id(&named_model, model, id);
-    snprintf(text, SERVER_MODEL, "%s", has ? id : model);
 }
 
 static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
@@ -546,10 +557,13 @@ bool server_command(const struct scenario *scenario, const struct result *result
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    find_model(scenario, &point, out->model);
-    struct commanded run = {
-        .point = &point, .result = result, .server = &point, .model = out->model};
-    bool good = server_checkpoint(scenario->root, point.sources, &run.own, why) &&
+    struct commanded run = {.point = &point,
+                            .result = result,
+                            .server = &point,
+                            .root = scenario->root,
+                            .model = out->model};
+    bool good = write_id(node_get(scenario->root, "model"), out->model, sizeof out->model, why) &&
+                server_checkpoint(scenario->root, point.sources, &run.own, why) &&
                 (system == NULL || other_point(scenario, system, &other, why));
     if (good && system != NULL) {
         run.server = &other;
