@@ -68,15 +68,15 @@ static double read_pool_hit(const struct result *result)
 
 #define READ(function) COLUMN_COUNT, .read = (function)
 enum {
-    UNIT_OF_TEXT = ANSWER_TEXT,
-    UNIT_OF_INTEGER = ANSWER_INTEGER,
-    UNIT_OF_REAL = ANSWER_REAL,
-    UNIT_OF_US = ANSWER_REAL,
-    UNIT_OF_MS = ANSWER_REAL,
-    UNIT_OF_PARTS = ANSWER_TEXT,
-    UNIT_OF_SHARES = ANSWER_TEXT,
-    UNIT_OF_BAND = ANSWER_TEXT,
-    UNIT_OF_NOTES = ANSWER_TEXT,
+    UNIT_OF_TEXT = UNIT_TEXT,
+    UNIT_OF_INTEGER = UNIT_WHOLE,
+    UNIT_OF_REAL = UNIT_COUNT,
+    UNIT_OF_US = UNIT_COUNT,
+    UNIT_OF_MS = UNIT_COUNT,
+    UNIT_OF_PARTS = UNIT_TEXT,
+    UNIT_OF_SHARES = UNIT_TEXT,
+    UNIT_OF_BAND = UNIT_TEXT,
+    UNIT_OF_NOTES = UNIT_TEXT,
 };
 const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS] = {
     [FIGURE_NONE] = {.column = COLUMN_COUNT},
@@ -84,7 +84,7 @@ const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS] = {
     [FIGURE_##id] = {.title = (heading),                                                           \
                      .name = (key),                                                                \
                      .what = (meaning),                                                            \
-                     .unit = ANSWER_##kind,                                                        \
+                     .unit = UNIT_##kind,                                                          \
                      .column = source},
 #include "answer/figures.def"
 #undef FIGURE
@@ -92,7 +92,7 @@ const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS] = {
     [FIGURES + COLUMN_##id] = {.title = (key),                                                     \
                                .name = (key),                                                      \
                                .what = (meaning),                                                  \
-                               .unit = (enum answer_unit)UNIT_OF_##type,                           \
+                               .unit = (enum unit)UNIT_OF_##type,                                  \
                                .column = COLUMN_##id},
 #include "result/columns.def"
 #undef COLUMN
@@ -115,10 +115,9 @@ double figure_value(const struct result *result, enum figure figure)
     return kind->read != NULL ? kind->read(result) : result_number(result, kind->column);
 }
 
-const char *figure_text(const struct result *result, enum figure figure, char text[ANSWER_SIZE])
+const char *figure_text(const struct result *result, enum figure figure, char text[SHOWN_TEXT])
 {
-    return answer_format(figure_kinds[figure].unit, 0, figure_value(result, figure), NAN, NAN,
-                         text);
+    return shown_value(figure_kinds[figure].unit, 0, figure_value(result, figure), NAN, NAN, text);
 }
 
 bool figure_range(const struct result *result, enum figure figure, double *low, double *high)

@@ -3,7 +3,7 @@
 #ifndef ANSWER_FIGURES_H
 #define ANSWER_FIGURES_H
 
-#include "answer/units.h"
+#include "result/shown.h"
 #include "result/result.h"
 
 enum figure {
@@ -18,7 +18,7 @@ enum { FIGURES_AND_COLUMNS = FIGURES + COLUMN_COUNT };
 struct figure_kind {
     enum column column; /* COLUMN_COUNT: `read` has the figure */
     double (*read)(const struct result *result);
-    enum answer_unit unit;
+    enum unit unit;
     const char *title, *name, *what; /* as in a column of a frame */
 };
 extern const struct figure_kind figure_kinds[FIGURES_AND_COLUMNS];
@@ -30,7 +30,7 @@ enum figure figure_find(const char *name, size_t length);
 double figure_value(const struct result *result, enum figure figure);
 
 /* As it reads, without a range; NULL: there is nothing to show. */
-const char *figure_text(const struct result *result, enum figure figure, char text[ANSWER_SIZE]);
+const char *figure_text(const struct result *result, enum figure figure, char text[SHOWN_TEXT]);
 
 /* Its range over families of recordings. Returns false if it has none. */
 bool figure_range(const struct result *result, enum figure figure, double *low, double *high);

@@ -25,7 +25,7 @@ static struct frame_column whole_column(const struct frame_column *column)
         whole.title = or_else(column->title, kind->title);
         whole.name = or_else(column->name, kind->name);
         whole.what = or_else(column->what, kind->what);
-        whole.unit = column->unit != ANSWER_TEXT ? column->unit : kind->unit;
+        whole.unit = column->unit != UNIT_TEXT ? column->unit : kind->unit;
     }
     return whole;
 }
@@ -298,7 +298,7 @@ void frame_result(struct frame *frame, const struct result *result)
         if (column->figure == FIGURE_NONE) {
             continue;
         }
-        if (column->unit == ANSWER_TEXT) {
+        if (column->unit == UNIT_TEXT) {
             frame_text(frame, i, cell_text(result, figure_kinds[column->figure].column, text));
             continue;
         }

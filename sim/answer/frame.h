@@ -3,7 +3,7 @@
  * row; JSON: frame_print_json(); a database: store/store_frame.h).
  *
  *   static const struct frame_column columns[] = {
- *       {.key = "place", .unit = ANSWER_INTEGER, .what = "position of the row"},
+ *       {.key = "place", .unit = UNIT_WHOLE, .what = "position of the row"},
  *       {.figure = FIGURE_STEP, .drop = 2},
  *   };
  *   struct frame *frame = frame_create(columns, 2, why);
@@ -21,7 +21,7 @@
 
 #include "answer/figures.h"
 #include "answer/table.h"
-#include "answer/units.h"
+#include "result/shown.h"
 #include "result/result.h"
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@
 struct frame_column {
     enum figure figure; /* gives title, name, what and unit where these are not set, and the cells
                          * that frame_result() fills */
-    enum answer_unit unit;
+    enum unit unit;
     const char *key;   /* in JSON, CSV and databases; NULL: only for people */
     bool ranged;       /* in data, KEY_low and KEY_high follow */
     const char *title; /* for people; NULL, without a figure: only data */
@@ -46,7 +46,7 @@ struct frame_column {
     bool extra;        /* shown only if it is chosen, or with all columns */
     bool wrap;         /* a long text continues below itself; only of the last column */
     bool single;       /* without the figure's range */
-    int decimals;      /* of times, see answer_format(); 0: three digits */
+    int decimals;      /* of times, see shown_value(); 0: three digits */
 };
 
 struct frame_cell {
@@ -110,7 +110,7 @@ void frame_mark(struct frame *frame, uint32_t column, char mark);
 /* A whole row of texts, from the first column; NULL: none. */
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 
-/* Fill a column of ANSWER_JSON with a list of the rows of another frame. */
+/* Fill a column of UNIT_JSON with a list of the rows of another frame. */
 bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
 
 /* Own rows, of which sentences can speak (sentence.h). NULL counts as memory that ran out. */
@@ -150,7 +150,7 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
                  struct error *why);
 
 /* Print the first row as a line for each column with a title: title, value, and what it is; without
- * the last, the value takes the rest of the line. Of a column of ANSWER_JSON, a line for each
+ * the last, the value takes the rest of the line. Of a column of UNIT_JSON, a line for each
  * key. */
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 

@@ -23,12 +23,12 @@ static bool frame_json_print_value(const char *key, json_t *value, bool first, F
     return true;
 }
 
-static json_t *json_of_number(enum answer_unit unit, double value)
+static json_t *json_of_number(enum unit unit, double value)
 {
-    return !isfinite(value)        ? json_null()
-           : unit == ANSWER_FLAG   ? json_boolean(value != 0)
-           : answer_is_whole(unit) ? json_integer(llround(value))
-                                   : json_real(value);
+    return !isfinite(value)      ? json_null()
+           : unit == UNIT_FLAG   ? json_boolean(value != 0)
+           : unit_is_whole(unit) ? json_integer(llround(value))
+                                 : json_real(value);
 }
 
 static bool print_range(const struct frame_column *column, const struct frame_cell *cell, FILE *out,
@@ -47,7 +47,7 @@ static bool print_range(const struct frame_column *column, const struct frame_ce
 static bool frame_json_print_cell(const struct frame_column *column, const struct frame_cell *cell,
                                   bool first, FILE *out, struct error *why)
 {
-    if (column->unit == ANSWER_JSON) {
+    if (column->unit == UNIT_JSON) {
         fprintf(out, "%s\"%s\":%s", first ? "{" : ",", column->key,
                 cell->set ? cell->text : "null");
         return true;

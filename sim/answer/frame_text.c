@@ -23,7 +23,7 @@ static void list_shown(const struct frame *frame, struct shown *out)
         assert(out->count < TABLE_MOST_COLUMNS);
         out->places[out->count] = i;
         out->columns[out->count++] = (struct table_column){.title = column->title,
-                                                           .right = column->unit != ANSWER_TEXT,
+                                                           .right = column->unit != UNIT_TEXT,
                                                            .drop = column->drop,
                                                            .optional = column->optional,
                                                            .wrap = column->wrap,
@@ -33,7 +33,7 @@ static void list_shown(const struct frame *frame, struct shown *out)
     }
 }
 
-enum { WORDS = ANSWER_SIZE + 1 }; /* with a mark */
+enum { WORDS = SHOWN_TEXT + 1 }; /* with a mark */
 
 static const char *frame_text_cell_words(const struct frame_column *column,
                                          const struct frame_cell *cell, char text[WORDS])
@@ -44,9 +44,9 @@ static const char *frame_text_cell_words(const struct frame_column *column,
     }
     text[0] = cell->mark;
     const char *written =
-        cell->is_mean ? answer_mean(column->unit, cell->value, cell->high - cell->value, number)
-                      : answer_format(column->unit, column->decimals, cell->value, cell->low,
-                                      cell->high, number);
+        cell->is_mean ? shown_mean(column->unit, cell->value, cell->high - cell->value, number)
+                      : shown_value(column->unit, column->decimals, cell->value, cell->low,
+                                    cell->high, number);
     return written != NULL ? text : NULL;
 }
 
@@ -114,7 +114,7 @@ static bool add_field(struct table *table, const struct frame_column *column,
     char text[WORDS];
     const char *texts[] = {column->title, frame_text_cell_words(column, cell, text), column->what};
     return column->title == NULL ? true
-           : column->unit == ANSWER_JSON && cell->set
+           : column->unit == UNIT_JSON && cell->set
                ? add_object(table, cell->text, why)
                : table_add(table, texts, column->what != NULL ? 3 : 2, why);
 }

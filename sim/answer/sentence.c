@@ -36,18 +36,18 @@ static const struct frame_cell *sentence_value(const struct sentence *sentence, 
 
 /* ---- values ---- */
 
-static const char *write_two_digits(double value, char text[ANSWER_SIZE])
+static const char *write_two_digits(double value, char text[SHOWN_TEXT])
 {
-    return answer_format(ANSWER_ROUGH, 0, value, NAN, NAN, text);
+    return shown_value(UNIT_ROUGH, 0, value, NAN, NAN, text);
 }
 
-static void sentence_rough(const struct sentence *sentence, enum answer_unit unit,
+static void sentence_rough(const struct sentence *sentence, enum unit unit,
                            const struct frame_cell *cell)
 {
-    bool share = unit == ANSWER_PERCENT || unit == ANSWER_CHANGE;
+    bool share = unit == UNIT_PERCENT || unit == UNIT_CHANGE;
     double scale = share ? 100 : 1;
     const char *sign = share ? " %" : "";
-    char value[ANSWER_SIZE], low[ANSWER_SIZE], high[ANSWER_SIZE];
+    char value[SHOWN_TEXT], low[SHOWN_TEXT], high[SHOWN_TEXT];
     text_append(sentence->text, SENTENCE, "%s%s", write_two_digits(scale * cell->value, value),
                 sign);
     if (cell->low < cell->high) {
@@ -63,7 +63,7 @@ static bool sentence_write_value(const struct sentence *sentence, const char **a
     const char *name = *at + 1, *mark = name + strcspn(name, "~?}");
     const struct frame_column *column;
     const struct frame_cell *cell = sentence_value(sentence, name, (size_t)(mark - name), &column);
-    char room[ANSWER_SIZE];
+    char room[SHOWN_TEXT];
     *at = strchr(name, '}') + 1;
     if (!cell->set) {
         return false;
@@ -74,8 +74,8 @@ static bool sentence_write_value(const struct sentence *sentence, const char **a
         sentence_rough(sentence, column->unit, cell);
     } else {
         const char *value = cell->text != NULL ? cell->text
-                                               : answer_format(column->unit, column->decimals,
-                                                               cell->value, NAN, NAN, room);
+                                               : shown_value(column->unit, column->decimals,
+                                                             cell->value, NAN, NAN, room);
         text_append(sentence->text, SENTENCE, "%s", value != NULL ? value : "0");
     }
     return true;

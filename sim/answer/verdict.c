@@ -22,7 +22,7 @@ bool verdict_print(const struct frame *verdict, FILE *out, struct error *why)
 
 bool verdict_print_json(const struct frame *verdict, FILE *out, struct error *why)
 {
-    static const struct frame_column whole = {.key = "verdict", .unit = ANSWER_JSON};
+    static const struct frame_column whole = {.key = "verdict", .unit = UNIT_JSON};
     struct frame *frame = frame_create(&whole, 1, why);
     frame_row(frame);
     bool good =

@@ -70,19 +70,57 @@ static const struct unit_spelling spellings[] = {
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
+#define WHOLE "INTEGER"
+#define REAL "REAL"
 static const struct {
+    const char *sql;
+    enum unit stated;
+    double ns;
     const char *noun, *example;
     bool bare; /* a number without a suffix may mean this unit */
 } kinds[] = {
-    [UNIT_COUNT] = {"a number", "4", true},
-    [UNIT_SHARE] = {"a share", "30%", true},
-    [UNIT_TIMES] = {"a multiple", "3x", false},
-    [UNIT_TOKENS] = {"a number of tokens", "128K", true},
-    [UNIT_BYTES] = {"a size", "8GiB", false},
-    [UNIT_NS] = {"a time", "12us", false},
-    [UNIT_BYTES_PER_S] = {"a rate", "26GB/s", false},
-    [UNIT_FLOP_PER_S] = {"a rate of work", "150TFLOP/s", false},
+    [UNIT_TEXT] = {"TEXT", UNIT_TEXT},
+    [UNIT_COUNT] = {REAL, UNIT_COUNT, 0, "a number", "4", true},
+    [UNIT_SHARE] = {REAL, UNIT_SHARE, 0, "a share", "30%", true},
+    [UNIT_TIMES] = {REAL, UNIT_TIMES, 0, "a multiple", "3x", false},
+    [UNIT_TOKENS] = {WHOLE, UNIT_TOKENS, 0, "a number of tokens", "128K", true},
+    [UNIT_BYTES] = {WHOLE, UNIT_BYTES, 0, "a size", "8GiB", false},
+    [UNIT_NS] = {WHOLE, UNIT_NS, 1, "a time", "12us", false},
+    [UNIT_BYTES_PER_S] = {REAL, UNIT_BYTES_PER_S, 0, "a rate", "26GB/s", false},
+    [UNIT_FLOP_PER_S] = {REAL, UNIT_FLOP_PER_S, 0, "a rate of work", "150TFLOP/s", false},
+    [UNIT_WHOLE] = {WHOLE, UNIT_COUNT},
+    [UNIT_FLAG] = {WHOLE, UNIT_COUNT},
+    [UNIT_US] = {REAL, UNIT_NS, 1e3},
+    [UNIT_MS] = {REAL, UNIT_NS, 1e6},
+    [UNIT_DOLLARS] = {REAL, UNIT_COUNT},
+    [UNIT_JSON] = {"TEXT", UNIT_TEXT},
+    [UNIT_PERCENT] = {REAL, UNIT_SHARE},
+    [UNIT_PERCENT_TENTHS] = {REAL, UNIT_SHARE},
+    [UNIT_CHANGE] = {REAL, UNIT_SHARE},
+    [UNIT_MS_AS_S] = {REAL, UNIT_NS, 1e6},
+    [UNIT_DURATION] = {REAL, UNIT_NS, 1e3},
+    [UNIT_ROUGH] = {REAL, UNIT_COUNT},
 };
+
+const char *unit_sql(enum unit unit)
+{
+    return kinds[unit].sql;
+}
+
+bool unit_is_whole(enum unit unit)
+{
+    return strcmp(kinds[unit].sql, WHOLE) == 0;
+}
+
+enum unit unit_stated(enum unit unit)
+{
+    return kinds[unit].stated;
+}
+
+double unit_ns(enum unit unit)
+{
+    return kinds[unit].ns;
+}
 
 /* A parsed text: its number (its length, whether it has only digits) and its suffix. */
 struct units_reading {

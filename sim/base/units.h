@@ -14,7 +14,10 @@
 
 #include <stdint.h>
 
+/* The one list of units. Data (results, JSON, databases) have numbers in these; tables may show the
+ * same number in another one (result/shown.h). */
 enum unit {
+    UNIT_TEXT,   /* no number */
     UNIT_COUNT,  /* a plain number */
     UNIT_SHARE,  /* 1.0 is the whole; written "30%" or 0.3 */
     UNIT_TIMES,  /* a multiple; written "3x" */
@@ -22,8 +25,34 @@ enum unit {
     UNIT_BYTES,
     UNIT_NS,
     UNIT_BYTES_PER_S,
-    UNIT_FLOP_PER_S,
+    UNIT_FLOP_PER_S, /* the last that a scenario can state */
+    /* of data */
+    UNIT_WHOLE, /* a plain number without a fraction */
+    UNIT_FLAG,  /* 1 or 0; in the JSON of studies true or false */
+    UNIT_US,
+    UNIT_MS,
+    UNIT_DOLLARS,
+    UNIT_JSON, /* a text that is JSON */
+    /* of tables for people only */
+    UNIT_PERCENT,        /* a share, as "23 %" */
+    UNIT_PERCENT_TENTHS, /* a share, as "2.3 %" */
+    UNIT_CHANGE,         /* a share, as "+2.3 %" */
+    UNIT_MS_AS_S,        /* milliseconds, as seconds */
+    UNIT_DURATION,       /* microseconds with their own unit, as "4.80 us", "1.21 ms" */
+    UNIT_ROUGH,          /* a plain number of two digits: "17", "120", "0.93" */
 };
+
+/* Are the numbers of this unit whole? */
+bool unit_is_whole(enum unit unit);
+
+/* Nanoseconds in one of this unit; 0 if it is no time. */
+double unit_ns(enum unit unit);
+
+/* The unit in which a scenario states such a number: nanoseconds for all times. */
+enum unit unit_stated(enum unit unit);
+
+/* The type of an SQLite column of this unit: "TEXT", "INTEGER" or "REAL". */
+const char *unit_sql(enum unit unit);
 
 struct quantity {
     double value; /* in the base unit: bytes, ns, bytes/s, FLOP/s, 1, tokens */

@@ -20,9 +20,9 @@ enum { FIGURE, MEASURED, PREDICTED, ERROR, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [FIGURE] = {.title = "figure"},
-    [MEASURED] = {.title = "measured", .unit = ANSWER_REAL},
-    [PREDICTED] = {.title = "predicted", .unit = ANSWER_REAL},
-    [ERROR] = {.title = "error", .unit = ANSWER_CHANGE},
+    [MEASURED] = {.title = "measured", .unit = UNIT_COUNT},
+    [PREDICTED] = {.title = "predicted", .unit = UNIT_COUNT},
+    [ERROR] = {.title = "error", .unit = UNIT_CHANGE},
 };
 
 /* A run, and what distinguishes it from the others. */

@@ -26,9 +26,9 @@ enum {
 };
 
 static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) {.key = #id, .unit = ANSWER_##type},
-#define SHOWN(id, type, meaning, ...) {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
-#define PEOPLE(id, type, ...) {.unit = ANSWER_##type, __VA_ARGS__},
+#define COLUMN(id, type, meaning) {.key = #id, .unit = UNIT_##type},
+#define SHOWN(id, type, meaning, ...) {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
+#define PEOPLE(id, type, ...) {.unit = UNIT_##type, __VA_ARGS__},
 #include "answer/validations.def"
 #undef COLUMN
 };
@@ -36,7 +36,7 @@ static const struct frame_column columns[COLUMNS] = {
 /* One sample has no spread. */
 static void put_measured(const struct validation_figure *figure, struct frame *frame)
 {
-    char low[ANSWER_SIZE], high[ANSWER_SIZE];
+    char low[SHOWN_TEXT], high[SHOWN_TEXT];
     double p10_us = figure->p10 / 1e3, p90_us = figure->p90 / 1e3;
     frame_number(frame, DATA_measured_us, figure->median / 1e3);
     frame_number(frame, DATA_p10_us, p10_us);
@@ -46,8 +46,8 @@ static void put_measured(const struct validation_figure *figure, struct frame *f
         frame_text(frame, DATA_spread, "one sample");
     } else {
         frame_textf(frame, DATA_spread, "%s - %s",
-                    answer_format(ANSWER_DURATION, 0, p10_us, NAN, NAN, low),
-                    answer_format(ANSWER_DURATION, 0, p90_us, NAN, NAN, high));
+                    shown_value(UNIT_DURATION, 0, p10_us, NAN, NAN, low),
+                    shown_value(UNIT_DURATION, 0, p90_us, NAN, NAN, high));
     }
 }
 

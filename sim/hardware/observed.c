@@ -27,7 +27,7 @@ enum unit observed_axis_unit(const char *axis)
 
 static const char *name_of_unit(size_t row)
 {
-    return row < UNITS ? unit_names[row] : NULL;
+    return row + UNIT_COUNT < UNITS ? unit_names[row + UNIT_COUNT] : NULL;
 }
 
 static bool read_unit(const struct node *node, enum unit *out, struct error *why)
@@ -42,7 +42,7 @@ static bool read_unit(const struct node *node, enum unit *out, struct error *why
         return error_expect(why, "unit: %s", unit_names[UNIT_NS]);
     }
     int row = name_find(name, name_of_unit, "unit", unit->file, unit->line, why);
-    *out = row >= 0 ? (enum unit)row : UNIT_COUNT;
+    *out = row >= 0 ? (enum unit)(row + UNIT_COUNT) : UNIT_COUNT;
     return row >= 0;
 }
 

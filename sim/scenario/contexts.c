@@ -82,7 +82,7 @@ static bool contexts_read_list(struct context_counts *counts, struct error *why)
 static bool contexts_read_count(struct context_counts *counts, const struct node *node,
                                 uint64_t *out, struct error *why)
 {
-    struct quantity many = {0};
+    struct quantity many = {.unit = UNIT_COUNT};
     bool good = node->kind == NODE_SCALAR && quantity_parse(node->text, &many);
     bool share = many.unit == UNIT_SHARE;
     *out = good && many.value < 1e9 ? (uint64_t)llround(many.value * (share ? SHARE_UNITS : 1)) : 0;

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "base/units.h"
-#include "result/range.h"
+#include "result/shown.h"
 #include "result/tie.h"
 #include "store/database.h"
 
@@ -47,7 +47,7 @@ static double number(sqlite3_value *value)
 
 static void ranged_answer(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    char room[RANGE_TEXT];
+    char room[SHOWN_TEXT];
     (void)count;
     const char *text = range_format(number(values[0]), number(values[1]), number(values[2]), room);
     if (text == NULL && sqlite3_value_int(values[3]) != 0 && !isnan(number(values[0]))) {

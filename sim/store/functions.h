@@ -6,7 +6,7 @@
  *                                    bytes a second), so that 7500ns is less than 15us; other
  *                                    values as SQLite casts them
  *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
- *                                    (result/range.h). Without a range, or with one that has no
+ *                                    (result/shown.h). Without a range, or with one that has no
  *                                    width: VALUE as it is, or with three digits if BESIDE is not
  *                                    0, because its column has ranges in other rows
  *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (result/tie.h),

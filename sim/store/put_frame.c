@@ -9,12 +9,11 @@
 
 /* ---- a row ---- */
 
-static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum answer_unit unit,
-                                    double value)
+static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum unit unit, double value)
 {
     if (isnan(value)) {
         sqlite3_bind_null(statement, at);
-    } else if (answer_is_whole(unit)) {
+    } else if (unit_is_whole(unit)) {
         sqlite3_bind_int64(statement, at, llround(value));
     } else {
         sqlite3_bind_double(statement, at, value);

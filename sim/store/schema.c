@@ -13,6 +13,8 @@
 /* The SQLite type of a column. Items, bands and notes are JSON texts. */
 #define SQL_TEXT " TEXT"
 #define SQL_INTEGER " INTEGER"
+#define SQL_WHOLE " INTEGER"
+#define SQL_COUNT " REAL"
 #define SQL_REAL " REAL"
 #define SQL_US " REAL"
 #define SQL_MS " REAL"

@@ -25,11 +25,11 @@ enum {
 
 static const struct frame_column columns[COLUMNS] = {
     [ROW] = {.title = ""},
-#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = ANSWER_##type},
+#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...)                                                              \
-    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, .what = meaning, __VA_ARGS__},
+    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, __VA_ARGS__},
 #define RANGED(id, type, meaning, ...)                                                             \
-    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, .what = meaning, .ranged = true, __VA_ARGS__},
+    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
 #include "answer/ablations.def"
 #undef COLUMN
     [KV] = {.figure = FIGURE_KV, .extra = true},

@@ -48,7 +48,7 @@ static bool ablate_report_print_changes(const struct ablation *ablation, FILE *o
 static void print_interaction(const struct ablation *ablation, FILE *out)
 {
     struct ablation_sum sum;
-    char line[LINE], alone[ANSWER_SIZE], together[ANSWER_SIZE];
+    char line[LINE], alone[SHOWN_TEXT], together[SHOWN_TEXT];
     if (!ablation_add_up(ablation, &sum)) {
         table_line("interaction: ", "unknown, as a row has no step to compare", out);
         return;

@@ -14,9 +14,9 @@ int ablate_decimals(const struct ablation *ablation)
     return longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
 }
 
-const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[ANSWER_SIZE])
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[SHOWN_TEXT])
 {
-    return answer_format(ANSWER_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);
+    return shown_value(UNIT_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);
 }
 
 const char *ablate_system(const struct ablation *ablation, char text[ABLATE_NAMES])

@@ -2,14 +2,14 @@
 #ifndef CLI_ABLATE_ABLATE_TEXT_H
 #define CLI_ABLATE_ABLATE_TEXT_H
 
-#include "answer/units.h"
+#include "result/shown.h"
 #include "study/ablate/ablation.h"
 
 enum { ABLATE_NAMES = 512 };
 
 /* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
  */
-const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[ANSWER_SIZE]);
+const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[SHOWN_TEXT]);
 
 /* Their number. */
 int ablate_decimals(const struct ablation *ablation);

@@ -51,14 +51,14 @@ enum {
 
 static const struct frame_column columns[COLUMNS] = {
     [MECHANISM] = {.title = "costs time"},
-    [COSTS] = {.title = "ms", .unit = ANSWER_US},
-    [SHARE] = {.title = "of step", .unit = ANSWER_CHANGE},
-    [FIRST_MEASURE + TRADE_MASS] = {.title = "mass %", .unit = ANSWER_REAL, .optional = true},
-    [FIRST_MEASURE + TRADE_HBM] = {.title = "HBM", .unit = ANSWER_REAL, .optional = true},
-    [FIRST_MEASURE + TRADE_DRAM] = {.title = "host", .unit = ANSWER_REAL, .optional = true},
-    [FIRST_MEASURE + TRADE_CPU] = {.title = "CPU ms", .unit = ANSWER_REAL, .optional = true},
-    [FIRST_MEASURE + TRADE_LINK] = {.title = "link", .unit = ANSWER_REAL, .optional = true},
-    [TOGETHER] = {.title = "together", .unit = ANSWER_US, .optional = true},
+    [COSTS] = {.title = "ms", .unit = UNIT_US},
+    [SHARE] = {.title = "of step", .unit = UNIT_CHANGE},
+    [FIRST_MEASURE + TRADE_MASS] = {.title = "mass %", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_HBM] = {.title = "HBM", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_DRAM] = {.title = "host", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_CPU] = {.title = "CPU ms", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_LINK] = {.title = "link", .unit = UNIT_COUNT, .optional = true},
+    [TOGETHER] = {.title = "together", .unit = UNIT_US, .optional = true},
     [AT] = {.title = "saves at", .optional = true},
 };
 
@@ -66,7 +66,7 @@ static const struct frame_column columns[COLUMNS] = {
 static void put_measure(const struct ablation *ablation, const struct ablation_trade *trade,
                         enum trade_measure measure, struct frame *frame)
 {
-    char text[ANSWER_SIZE];
+    char text[SHOWN_TEXT];
     double more = trade->with[measure] - trade->without[measure];
     if (trade_gain(trade, measure) == 0) {
         return;
@@ -86,7 +86,7 @@ static void put_places(const struct ablation *ablation, const struct ablation_ro
                        struct frame *frame)
 {
     const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
-    char at[ABLATE_PAYOFF], ms[ANSWER_SIZE];
+    char at[ABLATE_PAYOFF], ms[SHOWN_TEXT];
     int64_t together;
     if (ablation_together(ablation, row, &together)) {
         frame_number(frame, TOGETHER, (double)together / 1e3);

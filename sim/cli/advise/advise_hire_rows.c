@@ -20,9 +20,8 @@ enum {
 };
 
 static const struct frame_column fixed_columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = ANSWER_##type},
-#define SHOWN(id, type, meaning, ...)                                                              \
-    [DATA_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
+#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
 #include "answer/hires.def"
 };

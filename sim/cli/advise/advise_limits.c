@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAR = 10 /* times the median */, NUMBER = ANSWER_SIZE };
+enum { FAR = 10 /* times the median */, NUMBER = SHOWN_TEXT };
 
 enum { KEY, VALUE, AT_MOST, BOUND, MET, HAVE, MISS, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [KEY] = {.key = "key"},
-    [VALUE] = {.key = "value", .unit = ANSWER_REAL},
-    [AT_MOST] = {.key = "at_most", .unit = ANSWER_FLAG},
-    [BOUND] = {.key = "bound", .unit = ANSWER_REAL},
-    [MET] = {.key = "met", .unit = ANSWER_FLAG},
+    [VALUE] = {.key = "value", .unit = UNIT_COUNT},
+    [AT_MOST] = {.key = "at_most", .unit = UNIT_FLAG},
+    [BOUND] = {.key = "bound", .unit = UNIT_COUNT},
+    [MET] = {.key = "met", .unit = UNIT_FLAG},
     [HAVE] = {.name = "have"},
     [MISS] = {.name = "miss"},
 };
@@ -66,7 +66,7 @@ static const char *write_figure(const struct target *target, const struct result
     if (column_kinds[target->column].type != COLUMN_TYPE_MS || isnan(value)) {
         return target_format(target, result, text);
     }
-    return answer_format(ANSWER_DURATION, 0, 1e3 * value, NAN, NAN, text);
+    return shown_value(UNIT_DURATION, 0, 1e3 * value, NAN, NAN, text);
 }
 
 const char *advise_time(double ms, char text[ADVISE_WORDS])
@@ -75,7 +75,7 @@ const char *advise_time(double ms, char text[ADVISE_WORDS])
     char number[NUMBER];
     bool minutes = ms >= LONG * MINUTE, seconds = ms >= LONG * SECOND;
     double unit = minutes ? MINUTE : seconds ? SECOND : 1;
-    if (answer_format(ANSWER_ROUGH, 0, ms / unit, NAN, NAN, number) == NULL) {
+    if (shown_value(UNIT_ROUGH, 0, ms / unit, NAN, NAN, number) == NULL) {
         return NULL;
     }
     snprintf(text, ADVISE_WORDS, "%s %s", number, minutes ? "minutes" : seconds ? "s" : "ms");
@@ -120,7 +120,7 @@ static void say_tail(enum column column, const struct result *result, char text[
     }
     if (tail >= FAR * median) {
         text_append(text, ADVISE_WORDS, " (but p99 %s)",
-                    answer_format(ANSWER_DURATION, 0, 1e3 * tail, NAN, NAN, number));
+                    shown_value(UNIT_DURATION, 0, 1e3 * tail, NAN, NAN, number));
     }
 }
 
@@ -171,8 +171,8 @@ void advise_put_longer(struct frame *verdict, const struct error_band *missed,
         double us = 1e3 * result_number(result, target->column);
         char median[NUMBER], most[NUMBER];
         if (strncmp(column_kinds[target->column].name, "tpot", 4) == 0 &&
-            answer_format(ANSWER_DURATION, 0, us * missed->median, NAN, NAN, median) != NULL &&
-            answer_format(ANSWER_DURATION, 0, us * missed->factor, NAN, NAN, most) != NULL) {
+            shown_value(UNIT_DURATION, 0, us * missed->median, NAN, NAN, median) != NULL &&
+            shown_value(UNIT_DURATION, 0, us * missed->factor, NAN, NAN, most) != NULL) {
             frame_textf(
                 verdict, VERDICT_longer,
                 "published times of such models were %.1f times as long in the median, %.1f "

@@ -17,10 +17,10 @@
 
 static const struct frame_column columns[VERDICT_COLUMNS] = {
 #define SENTENCE(id, meaning, text) [VERDICT_##id] = {.key = #id, .title = #id, .words = text},
-#define COLUMN(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type},
+#define COLUMN(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...)                                                              \
-    [VERDICT_##id] = {.key = #id, .unit = ANSWER_##type, __VA_ARGS__},
-#define WORD(id, type, ...) [VERDICT_##id] = {.name = #id, .unit = ANSWER_##type, __VA_ARGS__},
+    [VERDICT_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
+#define WORD(id, type, ...) [VERDICT_##id] = {.name = #id, .unit = UNIT_##type, __VA_ARGS__},
 #include "answer/verdicts.def"
 };
 

@@ -26,8 +26,8 @@ static struct frame *make_shares(const char *first, const char *second, const ch
     const struct frame_column columns[COLUMNS] = {
         [FIRST] = {.key = first},
         [SECOND] = {.key = second},
-        [SHARE] = {.key = "share", .unit = ANSWER_SHARE},
-        [TOLD] = {.name = "told", .unit = ANSWER_PERCENT},
+        [SHARE] = {.key = "share", .unit = UNIT_SHARE},
+        [TOLD] = {.name = "told", .unit = UNIT_PERCENT},
         [MORE] = {.name = more},
     };
     struct error unused;

@@ -16,7 +16,7 @@ enum {
 };
 
 static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) {.key = #id, .unit = ANSWER_##type},
+#define COLUMN(id, type, meaning) {.key = #id, .unit = UNIT_##type},
 #include "answer/curves.def"
 #undef COLUMN
 };
@@ -25,8 +25,8 @@ enum { POINT_CURVE, POINT_SIZE, POINT_MISSES, POINT_COLUMNS };
 
 static const struct frame_column point_columns[POINT_COLUMNS] = {
     [POINT_CURVE] = {.key = "curve"},
-    [POINT_SIZE] = {.key = "size", .unit = ANSWER_INTEGER},
-    [POINT_MISSES] = {.key = "misses", .unit = ANSWER_INTEGER},
+    [POINT_SIZE] = {.key = "size", .unit = UNIT_WHOLE},
+    [POINT_MISSES] = {.key = "misses", .unit = UNIT_WHOLE},
 };
 
 /* A curve, all that is known of it but its points. Numbers of -1 become null. */

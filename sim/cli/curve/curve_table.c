@@ -40,14 +40,14 @@ enum { POLICY, PARAMETERS, LAYER, HEAD, SIZE, SHARE, HITS, ACCESSES, MISSES, COL
 
 static const struct frame_column columns[COLUMNS] = {
     [POLICY] = {.key = "policy"},
-    [PARAMETERS] = {.key = "parameters", .unit = ANSWER_JSON, .sparse = true},
-    [LAYER] = {.key = "layer", .unit = ANSWER_INTEGER, .sparse = true},
-    [HEAD] = {.key = "head", .unit = ANSWER_INTEGER, .sparse = true},
-    [SIZE] = {.key = "size", .title = "blocks", .unit = ANSWER_INTEGER},
-    [SHARE] = {.title = "of all", .unit = ANSWER_PERCENT_TENTHS},
-    [HITS] = {.title = "hit ratio", .unit = ANSWER_PERCENT},
-    [ACCESSES] = {.key = "accesses", .unit = ANSWER_INTEGER},
-    [MISSES] = {.key = "misses", .title = "misses", .unit = ANSWER_INTEGER},
+    [PARAMETERS] = {.key = "parameters", .unit = UNIT_JSON, .sparse = true},
+    [LAYER] = {.key = "layer", .unit = UNIT_WHOLE, .sparse = true},
+    [HEAD] = {.key = "head", .unit = UNIT_WHOLE, .sparse = true},
+    [SIZE] = {.key = "size", .title = "blocks", .unit = UNIT_WHOLE},
+    [SHARE] = {.title = "of all", .unit = UNIT_PERCENT_TENTHS},
+    [HITS] = {.title = "hit ratio", .unit = UNIT_PERCENT},
+    [ACCESSES] = {.key = "accesses", .unit = UNIT_WHOLE},
+    [MISSES] = {.key = "misses", .title = "misses", .unit = UNIT_WHOLE},
 };
 
 static void put_place(const struct curve_report *report, uint32_t group, struct frame *frame)
@@ -233,8 +233,8 @@ static struct frame *matrix_frame(const struct curve_report *report,
 {
     struct frame_column names[MATRIX_COLUMNS] = {
         [POLICY] = {.title = report->count > 1 ? "policy" : NULL},
-        [LAYER] = {.title = report->group != MISS_WHOLE ? "layer" : NULL, .unit = ANSWER_INTEGER},
-        [HEAD] = {.title = report->group == MISS_HEAD ? "head" : NULL, .unit = ANSWER_INTEGER}};
+        [LAYER] = {.title = report->group != MISS_WHOLE ? "layer" : NULL, .unit = UNIT_WHOLE},
+        [HEAD] = {.title = report->group == MISS_HEAD ? "head" : NULL, .unit = UNIT_WHOLE}};
     uint32_t named = 0;
     for (uint32_t i = 0; i < NAMES; i++) {
         named += names[i].title != NULL ? 1 : 0;
@@ -249,7 +249,7 @@ static struct frame *matrix_frame(const struct curve_report *report,
         double share = 100.0 * sizes->size[i] / report->blocks;
         snprintf(titles[i], sizeof titles[i], sizes->in_blocks ? "%.0f" : "%.1f%%",
                  sizes->in_blocks ? sizes->size[i] : share);
-        names[NAMES + i] = (struct frame_column){.title = titles[i], .unit = ANSWER_SHARE};
+        names[NAMES + i] = (struct frame_column){.title = titles[i], .unit = UNIT_SHARE};
     }
     return frame_create(names, NAMES + (uint32_t)sizes->count, why);
 }

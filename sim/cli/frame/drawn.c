@@ -42,7 +42,7 @@ static enum drawn drawn_of(const struct frame_column *column)
     while (drawn < DRAWN_COUNT && drawn_columns[drawn] != figure_kinds[column->figure].column) {
         drawn++;
     }
-    return column->unit == ANSWER_SHARE ? DRAWN_COUNT : (enum drawn)drawn;
+    return column->unit == UNIT_SHARE ? DRAWN_COUNT : (enum drawn)drawn;
 }
 
 void drawn_means(struct frame *frame, const struct result *result)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { DRAWN_TEXT = ANSWER_SIZE };
+enum { DRAWN_TEXT = SHOWN_TEXT };
 
 /* In the frame's row, replace figures of a run by means over its draws, apart from shares, which
  * hardly differ between draws. */

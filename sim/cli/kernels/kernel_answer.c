@@ -37,8 +37,8 @@ enum { NAME, READ, VALUE, UNIT, BASIS, SOURCE, FIGURE_COLUMNS };
 
 static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
     [NAME] = {.key = "name", .title = "figure"},
-    [READ] = {.title = "value", .unit = ANSWER_REAL},
-    [VALUE] = {.key = "value", .unit = ANSWER_REAL},
+    [READ] = {.title = "value", .unit = UNIT_COUNT},
+    [VALUE] = {.key = "value", .unit = UNIT_COUNT},
     [UNIT] = {.key = "unit"},
     [BASIS] = {.key = "basis", .title = "basis"},
     [SOURCE] = {.key = "source", .title = "source", .wrap = true},
@@ -88,15 +88,15 @@ static struct frame *answer_frame(struct error *why)
         [HARDWARE] = {.key = "hardware"},
         [OP] = {.key = "op"},
         [DTYPE] = {.key = "dtype", .sparse = true},
-        [US] = {.key = "us", .unit = ANSWER_REAL},
+        [US] = {.key = "us", .unit = UNIT_COUNT},
         [BOUND] = {.key = "bound"},
         [TRUST] = {.key = "basis"},
-        [BEYOND] = {.key = "extrapolated", .unit = ANSWER_FLAG},
-        [RESTS_ON] = {.key = "figures", .unit = ANSWER_JSON},
+        [BEYOND] = {.key = "extrapolated", .unit = UNIT_FLAG},
+        [RESTS_ON] = {.key = "figures", .unit = UNIT_JSON},
     };
     for (int i = 0; i < KERNEL_SIZES; i++) {
         columns[SIZE + i] =
-            (struct frame_column){.key = kernel_sizes[i], .unit = ANSWER_INTEGER, .sparse = true};
+            (struct frame_column){.key = kernel_sizes[i], .unit = UNIT_WHOLE, .sparse = true};
     }
     return frame_create(columns, COLUMNS, why);
 }

@@ -10,16 +10,16 @@ enum { OP, SIZE, ROWS, MEDIAN, MEDIAN_ABS, P90_ABS, WORST, LINE, COLUMNS };
 static const struct frame_column columns[COLUMNS] = {
     [OP] = {.key = "op", .title = "op"},
     [SIZE] = {.key = "size_class", .title = "size"},
-    [ROWS] = {.key = "rows", .title = "rows", .unit = ANSWER_INTEGER},
-    [MEDIAN] = {.key = "median_error", .title = "median error", .unit = ANSWER_CHANGE},
+    [ROWS] = {.key = "rows", .title = "rows", .unit = UNIT_WHOLE},
+    [MEDIAN] = {.key = "median_error", .title = "median error", .unit = UNIT_CHANGE},
     [MEDIAN_ABS] = {.key = "median_abs_error",
                     .title = "median |error|",
-                    .unit = ANSWER_PERCENT_TENTHS},
+                    .unit = UNIT_PERCENT_TENTHS},
     [P90_ABS] = {.key = "p90_abs_error",
                  .title = "90 % of |errors| within",
-                 .unit = ANSWER_PERCENT_TENTHS},
-    [WORST] = {.key = "worst_error", .title = "worst", .unit = ANSWER_CHANGE},
-    [LINE] = {.key = "worst_line", .title = "on line", .unit = ANSWER_INTEGER},
+                 .unit = UNIT_PERCENT_TENTHS},
+    [WORST] = {.key = "worst_error", .title = "worst", .unit = UNIT_CHANGE},
+    [LINE] = {.key = "worst_line", .title = "on line", .unit = UNIT_WHOLE},
 };
 
 static struct frame *errors_frame(const struct kernel_errors *errors, struct error *why)

@@ -90,11 +90,11 @@ enum { MODEL, ARCHITECTURE, LAYERS, HEADS, WEIGHTS, KV, TRAINED, MODEL_COLUMNS }
 static const struct frame_column model_columns[MODEL_COLUMNS] = {
     [MODEL] = {.title = "model"},
     [ARCHITECTURE] = {.title = "architecture"},
-    [LAYERS] = {.title = "layers", .unit = ANSWER_INTEGER},
-    [HEADS] = {.title = "KV heads", .unit = ANSWER_INTEGER},
-    [WEIGHTS] = {.title = "weights", .unit = ANSWER_BYTES},
-    [KV] = {.title = "KV of 128K tokens", .unit = ANSWER_BYTES},
-    [TRAINED] = {.title = "trained to", .unit = ANSWER_INTEGER},
+    [LAYERS] = {.title = "layers", .unit = UNIT_WHOLE},
+    [HEADS] = {.title = "KV heads", .unit = UNIT_WHOLE},
+    [WEIGHTS] = {.title = "weights", .unit = UNIT_BYTES},
+    [KV] = {.title = "KV of 128K tokens", .unit = UNIT_BYTES},
+    [TRAINED] = {.title = "trained to", .unit = UNIT_WHOLE},
 };
 
 static bool list_files_add_model(struct frame *frame, const char *name, const char *part,
@@ -146,12 +146,12 @@ enum { LISTED_CURVES = sizeof listed_curves / sizeof listed_curves[0] };
 static const struct frame_column hardware_columns[] = {
     {.title = "hardware"},
     {.title = "part"},
-    {.title = "HBM", .unit = ANSWER_REAL},
-    {.title = "HBM bandwidth", .unit = ANSWER_REAL},
-    {.title = "bf16", .unit = ANSWER_REAL},
-    {.title = "link", .unit = ANSWER_REAL},
-    {.title = "host memory", .unit = ANSWER_REAL},
-    {.title = "cores", .unit = ANSWER_REAL},
+    {.title = "HBM", .unit = UNIT_COUNT},
+    {.title = "HBM bandwidth", .unit = UNIT_COUNT},
+    {.title = "bf16", .unit = UNIT_COUNT},
+    {.title = "link", .unit = UNIT_COUNT},
+    {.title = "host memory", .unit = UNIT_COUNT},
+    {.title = "cores", .unit = UNIT_COUNT},
 };
 
 /* A machine, or a part for a scenario's `hardware: {PART: NAME}`. */
@@ -197,8 +197,8 @@ static const struct frame_column trace_columns[] = {
     {.title = "trace"},
     {.title = "basis"},
     {.title = "model"},
-    {.title = "context", .unit = ANSWER_INTEGER},
-    {.title = "steps", .unit = ANSWER_INTEGER},
+    {.title = "context", .unit = UNIT_WHOLE},
+    {.title = "steps", .unit = UNIT_WHOLE},
     {.title = "from", .wrap = true},
 };
 

@@ -10,7 +10,7 @@ enum { FIGURE, VALUE, BASIS, FROM, SOURCE, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [FIGURE] = {.title = "figure"},
-    [VALUE] = {.title = "value", .unit = ANSWER_REAL},
+    [VALUE] = {.title = "value", .unit = UNIT_COUNT},
     [BASIS] = {.title = "basis"},
     [FROM] = {.title = "stated in"},
     [SOURCE] = {.title = "source", .wrap = true},

@@ -17,11 +17,11 @@ static const uint64_t contexts[KEPT_CONTEXTS] = {4096, 16384, 65536, 262144, 104
 enum { KIND, LAYERS, HEADS, TOKEN, WINDOW, FIXED, KEEPS, LAYER_COLUMNS };
 static const struct frame_column layer_columns[LAYER_COLUMNS] = {
     [KIND] = {.title = "layers", .key = "kind"},
-    [LAYERS] = {.title = "count", .key = "layers", .unit = ANSWER_INTEGER},
+    [LAYERS] = {.title = "count", .key = "layers", .unit = UNIT_WHOLE},
     [HEADS] = {.title = "KV heads", .key = "kv_heads"},
-    [TOKEN] = {.title = "bytes a token", .key = "token_bytes", .unit = ANSWER_INTEGER},
-    [WINDOW] = {.title = "window", .key = "window", .unit = ANSWER_INTEGER},
-    [FIXED] = {.title = "state", .key = "state_bytes", .unit = ANSWER_BYTES},
+    [TOKEN] = {.title = "bytes a token", .key = "token_bytes", .unit = UNIT_WHOLE},
+    [WINDOW] = {.title = "window", .key = "window", .unit = UNIT_WHOLE},
+    [FIXED] = {.title = "state", .key = "state_bytes", .unit = UNIT_BYTES},
     [KEEPS] = {.title = "a layer keeps", .key = "keeps", .wrap = true},
 };
 
@@ -111,9 +111,9 @@ struct frame *model_page_layers(const struct model_page *page, struct error *why
 enum { PART, TOTAL, ACTIVE, BYTES, TYPES, PART_COLUMNS };
 static const struct frame_column part_columns[PART_COLUMNS] = {
     [PART] = {.title = "weights", .key = "part"},
-    [TOTAL] = {.title = "parameters", .key = "parameters", .unit = ANSWER_INTEGER},
-    [ACTIVE] = {.title = "of a token", .key = "active", .unit = ANSWER_INTEGER},
-    [BYTES] = {.title = "bytes", .key = "bytes", .unit = ANSWER_BYTES},
+    [TOTAL] = {.title = "parameters", .key = "parameters", .unit = UNIT_WHOLE},
+    [ACTIVE] = {.title = "of a token", .key = "active", .unit = UNIT_WHOLE},
+    [BYTES] = {.title = "bytes", .key = "bytes", .unit = UNIT_BYTES},
     [TYPES] = {.title = "stored as", .key = "types", .wrap = true},
 };
 
@@ -168,15 +168,15 @@ struct frame *model_page_weights(const struct model_page *page, struct error *wh
 enum { CONTEXT, KEPT, INDEX, GPU, STEP, KEPT_COLUMNS };
 static const struct frame_column kept_columns[KEPT_COLUMNS] = {
     [CONTEXT] = {.title = "a sequence of", .key = "context"},
-    [KEPT] = {.title = "KV and states", .key = "kv_bytes", .unit = ANSWER_BYTES},
+    [KEPT] = {.title = "KV and states", .key = "kv_bytes", .unit = UNIT_BYTES},
     [INDEX] = {.title = "keys of the indexer",
                .key = "index_bytes",
-               .unit = ANSWER_BYTES,
+               .unit = UNIT_BYTES,
                .optional = true},
-    [GPU] = {.title = "on each GPU", .key = "gpu_bytes", .unit = ANSWER_BYTES, .optional = true},
+    [GPU] = {.title = "on each GPU", .key = "gpu_bytes", .unit = UNIT_BYTES, .optional = true},
     [STEP] = {.title = "bytes a token there",
               .key = "token_bytes",
-              .unit = ANSWER_INTEGER,
+              .unit = UNIT_WHOLE,
               .wrap = true},
 };
 

@@ -6,7 +6,7 @@
 #include "base/quote.h"
 #include "cli/frame/output.h"
 #include "model/parallel.h"
-#include "result/range.h"
+#include "result/shown.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
@@ -198,7 +198,7 @@ static void put_prediction(const struct deployment *deployment, char text[LINE])
                    {COLUMN_TPOT_P50, "(median of TPOT)", " ms "}};
     int used = snprintf(text, LINE, "Predicted:");
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        char number[RANGE_TEXT];
+        char number[SHOWN_TEXT];
         if (result->cells[figures[i].column].set) {
             range_single(result_number(result, figures[i].column), number, sizeof number);
             used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s", used > 10 ? "," : "",

@@ -55,25 +55,25 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
     [HARDWARE] = {.key = "hardware"}, /* shown if candidates differ in it */
     [LEFT_OUT] = {.key = "left_out"},
     [ERROR] = {.key = "error"},
-    [MET] = {.key = "met", .unit = ANSWER_FLAG},
-    [WINNER] = {.key = "winner", .unit = ANSWER_FLAG},
+    [MET] = {.key = "met", .unit = UNIT_FLAG},
+    [WINNER] = {.key = "winner", .unit = UNIT_FLAG},
     [AXIS] = {.key = "axis"},
-    [TRIED] = {.key = "tried", .unit = ANSWER_INTEGER},
-    [OF] = {.key = "of", .unit = ANSWER_INTEGER},
-    [STEADY] = {.key = "steady", .unit = ANSWER_FLAG},
+    [TRIED] = {.key = "tried", .unit = UNIT_WHOLE},
+    [OF] = {.key = "of", .unit = UNIT_WHOLE},
+    [STEADY] = {.key = "steady", .unit = UNIT_FLAG},
     [VALUE] = {.key = "value"},
-    [VIOLATION] = {.key = "violation", .unit = ANSWER_JSON},
-    [NEAR] = {.key = "within_error_band", .unit = ANSWER_JSON},
+    [VIOLATION] = {.key = "violation", .unit = UNIT_JSON},
+    [NEAR] = {.key = "within_error_band", .unit = UNIT_JSON},
     [BEFORE] = {.key = "before"},
-    [BEFORE_VIOLATION] = {.key = "before_violation", .unit = ANSWER_JSON},
-    [FAMILIES_MET] = {.key = "families_met", .unit = ANSWER_INTEGER},
+    [BEFORE_VIOLATION] = {.key = "before_violation", .unit = UNIT_JSON},
+    [FAMILIES_MET] = {.key = "families_met", .unit = UNIT_WHOLE},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
     [SERVER_LACKING] = {.key = "server_lacks"},
-    [RUN] = {.key = "run", .unit = ANSWER_JSON},
-    [AT] = {.title = "", .unit = ANSWER_REAL},
+    [RUN] = {.key = "run", .unit = UNIT_JSON},
+    [AT] = {.title = "", .unit = UNIT_COUNT},
     [BATCH] = {.title = "batch",
-               .unit = ANSWER_INTEGER,
+               .unit = UNIT_WHOLE,
                .optional = true,
                .name = "batch",
                .what = "sequences, if they are not the axis"},
@@ -134,7 +134,7 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
             const char *name = column_kinds[target->column].name;
             report->judged[report->judged_count++] = target;
             report->columns[count++] =
-                (struct frame_column){.title = name, .unit = ANSWER_REAL, .name = name};
+                (struct frame_column){.title = name, .unit = UNIT_COUNT, .name = name};
         }
     }
     report->columns[count++] = fixed_columns[WORD];

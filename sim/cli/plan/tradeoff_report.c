@@ -17,7 +17,7 @@ static const struct frame_column columns[] = {
     [SYSTEM] = {.title = "system"},
     [HARDWARE] = {.title = "hardware"},
     [AXIS] = {.title = "budget",
-              .unit = ANSWER_REAL,
+              .unit = UNIT_COUNT,
               .optional = true,
               .name = "budget",
               .what = "share of the context that the cache holds"},
@@ -36,8 +36,8 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 static const struct frame_column served[] = {
     [SYSTEM] = {.title = "system"},
     [HARDWARE] = {.title = "hardware"},
-    [AXIS] = {.unit = ANSWER_REAL}, /* each axis is a title */
-    [AXIS + 1] = {.unit = ANSWER_REAL},
+    [AXIS] = {.unit = UNIT_COUNT}, /* each axis is a title */
+    [AXIS + 1] = {.unit = UNIT_COUNT},
     {.figure = FIGURE_TTFT},
     {.figure = FIGURE_TTFT_P99},
     {.figure = FIGURE_TPOT_MEAN},

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "cli/frame/html.h"
 #include "cli/report/plot_statement.h"
-#include "result/range.h"
+#include "result/shown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ static enum report_table_content content_of_column(const struct report_table *ta
 /* Three digits, for a number that has a fraction and more digits. */
 static void report_table_write_number(const char *text, FILE *out)
 {
-    char three[RANGE_TEXT];
+    char three[SHOWN_TEXT];
     range_single(strtod(text, NULL), three, sizeof three);
     fputs(strpbrk(text, ".e") != NULL && strlen(three) < strlen(text) ? three : text, out);
 }

@@ -19,8 +19,8 @@ enum { SENTENCES = 640 };
 
 static const struct frame_column columns[] = {
     {.title = "memory of a GPU"},
-    {.title = "GiB", .unit = ANSWER_REAL, .decimals = 2},
-    {.title = "share", .unit = ANSWER_PERCENT_TENTHS},
+    {.title = "GiB", .unit = UNIT_COUNT, .decimals = 2},
+    {.title = "share", .unit = UNIT_PERCENT_TENTHS},
     {.title = "basis"},
     {.title = "what it is", .wrap = true},
 };

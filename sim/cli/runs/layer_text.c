@@ -107,9 +107,9 @@ enum { STAGE, ON, FROM, LENGTH, PATH, PART, BASIS, CELLS };
 static const struct frame_column columns[CELLS] = {
     [STAGE] = {.title = "stage"},
     [ON] = {.title = "on"},
-    [FROM] = {.title = "from us", .unit = ANSWER_REAL, .decimals = 1},
-    [LENGTH] = {.title = "for us", .unit = ANSWER_REAL, .decimals = 1},
-    [PATH] = {.title = "path us", .unit = ANSWER_REAL, .decimals = 1},
+    [FROM] = {.title = "from us", .unit = UNIT_COUNT, .decimals = 1},
+    [LENGTH] = {.title = "for us", .unit = UNIT_COUNT, .decimals = 1},
+    [PATH] = {.title = "path us", .unit = UNIT_COUNT, .decimals = 1},
     [PART] = {.title = "part"},
     [BASIS] = {.title = "rests most on"},
 };

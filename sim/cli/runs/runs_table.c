@@ -65,7 +65,7 @@ static void add_keys(struct runs_table *runs, const struct node *sweep,
         runs->layout = layout ? runs->key_count : runs->layout;
         columns[runs->key_count] =
             (struct frame_column){.title = layout ? "layout" : sweep_key_title(sweep, i),
-                                  .unit = layout ? ANSWER_TEXT : ANSWER_REAL};
+                                  .unit = layout ? UNIT_TEXT : UNIT_COUNT};
         runs->keys[runs->key_count++] = i;
     }
 }
@@ -74,7 +74,7 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
                                      const struct table_view *view, struct error *why)
 {
     struct frame_column columns[TABLE_MOST_COLUMNS + MOST_KEYS] = {
-        [GROUP] = {.unit = ANSWER_INTEGER}, [SYSTEM] = {.title = "system"}};
+        [GROUP] = {.unit = UNIT_WHOLE}, [SYSTEM] = {.title = "system"}};
     struct runs_table *runs = array_zeroed(1, sizeof *runs, why);
     if (runs == NULL) {
         return NULL;

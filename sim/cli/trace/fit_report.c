@@ -125,13 +125,13 @@ bool fit_report_table(const struct fit_report *report, struct error *why)
     snprintf(twice, sizeof twice, "at %u", 2 * report->comparison->fitted);
     const struct frame_column columns[COLUMNS] = {
         [FIGURE] = {.title = "figure"},
-        [WAS] = {.title = "recording", .unit = ANSWER_REAL, .decimals = 3},
-        [IS] = {.title = "twin", .unit = ANSWER_REAL, .decimals = 3},
-        [OFF] = {.title = "points off", .unit = ANSWER_REAL},
-        [LIMIT] = {.title = "promised", .unit = ANSWER_REAL, .optional = true},
-        [WORST] = {.title = "worst head", .unit = ANSWER_REAL},
-        [WORST_OFF] = {.title = "off", .unit = ANSWER_REAL},
-        [TWICE] = {.title = twice, .unit = ANSWER_REAL, .decimals = 3, .optional = true},
+        [WAS] = {.title = "recording", .unit = UNIT_COUNT, .decimals = 3},
+        [IS] = {.title = "twin", .unit = UNIT_COUNT, .decimals = 3},
+        [OFF] = {.title = "points off", .unit = UNIT_COUNT},
+        [LIMIT] = {.title = "promised", .unit = UNIT_COUNT, .optional = true},
+        [WORST] = {.title = "worst head", .unit = UNIT_COUNT},
+        [WORST_OFF] = {.title = "off", .unit = UNIT_COUNT},
+        [TWICE] = {.title = twice, .unit = UNIT_COUNT, .decimals = 3, .optional = true},
         [WHAT] = {.title = "what it is", .wrap = true},
     };
     struct frame *frame = frame_create(columns, COLUMNS, why);

@@ -31,13 +31,12 @@ static const struct command_option options[] = {
 
 #define NAMED(field) .key = #field, .title = #field
 static const struct frame_column columns[] = {
-    {NAMED(source), .unit = ANSWER_JSON},
+    {NAMED(source), .unit = UNIT_JSON},
     {NAMED(hash)},
     {NAMED(unit_kind)},
-    {NAMED(queries), .unit = ANSWER_FLAG, .what = "of each query head"},
-    {NAMED(approximate), .unit = ANSWER_FLAG,
-     .what = "rows as a speculative query would keep them"},
-#define COLUMN(field, means) {NAMED(field), .unit = ANSWER_INTEGER, .what = (means)},
+    {NAMED(queries), .unit = UNIT_FLAG, .what = "of each query head"},
+    {NAMED(approximate), .unit = UNIT_FLAG, .what = "rows as a speculative query would keep them"},
+#define COLUMN(field, means) {NAMED(field), .unit = UNIT_WHOLE, .what = (means)},
     FIELDS(COLUMN)
 #undef COLUMN
 };

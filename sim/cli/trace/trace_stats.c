@@ -133,9 +133,9 @@ static struct frame *stats_command_figures_frame(const struct trace_stats *stats
 {
     const struct frame_column columns[] = {
         {.title = "mean over steps"},
-        {.title = "all heads", .unit = ANSWER_REAL, .decimals = 3},
-        {.title = worst, .unit = ANSWER_REAL, .decimals = 3},
-        {.title = best, .unit = ANSWER_REAL, .decimals = 3},
+        {.title = "all heads", .unit = UNIT_COUNT, .decimals = 3},
+        {.title = worst, .unit = UNIT_COUNT, .decimals = 3},
+        {.title = best, .unit = UNIT_COUNT, .decimals = 3},
         {.title = "what it is", .wrap = true},
     };
     struct frame *frame = frame_create(columns, 5, why);
@@ -154,11 +154,11 @@ static struct frame *stats_command_figures_frame(const struct trace_stats *stats
 static bool print_unions(const struct trace_unions *unions, struct error *why)
 {
     const struct frame_column columns[] = {
-        {.title = "drafts", .unit = ANSWER_INTEGER},
-        {.title = "runs of steps", .unit = ANSWER_INTEGER},
-        {.title = "units attended", .unit = ANSWER_INTEGER},
-        {.title = "units in unions", .unit = ANSWER_INTEGER},
-        {.title = "union / demand", .unit = ANSWER_REAL, .decimals = 3},
+        {.title = "drafts", .unit = UNIT_WHOLE},
+        {.title = "runs of steps", .unit = UNIT_WHOLE},
+        {.title = "units attended", .unit = UNIT_WHOLE},
+        {.title = "units in unions", .unit = UNIT_WHOLE},
+        {.title = "union / demand", .unit = UNIT_COUNT, .decimals = 3},
     };
     struct frame *frame = frame_create(columns, 5, why);
     for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS && unions->attended[i] > 0; i++) {

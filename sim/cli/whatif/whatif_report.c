@@ -16,7 +16,7 @@ enum { LINE = WHATIF_LINE };
 /* The size of the cache, if an axis is the budget: " (a cache of 19.2 GiB)". */
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
-    char cache[ANSWER_SIZE];
+    char cache[SHOWN_TEXT];
     const char *bytes = figure_text(&whatif->results[point], FIGURE_CACHE, cache);
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
@@ -31,7 +31,7 @@ static const char *name_cache(const struct whatif *whatif, uint32_t point, char 
 static void append_own(const struct whatif *whatif, const struct whatif_findings *findings,
                        char line[3 * LINE])
 {
-    char name[LINE], rate[ANSWER_SIZE];
+    char name[LINE], rate[SHOWN_TEXT];
     double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
     if (findings->own == findings->best) {
         text_append(line, 3 * LINE, ", the scenario's value");
@@ -44,7 +44,7 @@ static void append_own(const struct whatif *whatif, const struct whatif_findings
 static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
-    char line[3 * LINE], name[LINE], rate[ANSWER_SIZE], cache[LINE];
+    char line[3 * LINE], name[LINE], rate[SHOWN_TEXT], cache[LINE];
     double best = whatif_worth(whatif, findings->best);
     enum tie worst;
     bool all = whatif_all_tie(whatif, findings);
@@ -69,7 +69,7 @@ static void whatif_report_print_more(const struct whatif *whatif,
     const struct result *own = &whatif->results[findings->own];
     double before = whatif_worth(whatif, findings->own);
     double gained = whatif_worth(whatif, findings->more) - before;
-    char line[2 * LINE], cache[ANSWER_SIZE];
+    char line[2 * LINE], cache[SHOWN_TEXT];
     snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
              figure_text(own, FIGURE_CACHE, cache), gained, whatif_words[whatif->figure].unit,
              100 * gained / before);

@@ -6,7 +6,7 @@
 #define CLI_WHATIF_WHATIF_REPORT_H
 
 #include "answer/frame.h"
-#include "answer/units.h"
+#include "result/shown.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ extern const struct whatif_words whatif_words[];
 const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[WHATIF_LINE]);
 
 /* The measure of a point, or a rate of arrivals, as text. */
-const char *whatif_number(double worth, char text[ANSWER_SIZE]);
+const char *whatif_number(double worth, char text[SHOWN_TEXT]);
 
 /* The marks of a point: "here, knee". "here" is the scenario's own value; a "tie" is one with the
  * best point. */

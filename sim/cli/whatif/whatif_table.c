@@ -31,7 +31,7 @@ uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS]
 {
     uint32_t count = sizeof step_columns / sizeof *step_columns;
     const struct frame_column *figures = serves ? runs_columns(true, &count) : step_columns;
-    out[VALUE] = (struct frame_column){.title = "", .unit = ANSWER_REAL};
+    out[VALUE] = (struct frame_column){.title = "", .unit = UNIT_COUNT};
     memcpy(&out[FIRST_FIGURE], figures, count * sizeof *out);
     count -= serves; /* its marks are others, below */
     out[FIRST_FIGURE + count] = (struct frame_column){
@@ -131,7 +131,7 @@ static const char *whatif_table_cell_words(const struct whatif *whatif,
 {
     const struct result *result = &whatif->results[point];
     double worth = whatif_worth(whatif, point);
-    char figure[ANSWER_SIZE];
+    char figure[SHOWN_TEXT];
     if (!result_ok(result)) {
         return result_out_of_memory(result) ? "oom" : "failed";
     }
@@ -167,7 +167,7 @@ bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings
     const struct axis *across = &whatif->axes[1];
     char titles[TABLE_MOST_COLUMNS][TEXT];
     struct frame_column columns[TABLE_MOST_COLUMNS] = {
-        {.title = axis_title(&whatif->axes[0]), .unit = ANSWER_REAL}};
+        {.title = axis_title(&whatif->axes[0]), .unit = UNIT_COUNT}};
     if (across->count >= TABLE_MOST_COLUMNS) {
         error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
                   across->key, across->count);
@@ -178,7 +178,7 @@ bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings
         axis_label(across, i, label, sizeof label);
         snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
                  label);
-        columns[1 + i] = (struct frame_column){.title = titles[i], .unit = ANSWER_REAL};
+        columns[1 + i] = (struct frame_column){.title = titles[i], .unit = UNIT_COUNT};
     }
     fprintf(out,
             "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"

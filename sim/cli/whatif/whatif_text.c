@@ -37,13 +37,13 @@ const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[L
     return text;
 }
 
-const char *whatif_number(double worth, char text[ANSWER_SIZE])
+const char *whatif_number(double worth, char text[SHOWN_TEXT])
 {
     if (worth < 0.1) {
-        snprintf(text, ANSWER_SIZE, "%.2g", worth);
+        snprintf(text, SHOWN_TEXT, "%.2g", worth);
         return text;
     }
-    return answer_format(ANSWER_REAL, 0, worth, NAN, NAN, text);
+    return shown_value(UNIT_COUNT, 0, worth, NAN, NAN, text);
 }
 
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,

@@ -9,14 +9,14 @@
 enum { GROUP, GROUPS, OF, PADDING, BLOCK, PAGE, TAKES, GROUP_COLUMNS };
 static const struct frame_column group_columns[GROUP_COLUMNS] = {
     [GROUP] = {.title = "groups of layers", .key = "kind"},
-    [GROUPS] = {.title = "groups", .key = "groups", .unit = ANSWER_INTEGER},
-    [OF] = {.title = "layers", .key = "layers", .unit = ANSWER_INTEGER},
-    [PADDING] = {.title = "padding", .key = "padding", .unit = ANSWER_INTEGER},
-    [BLOCK] = {.title = "tokens a block", .key = "block_tokens", .unit = ANSWER_INTEGER},
-    [PAGE] = {.title = "page", .key = "page_bytes", .unit = ANSWER_INTEGER},
+    [GROUPS] = {.title = "groups", .key = "groups", .unit = UNIT_WHOLE},
+    [OF] = {.title = "layers", .key = "layers", .unit = UNIT_WHOLE},
+    [PADDING] = {.title = "padding", .key = "padding", .unit = UNIT_WHOLE},
+    [BLOCK] = {.title = "tokens a block", .key = "block_tokens", .unit = UNIT_WHOLE},
+    [PAGE] = {.title = "page", .key = "page_bytes", .unit = UNIT_WHOLE},
     [TAKES] = {.title = "blocks of a sequence",
                .key = "sequence_blocks",
-               .unit = ANSWER_INTEGER,
+               .unit = UNIT_WHOLE,
                .wrap = true},
 };
 

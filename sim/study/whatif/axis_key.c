@@ -112,22 +112,12 @@ bool axis_key_is_real(const char *path)
 /* A number without a unit has the key's unit, if the key has one. */
 enum unit axis_key_unit(const char *path, enum unit unit)
 {
-    static const struct {
-        const char *path;
-        enum unit unit;
-    } bare[] = {
-        {"context", UNIT_TOKENS},        {"prompt", UNIT_TOKENS},
-        {"output", UNIT_TOKENS},         {"kv_pool_tokens", UNIT_TOKENS},
-        {"hbm_usable", UNIT_SHARE},      {"batched_tokens", UNIT_TOKENS},
-        {"request_tokens", UNIT_TOKENS},
-    };
+    const struct scenario_key *own = scenario_key_find(path, strlen(path));
     if (unit != UNIT_COUNT) {
         return unit;
     }
-    for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++) {
-        if (strcmp(path, bare[i].path) == 0) {
-            return bare[i].unit;
-        }
+    if (own != NULL && unit_is_bare(own->unit)) {
+        return own->unit;
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
         if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(path + 11, key->name) == 0) {

@@ -16,7 +16,7 @@ enum { NAME, STEP, SAVES, NOTE, COLUMNS };
 static const struct frame_column columns[COLUMNS] = {
     [NAME] = {.title = "name", .key = "name"},
     [STEP] = {.figure = FIGURE_STEP, .key = "step_us"},
-    [SAVES] = {.title = "saves ms", .unit = ANSWER_US, .key = "saves_us", .ranged = true},
+    [SAVES] = {.title = "saves ms", .unit = UNIT_US, .key = "saves_us", .ranged = true},
     [NOTE] = {.key = "note", .what = "only data"},
 };
 
@@ -110,17 +110,17 @@ static void a_reason_stands_for_figures(void **state)
 static void decimals_are_those_of_the_column(void **state)
 {
     (void)state;
-    char text[ANSWER_SIZE];
-    assert_string_equal(answer_format(ANSWER_US, 2, -11094, -15640, 1730, text),
+    char text[SHOWN_TEXT];
+    assert_string_equal(shown_value(UNIT_US, 2, -11094, -15640, 1730, text),
                         "-11.09 (-15.64 … 1.73)");
-    assert_string_equal(answer_format(ANSWER_US, 2, -3, NAN, NAN, text), "0.00");
-    assert_null(answer_format(ANSWER_BYTES, 0, 0, NAN, NAN, text));
-    assert_null(answer_format(ANSWER_MS, 0, NAN, NAN, NAN, text));
-    assert_string_equal(answer_format(ANSWER_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
-    assert_string_equal(answer_format(ANSWER_CHANGE, 0, 0.0234, NAN, NAN, text), "+2.3 %");
-    assert_string_equal(answer_format(ANSWER_DURATION, 0, 1210, NAN, NAN, text), "1.21 ms");
-    assert_string_equal(answer_format(ANSWER_ROUGH, 0, 122.6, NAN, NAN, text), "120");
-    assert_string_equal(answer_format(ANSWER_ROUGH, 0, 0.000148, NAN, NAN, text), "0.00015");
+    assert_string_equal(shown_value(UNIT_US, 2, -3, NAN, NAN, text), "0.00");
+    assert_null(shown_value(UNIT_BYTES, 0, 0, NAN, NAN, text));
+    assert_null(shown_value(UNIT_MS, 0, NAN, NAN, NAN, text));
+    assert_string_equal(shown_value(UNIT_SHARE, 0, 0.9432, NAN, NAN, text), "94.3");
+    assert_string_equal(shown_value(UNIT_CHANGE, 0, 0.0234, NAN, NAN, text), "+2.3 %");
+    assert_string_equal(shown_value(UNIT_DURATION, 0, 1210, NAN, NAN, text), "1.21 ms");
+    assert_string_equal(shown_value(UNIT_ROUGH, 0, 122.6, NAN, NAN, text), "120");
+    assert_string_equal(shown_value(UNIT_ROUGH, 0, 0.000148, NAN, NAN, text), "0.00015");
 }
 
 /* Rows within a row: how a command gives an answer and what it rests on as one object. */
@@ -128,9 +128,9 @@ static void a_list_stands_in_one_cell(void **state)
 {
     (void)state;
     static const struct frame_column whole[] = {
-        {.key = "of"}, {.key = "absent", .sparse = true}, {.key = "rows", .unit = ANSWER_JSON}};
-    static const struct frame_column part[] = {{.key = "n", .unit = ANSWER_INTEGER},
-                                               {.key = "good", .unit = ANSWER_FLAG}};
+        {.key = "of"}, {.key = "absent", .sparse = true}, {.key = "rows", .unit = UNIT_JSON}};
+    static const struct frame_column part[] = {{.key = "n", .unit = UNIT_WHOLE},
+                                               {.key = "good", .unit = UNIT_FLAG}};
     struct error why;
     struct frame *frame = frame_create(whole, 3, &why), *rows = frame_create(part, 2, &why);
     frame_row(frame);
@@ -158,7 +158,7 @@ static void a_verdict_has_sentences_and_numbers(void **state)
     (void)state;
     static const struct frame_column columns[] = {{.title = "run", .key = "run"},
                                                   {.title = "sure", .key = "sure"},
-                                                  {.key = "gpus", .unit = ANSWER_INTEGER}};
+                                                  {.key = "gpus", .unit = UNIT_WHOLE}};
     struct error why;
     struct frame *verdict = frame_create(columns, 3, &why);
     frame_row(verdict);
@@ -181,7 +181,7 @@ static void a_verdict_has_sentences_and_numbers(void **state)
 static void a_list_that_cannot_be_written_spoils_its_frame(void **state)
 {
     (void)state;
-    static const struct frame_column column = {.key = "rows", .unit = ANSWER_JSON};
+    static const struct frame_column column = {.key = "rows", .unit = UNIT_JSON};
     struct error why;
     struct frame *frame = frame_create(&column, 1, &why), *rows = frame_create(&column, 1, &why);
     frame_row(frame);
@@ -196,10 +196,10 @@ static void a_row_can_be_read_downwards(void **state)
 {
     (void)state;
     static const struct frame_column columns[] = {
-        {.title = "layers", .unit = ANSWER_INTEGER, .what = "of the model"},
+        {.title = "layers", .unit = UNIT_WHOLE, .what = "of the model"},
         {.key = "only data"},
         {.title = "source"},
-        {.title = "whole", .unit = ANSWER_FLAG, .what = "all of it"}};
+        {.title = "whole", .unit = UNIT_FLAG, .what = "all of it"}};
     struct error why;
     char *text = NULL;
     size_t size = 0;

@@ -17,13 +17,13 @@ static struct frame *make_frame(const char *words, struct error *why)
     const struct frame_column columns[COLUMNS] = {
         [SAID] = {.key = "said", .words = words},
         [SYSTEM] = {.name = "system"},
-        [RATE] = {.key = "rate", .unit = ANSWER_REAL},
-        [SHARE] = {.key = "share", .unit = ANSWER_PERCENT},
-        [GPUS] = {.key = "gpus", .unit = ANSWER_INTEGER},
-        [LIST] = {.key = "list", .unit = ANSWER_JSON},
+        [RATE] = {.key = "rate", .unit = UNIT_COUNT},
+        [SHARE] = {.key = "share", .unit = UNIT_PERCENT},
+        [GPUS] = {.key = "gpus", .unit = UNIT_WHOLE},
+        [LIST] = {.key = "list", .unit = UNIT_JSON},
     };
     static const struct frame_column parts[] = {
-        {.key = "n", .unit = ANSWER_INTEGER}, {.name = "told"}, {.name = "never"}};
+        {.key = "n", .unit = UNIT_WHOLE}, {.name = "told"}, {.name = "never"}};
     struct frame *frame = frame_create(columns, COLUMNS, why), *list = frame_create(parts, 3, why);
     frame_row(frame);
     for (int i = 0; i < 3; i++) {

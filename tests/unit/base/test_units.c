@@ -255,7 +255,7 @@ static void what_is_printed_is_read_as_nearly_the_same(void **state)
     gsl_rng *stream = random_stream(11, "test.units", 0, &why);
     assert_non_null(stream);
     for (int i = 0; i < 20000; i++) {
-        enum unit unit = (enum unit)gsl_rng_uniform_int(stream, UNIT_FLOP_PER_S + 1);
+        enum unit unit = (enum unit)(UNIT_COUNT + gsl_rng_uniform_int(stream, UNIT_FLOP_PER_S));
         double value = exp(40 * gsl_rng_uniform(stream));
         char text[32];
         struct quantity quantity;
@@ -357,7 +357,7 @@ static void what_is_written_is_read_as_the_same(void **state)
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
     gsl_rng_set(random, 41);
     for (int i = 0; i < 200000; i++) {
-        enum unit unit = (enum unit)(i % (UNIT_FLOP_PER_S + 1));
+        enum unit unit = (enum unit)(UNIT_COUNT + i % UNIT_FLOP_PER_S);
         double value = gsl_rng_uniform(random);
         if (unit != UNIT_SHARE) {
             value = ldexp(value, (int)gsl_rng_uniform_int(random, 40));

@@ -37,7 +37,7 @@ static void tokens_are_in_units_of_1024_if_they_are_whole(void **state)
 static void assert_said(const char *limits, int64_t p50_ns, int64_t p99_ns, const char *expected)
 {
     static const struct frame_column columns[] = {
-        {.key = "limits", .unit = ANSWER_JSON},
+        {.key = "limits", .unit = UNIT_JSON},
         {.key = "said", .words = "[misses <limits:{miss}>|has <limits:{have}>]"}};
     struct targets targets;
     struct result result;

@@ -47,7 +47,7 @@ static void means_have_the_digits_that_their_interval_has(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[DRAWN_TEXT];
         struct interval mean = interval_mean(cases[i].values, 1, 2);
-        assert_string_equal(answer_mean(ANSWER_REAL, mean.mean, mean.half, text), cases[i].text);
+        assert_string_equal(shown_mean(UNIT_COUNT, mean.mean, mean.half, text), cases[i].text);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "result/range.h"
+#include "result/shown.h"
 #include "result/result.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static void a_range_says_how_many_digits_hold(void **state)
         {(double)NAN, 1, 2, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char room[RANGE_TEXT];
+        char room[SHOWN_TEXT];
         const char *text = range_format(cases[i].value, cases[i].low, cases[i].high, room);
         if (cases[i].text == NULL) {
             assert_null(text);
@@ -73,7 +73,7 @@ static void a_figure_without_a_range_has_three_digits(void **state)
     } cases[] = {{38.2431, "38.2"},  {99.96, "100"},      {4562.3, "4560"},  {2.9, "2.90"},
                  {0.0165, "0.0165"}, {0.00012, "0.0001"}, {-9.876, "-9.88"}, {0, "0.00"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char room[RANGE_TEXT];
+        char room[SHOWN_TEXT];
         assert_string_equal(range_single(cases[i].value, room, sizeof room), cases[i].text);
     }
 }

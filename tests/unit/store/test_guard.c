@@ -40,7 +40,7 @@ static void put_run(struct store *store, const char *run)
 static void put_curve(struct store *store)
 {
     static const struct frame_column columns[] = {
-#define COLUMN(name, type, what) {.key = #name, .unit = ANSWER_##type},
+#define COLUMN(name, type, what) {.key = #name, .unit = UNIT_##type},
 #include "answer/curves.def"
 #undef COLUMN
     };

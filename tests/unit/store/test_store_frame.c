@@ -53,8 +53,8 @@ static void put_points(struct store *store, const char *curve, const char *sizes
 {
     static const struct frame_column columns[] = {{.key = "curve"},
                                                   {.title = "only for people"},
-                                                  {.key = "size", .unit = ANSWER_INTEGER},
-                                                  {.key = "misses", .unit = ANSWER_INTEGER}};
+                                                  {.key = "size", .unit = UNIT_WHOLE},
+                                                  {.key = "misses", .unit = UNIT_WHOLE}};
     struct frame *frame = frame_create(columns, 4, &why);
     for (const char *size = sizes; *size != '\0'; size++) {
         frame_row(frame);
@@ -94,7 +94,7 @@ enum {
 static void put_validation(struct store *store, const char *mechanism, double measured_us)
 {
     static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(name, type, what) {.key = #name, .unit = ANSWER_##type},
+#define COLUMN(name, type, what) {.key = #name, .unit = UNIT_##type},
 #include "answer/validations.def"
 #undef COLUMN
     };
@@ -128,7 +128,7 @@ static void nothing_is_put_of_a_frame_that_fails(void **state)
 {
     (void)state;
     struct store *store = create();
-    static const struct frame_column columns[] = {{.key = "size", .unit = ANSWER_INTEGER}};
+    static const struct frame_column columns[] = {{.key = "size", .unit = UNIT_WHOLE}};
     struct frame *frame = frame_create(columns, 1, &why);
     frame_row(frame);
     put_points(store, "a", "1");

@@ -30,7 +30,7 @@ enum {
     POINT_COLUMNS
 };
 #undef COLUMN
-#define COLUMN(name, type, meaning) {.key = #name, .unit = ANSWER_##type},
+#define COLUMN(name, type, meaning) {.key = #name, .unit = UNIT_##type},
 static const struct frame_column plan_columns[PLAN_COLUMNS] = {
 #include "answer/plans.def"
 };
