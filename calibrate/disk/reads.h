@@ -7,7 +7,7 @@
 #define CALIBRATE_DISK_READS_H
 
 #include "base/error.h"
-#include "place/drive.h"
+#include "place/tier.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #include "calibrate/mini/drive.h"
 
 #include "base/array.h"
-#include "decode/cost/disk_reads.h"
+#include "decode/cost/cost.h"
 
 #include <errno.h>
 #include <stdlib.h>

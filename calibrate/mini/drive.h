@@ -5,7 +5,7 @@
  *     layer 0: head 0: | keys 0-7 | values 0-7 | keys 8-15 | ...
  *
  * A layer is read whole in pieces of DISK_PIECE. A fetch reads each block of which a row is missed
- * once, past the page cache, READS_DEPTH at a time, as decode/cost/disk_reads.h predicts.
+ * once, past the page cache, READS_DEPTH at a time, as decode/cost/cost.h predicts.
  */
 #ifndef CALIBRATE_MINI_DRIVE_H
 #define CALIBRATE_MINI_DRIVE_H

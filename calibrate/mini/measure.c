@@ -24,7 +24,7 @@
 #include "calibrate/mini/check.h"
 #include "calibrate/mini/drive.h"
 #include "calibrate/mini/mini.h"
-#include "decode/cost/disk_reads.h"
+#include "decode/cost/cost.h"
 
 #include <jansson.h>
 #include <stdlib.h>

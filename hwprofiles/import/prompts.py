@@ -2,7 +2,7 @@
 
     fixed + max(bytes, max(FLOPs, token * mean) + token * (longest - mean) + empty blocks * block)
 
-as sim/decode/cost/prompt_attention.h says: FLOPs / (share * peak) of all rows, each of which attends to `extra`
+as sim/decode/cost/attention.h says: FLOPs / (share * peak) of all rows, each of which attends to `extra`
 more tokens; `mean` and `longest` tokens of the blocks of 64 rows that a query head has. All of it is linear in
 the figures except for which of two terms is the larger one: that is what the figures before say, and
 then all are fitted again.

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "decode/setup.h"
-#include "decode/system_class.h"
+#include "decode/system.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,16 +1,19 @@
 /* Reading a system: its preset file with the scenario's overrides, every key checked. */
-#include "decode/mechanisms.h"
+
+#include "decode/system.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/files.h"
 #include "base/name.h"
 #include "base/named.h"
 #include "base/text.h"
 #include "decode/mechanism_rules.h"
-
-#include <assert.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "decode/mechanisms.h"
+#include "policy/kinds.h"
 
 /* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
 static const char *const info_keys[] = {"summary", "paper", "available", "baseline", "command",
@@ -330,4 +333,37 @@ bool system_load(struct files *files, const char *name, const struct node *at,
         node_destroy(file);
     }
     return good;
+}
+
+const char *system_cpu_part(const struct mechanisms *m)
+{
+    return m->manager == MANAGER_CPU             ? "manager: cpu"
+           : m->manager == MANAGER_SPLIT         ? "manager: split"
+           : m->sync == SYNC_CPU                 ? "sync: cpu"
+           : m->barrier == BARRIER_LAYER         ? "barrier: layer"
+           : m->barrier == BARRIER_PASS          ? "barrier: pass"
+           : m->transfer == TRANSFER_GATHER_COPY ? "transfer: gather+copy"
+           : m->transfer == TRANSFER_PAGEABLE    ? "transfer: pageable"
+           : m->attention == ATTEND_HYBRID       ? "attention: hybrid"
+           : m->attention == ATTEND_CPU          ? "attention: cpu"
+                                                 : NULL;
+}
+
+enum system_class system_class_of(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    if (setup->drafts.count > 0) {
+        return CLASS_DRAFTS;
+    }
+    if (mechanisms_use_disk(m)) {
+        return CLASS_DISK;
+    }
+    if (!mechanisms_offload(m)) {
+        return CLASS_BANDWIDTH_BOUND;
+    }
+    if (system_cpu_part(m) != NULL) {
+        return CLASS_CPU_MANAGED;
+    }
+    bool caches = m->policy != &policy_none;
+    return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }

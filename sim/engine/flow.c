@@ -2,14 +2,16 @@
  * together and closes the flows that stop there: those with a lower cap, or else those that cross
  * the fullest channel. Sums are computed anew in each round and never by subtraction, so that
  * rounding errors do not add up. The level never falls. */
-#include "engine/flow.h"
 
-#include "base/array.h"
+#include "engine/flow.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 
 #define OPEN (-1.0) /* `fair` of a flow that still rises */
 
@@ -306,4 +308,31 @@ void flow_release(struct flow_set *set)
     free(set->flows);
     free(set->ended);
     flow_init(set);
+}
+
+/* Growing a ring: the items between the first one and the old end move to the new end, so that the
+ * ring wraps there. */
+
+bool ring_reserve(struct ring *ring, size_t needed, struct error *why)
+{
+    size_t before = ring->capacity;
+    if (needed <= before) {
+        return true;
+    }
+    if (!array_reserve(&ring->items, &ring->capacity, needed, sizeof *ring->items, why)) {
+        return false;
+    }
+    size_t first = ring->first + (ring->capacity - before);
+    if (ring->first + ring->count > before) {
+        memmove(&ring->items[first], &ring->items[ring->first],
+                (before - ring->first) * sizeof *ring->items);
+        ring->first = first;
+    }
+    return true;
+}
+
+void ring_release(struct ring *ring)
+{
+    free(ring->items);
+    *ring = (struct ring){0};
 }

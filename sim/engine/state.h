@@ -17,7 +17,6 @@
 #include "engine/calendar.h"
 #include "engine/engine.h"
 #include "engine/flow.h"
-#include "engine/ring.h"
 
 enum task_state { TASK_QUEUED, TASK_DUE, TASK_SERVED, TASK_MOVING, TASK_ENDED };
 

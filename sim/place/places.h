@@ -7,13 +7,14 @@
  * Each way is a channel; a way and its way back are one more if together they carry less than both
  * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
  * shares each of them with all that crosses it: as a task of an engine, which gets these channels
- * first and in this order, or as a flow that lasts (way_shares.h).
+ * first and in this order, or as a flow that lasts (below).
  */
 #ifndef PLACE_PLACES_H
 #define PLACE_PLACES_H
 
 #include "engine/engine.h"
-#include "place/way.h"
+#include "engine/flow.h"
+#include "place/tier.h"
 
 enum { PLACES_MOST = 8, PLACES_NONE = -1 };
 
@@ -82,5 +83,21 @@ void places_add_servers(struct places *places, const struct place_servers *serve
 /* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
  * no path. `tiers`: with those of the places at its ends. */
 struct engine_route places_route(const struct places *places, int from, int to, bool tiers);
+
+/* The shares of channels while a set of flows lasts: max-min fair, as on the engine's channels. */
+
+struct way_shares {
+    struct flow_set set;
+    uint32_t count;
+};
+
+/* Flows over `routes` [count] of the places. On failure there is nothing to release. */
+bool way_shares_init(struct way_shares *shares, const struct places *places,
+                     const struct engine_route *routes, uint32_t count, struct error *why);
+void way_shares_release(struct way_shares *shares); /* a zeroed struct is fine */
+
+/* Set the `rate` of each flow [count], in bytes a second. A flow can use up to `most`, or INFINITY;
+ * 0: it is not there, nor is any flow whose route crosses nothing. */
+void way_shares_find(struct way_shares *shares, const double *most, double *rate);
 
 #endif

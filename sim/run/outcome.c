@@ -1,19 +1,19 @@
 /* Fills the columns of a result, group by group, in the order of columns.def. */
-#include "run/outcome.h"
 
-#include "decode/plan/apportion.h"
-#include "base/array.h"
-#include "model/parallel.h"
-#include "policy/qsac.h"
-#include "run/outcome_notes.h"
-#include "run/price.h"
-#include "run/threshold.h"
+#include "run/outcome.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "decode/plan/resident.h"
+#include "model/parallel.h"
+#include "policy/qsac.h"
+#include "run/outcome_notes.h"
+#include "run/threshold.h"
 
 bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
 {
@@ -410,5 +410,15 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
     mean_stalls(timing, answer->stall_ns);
     for (size_t i = 0; i < BASIS_COUNT; i++) {
         answer->basis_share[i] = (double)timing->basis_ns[i] / (double)timing->total_ns;
+    }
+}
+
+/* The rate per GPU already accounts for the GPUs that share a model, and for replicas. */
+
+void price_write(const struct profile *machine, struct result *result)
+{
+    const struct cell *rate = &result->cells[COLUMN_GPU_RATE];
+    if (machine->price_per_hour > 0 && rate->set && rate->real > 0) {
+        result_real(result, COLUMN_COST, 1e6 * machine->price_per_hour / (3600 * rate->real));
     }
 }

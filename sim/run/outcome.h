@@ -5,6 +5,7 @@
 #include "decode/plan/mass.h"
 #include "decode/plan/plan.h"
 #include "decode/time/pipeline.h"
+#include "hardware/profile.h"
 #include "result/result.h"
 #include "run/run.h"
 
@@ -63,5 +64,12 @@ struct trust outcome_whole_trust(const struct setup *setup, const struct plan *p
 /* The basis of the result. */
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why);
+
+/* The cost of output tokens: the price of a GPU hour, divided by the tokens made in that hour. No
+ * other cost is counted, and an hour is paid whether the GPU is busy or not. */
+
+/* Fill in the cost of a result that has its rate of one GPU. The cost stays null if the machine has
+ * no price, or if no token is made. */
+void price_write(const struct profile *machine, struct result *result);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/name.h"
 #include "decode/cost/kernels.h"
 #include "decode/plan/retrieval_error.h"
-#include "decode/system_class.h"
+#include "decode/system.h"
 #include "decode/time/pipeline.h"
 #include "model/exchange.h"
 #include "model/parallel.h"

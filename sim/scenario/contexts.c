@@ -1,7 +1,7 @@
 /* Contexts are counted, sorted, and compared with `batch`. */
 #include "scenario/contexts.h"
 
-#include "decode/plan/apportion.h"
+#include "decode/plan/resident.h"
 #include "base/array.h"
 
 #include <inttypes.h>

@@ -22,7 +22,7 @@
  * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
  *
  * Copies in each direction are made one after the other (copies.h), at rates that are constant
- * within a step (place/way_shares.h). A sequence that takes blocks which are still being copied out
+ * within a step (place/places.h). A sequence that takes blocks which are still being copied out
  * waits until they are.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
@@ -35,7 +35,7 @@
 
 #include "serve/gaps.h"
 #include "serve/prefix/prefix_cache.h"
-#include "place/way_shares.h"
+#include "place/places.h"
 #include "serve/requests/requests.h"
 #include "serve/series.h"
 #include "serve/server_path.h"

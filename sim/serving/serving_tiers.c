@@ -1,7 +1,7 @@
 #include "serving/serving_tiers.h"
 
 #include "model/parallel.h"
-#include "place/drive.h"
+#include "place/tier.h"
 #include "serving/serving_memory.h"
 
 #include <math.h>

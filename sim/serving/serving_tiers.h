@@ -16,7 +16,7 @@
 #ifndef SERVING_SERVING_TIERS_H
 #define SERVING_SERVING_TIERS_H
 
-#include "place/way_shares.h"
+#include "place/places.h"
 #include "scenario/point.h"
 #include "serve/server.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "model/parallel.h"
-#include "run/price.h"
+#include "run/outcome.h"
 #include "serving/serving_detail.h"
 #include "serving/serving_load.h"
 #include "serving/serving_outcome.h"

@@ -2,14 +2,15 @@
  * by ascending position, linear in the row. Rows are sorted by position, so the units of the window
  * are at its two ends. The codes of an approximate row give the order in which a retrieval asks;
  * the masses of its units come from the true row. */
-#include "trace/demand.h"
 
-#include "base/array.h"
-#include "trace/format/format.h"
+#include "trace/demand.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "trace/format/format.h"
 
 void demand_buffer_init(struct demand_buffer *buffer)
 {
@@ -312,4 +313,69 @@ struct mass_bounds demand_members_attended(const struct demand *demand, const bo
         mean.most += own.most / demand->staying;
     }
     return mean;
+}
+
+/* Runs of `drafts` + 1 steps that begin at `first` or later and hold `step`. */
+static uint64_t runs_that_hold(uint32_t steps, uint32_t drafts, uint32_t step, uint32_t first)
+{
+    if (drafts >= steps) {
+        return 0;
+    }
+    uint32_t least = step > drafts ? step - drafts : 0, most = steps - 1 - drafts;
+    least = least > first ? least : first;
+    most = most < step ? most : step;
+    return most >= least ? most - least + 1 : 0;
+}
+
+void trace_unions_add_head(struct trace_unions *unions, uint32_t steps)
+{
+    for (uint32_t drafts = 1; drafts <= UNIONS_MOST_DRAFTS; drafts++) {
+        unions->runs[drafts - 1] += steps > drafts ? steps - drafts : 0;
+    }
+}
+
+void trace_unions_add_unit(struct trace_unions *unions, uint32_t steps, uint32_t step,
+                           uint32_t after)
+{
+    for (uint32_t drafts = 1; drafts <= UNIONS_MOST_DRAFTS; drafts++) {
+        unions->attended[drafts - 1] += runs_that_hold(steps, drafts, step, 0);
+        unions->units[drafts - 1] += runs_that_hold(steps, drafts, step, after);
+    }
+}
+
+void trace_unions_merge(struct trace_unions *unions, const struct trace_unions *other)
+{
+    for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS; i++) {
+        unions->runs[i] += other->runs[i];
+        unions->attended[i] += other->attended[i];
+        unions->units[i] += other->units[i];
+    }
+}
+
+/* Is the row the sinks, and a run of units up to the end of the prefix? */
+static bool is_window(const struct trace_header *header, const uint32_t *units, uint32_t count)
+{
+    uint32_t forced = header->sinks + header->recent;
+    if (count <= forced || count >= forced + header->keep || count >= header->units) {
+        return false;
+    }
+    return units[header->sinks] == header->units - (count - header->sinks);
+}
+
+bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why)
+{
+    const struct trace_header *header = trace_header(trace);
+    struct trace_frame frame;
+    *slides = header->unit_kind == TRACE_POSITIONS && header->unit_tokens == 1;
+    if (!*slides) {
+        return true;
+    }
+    trace_frame_init(&frame);
+    bool ok = trace_read(trace, 0, 0, layer, &frame, why);
+    for (uint32_t row = 0; ok && *slides && row < header->kv_heads * frame.steps; row++) {
+        const uint32_t *start = frame.rows.start + row;
+        *slides = is_window(header, frame.rows.units + start[0], start[1] - start[0]);
+    }
+    trace_frame_release(&frame);
+    return ok;
 }

@@ -4,7 +4,7 @@
 #define TRACE_STATS_H
 
 #include "trace/format/trace.h"
-#include "trace/unions.h"
+#include "trace/demand.h"
 
 /* The figures, each a mean over the steps of a head. */
 enum trace_figure {

@@ -2,7 +2,7 @@
  * nothing; a value that is put into a file is found there; bytes that are a ledger are the same when
  * it is packed again. */
 #include "base/disk_cache_file.h"
-#include "decode/replay/ledger_bytes.h"
+#include "decode/replay/ledger.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "answer/table.h"
 #include "base/text.h"
 #include "cli/curve/curve_report.h"
-#include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_job.h"
 #include "policy/kinds.h"
 #include "policy/qsac.h"
 

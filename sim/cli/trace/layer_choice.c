@@ -1,7 +1,7 @@
 #include "cli/trace/layer_choice.h"
 
 #include "base/array.h"
-#include "trace/sliding.h"
+#include "trace/demand.h"
 
 #include <stdio.h>
 #include <stdlib.h>

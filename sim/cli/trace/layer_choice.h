@@ -14,7 +14,7 @@ struct layer_choice {
 
 /* Show only the layers in `list` ("5,11,17", numbers of the model's layers); "all" shows all.
  * Without a list (NULL), show those that offload: all but those with sliding windows
- * (trace/sliding.h). If every layer slides, none is left out. */
+ * (trace/demand.h). If every layer slides, none is left out. */
 bool layer_choice_apply(struct trace *trace, const char *list, struct layer_choice *out,
                         struct error *why);
 

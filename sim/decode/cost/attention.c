@@ -1,5 +1,12 @@
 /* Decode attention: over heads of K and V, or over the latents of MLA. */
-#include "decode/cost/roofline.h"
+
+#include "decode/cost/attention.h"
+
+#include <math.h>
+
+#include "decode/cost/cost.h"
+#include "decode/cost/kernels.h"
+#include "model/layer_kind.h"
 
 /* `pair`: the time of each pair of a sequence and a KV head, with latents a query head. */
 struct attention_cost_curves {
@@ -72,4 +79,153 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     }
     struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(curves, work));
     return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
+}
+
+/* ---- the work ---- */
+
+/* Queries and outputs have two bytes a value. */
+static double bytes_of(const struct model *model, uint32_t layer, uint64_t end, uint64_t tokens)
+{
+    double rows = (double)tokens * model_query_heads(model);
+    return (double)model_kv_entry_bytes(model, layer) *
+               (double)model_layer_tokens(model, layer, end) +
+           model_prefill_state_bytes(model, layer, tokens) + rows * 4 * model->head_dim;
+}
+
+void prompt_attention_add(struct prompt_attention *work, const struct model *model, uint32_t layer,
+                          uint64_t start, uint64_t tokens)
+{
+    const struct model_layer *at = &model->layers[layer];
+    double flops = model_prefill_attention_flops(model, layer, start + tokens) -
+                   model_prefill_attention_flops(model, layer, start);
+    double blocks = ceil((double)tokens / PROMPT_BLOCK);
+    work->heads = model_query_heads(model);
+    work->kv_heads = model_kv_heads(model);
+    work->token_flops = layer_kinds[at->attention].token_flops(model, at);
+    work->token_bytes = (double)model_kv_entry_bytes(model, layer) / work->kv_heads;
+    work->flops += flops;
+    work->bytes += bytes_of(model, layer, start + tokens, tokens);
+    work->prompts++;
+    work->rows += (double)tokens;
+    work->most_rows = fmax(work->most_rows, (double)tokens);
+    work->blocks += blocks;
+    if (work->token_flops > 0) {
+        double mean = flops / (work->heads * work->token_flops * (double)tokens);
+        work->block_tokens += blocks * mean;
+    }
+    work->longest = fmax(work->longest, (double)model_layer_tokens(model, layer, start + tokens));
+}
+
+/* ---- its time ---- */
+
+/* Figures of a profile, and what follows from them. */
+struct prompt_figures {
+    double rate;  /* FLOPs a ns */
+    double extra; /* tokens of each row */
+    double token; /* ns of a block for each token */
+    double empty; /* ns of an empty block; 0 if the kernel has none */
+    double l2;    /* bytes; 0: not stated */
+};
+
+static double prompt_stated(const struct profile *profile, enum curve_id id, struct trust *trust)
+{
+    return profile_states(profile, id) ? profile_value(profile, id, 0, trust) : 0;
+}
+
+static struct prompt_figures prompt_figures_read(const struct profile *profile, struct trust *trust)
+{
+    struct trust unused = {.basis = BASIS_MEASURED};
+    double peak = profile_value(profile, CURVE_GPU_FLOPS_BF16, 0, trust);
+    return (struct prompt_figures){
+        .rate = peak * profile_value(profile, CURVE_GPU_PROMPT_SHARE, 0, trust) / 1e9,
+        .extra = prompt_stated(profile, CURVE_GPU_PROMPT_EXTRA, trust),
+        .token = prompt_stated(profile, CURVE_GPU_PROMPT_TOKEN, trust),
+        .empty = prompt_stated(profile, CURVE_GPU_PROMPT_BLOCK, trust),
+        .l2 = prompt_stated(profile, CURVE_GPU_L2, &unused),
+    };
+}
+
+/* A decode's one row takes a whole block. */
+static double flops_of(const struct prompt_attention *work, double extra)
+{
+    double rows = work->rows + PROMPT_BLOCK * work->decodes;
+    double tokens = PROMPT_BLOCK * work->decode_tokens + extra * rows;
+    return work->flops + work->heads * work->token_flops * tokens;
+}
+
+/* Blocks beyond those that have a row, of all query heads. */
+static double empty_blocks(const struct prompt_attention *work)
+{
+    double each = ceil(work->most_rows / PROMPT_BLOCK);
+    double all = (work->prompts + work->decodes) * each;
+    return work->heads * (all - work->blocks - work->decodes);
+}
+
+static double blocks_ns(const struct prompt_attention *work, const struct prompt_figures *figures)
+{
+    double blocks = work->blocks + work->decodes;
+    double mean = (work->block_tokens + work->decode_tokens) / blocks;
+    double decode = work->decodes > 0 ? work->decode_tokens / work->decodes : 0;
+    double longest = fmax(fmax(work->longest, decode), mean);
+    double busy = fmax(flops_of(work, figures->extra) / figures->rate, figures->token * mean);
+    return busy + figures->token * (longest - mean) + figures->empty * empty_blocks(work);
+}
+
+/* How often HBM reads the KV of a call with decodes. The query heads of a KV head run one round
+ * after the other if the sequences fill the GPU, which holds so many blocks at a time as reach the
+ * rate together. The share that the L2 no longer holds grows from three quarters of its size to
+ * five quarters: read off the times of LLMServingSim's RTX 4090 and RTX PRO 6000, 128 sequences of
+ * 1024 to 4096 tokens. */
+static double readings(const struct prompt_attention *work, const struct prompt_figures *figures)
+{
+    double group = work->heads / work->kv_heads;
+    double held = figures->rate * figures->token / (PROMPT_BLOCK * work->token_flops);
+    double rounds = fmax(1, fmin(group, group * work->decodes / held));
+    double tokens = work->decode_tokens + work->longest;
+    double over = tokens * work->token_bytes / figures->l2 - 0.75;
+    return 1 + (rounds - 1) * fmax(0, fmin(1, 2 * over));
+}
+
+static double prompt_read_bytes(const struct prompt_attention *work,
+                                const struct prompt_figures *figures)
+{
+    double bytes = work->bytes + work->decode_tokens * work->kv_heads * work->token_bytes;
+    bool again = work->decodes > 0 && figures->l2 > 0 && figures->token > 0;
+    return again ? bytes * readings(work, figures) : bytes;
+}
+
+struct kernel kernel_prompt_attention(const struct profile *profile,
+                                      const struct prompt_attention *work)
+{
+    if (work->token_flops == 0 || !profile_states(profile, CURVE_GPU_PROMPT_SHARE)) {
+        return kernel_product(profile, work->flops, work->rows, work->bytes, DTYPE_BF16);
+    }
+    struct trust trust = {.basis = BASIS_MEASURED};
+    const struct prompt_figures figures = prompt_figures_read(profile, &trust);
+    struct kernel kernel =
+        roofline_read(profile, prompt_read_bytes(work, &figures), CURVE_GPU_ATTENTION_SHARE);
+    kernel = roofline_bounded(kernel, blocks_ns(work, &figures), trust, BOUND_FLOPS);
+    return roofline_after(roofline_then(profile, kernel, CURVE_GPU_PROMPT_FIXED, 1), kernel);
+}
+
+bool cpu_attends(const struct setup *setup, uint32_t layer)
+{
+    return setup->mechanisms.attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
+}
+
+bool cpu_attends_whole(const struct setup *setup, uint32_t layer)
+{
+    return setup->mechanisms.attention == ATTEND_CPU && setup_loads_whole(setup, layer);
+}
+
+uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust)
+{
+    double threads = cost_pool_threads(setup, trust);
+    return (uint32_t)fmax(1, threads / cost_uplink_sharers(setup, trust));
+}
+
+uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust)
+{
+    bool hybrid = setup->mechanisms.attention == ATTEND_HYBRID;
+    return hybrid ? cpu_whole_threads(setup, trust) : 0;
 }

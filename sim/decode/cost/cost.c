@@ -1,11 +1,13 @@
 /* Kernels of a setup: the operators of its model as kernels, and what its mechanisms make of
  * copies. */
+
 #include "decode/cost/cost.h"
 
-#include "decode/cost/roofline.h"
-#include "model/parallel.h"
-
 #include <math.h>
+
+#include "decode/cost/kernels.h"
+#include "model/parallel.h"
+#include "place/tier.h"
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)
 {
@@ -175,4 +177,54 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
                profile_value(profile, CURVE_LINK_ROUND_TRIP, 0, trust);
     }
     return INFINITY;
+}
+
+/* Weights are known by operator; half a layer is the sum of its operators. */
+
+/* The output projection belongs to the FFN's half, because it runs after the attention. */
+double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
+{
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    if (setup->mechanisms.weights >= 1) {
+        return 0;
+    }
+    double all = (double)model_layer_weight_bytes(&setup->model, layer), attention = 0;
+    size_t count = model_operators(&setup->model, layer, 1, 1, operators);
+    for (size_t i = 0; i < count; i++) {
+        attention += operators[i].stage == MODEL_PRE ? (double)operators[i].weight_bytes : 0;
+    }
+    double bytes = halves == HALF_BOTH        ? all
+                   : halves == HALF_ATTENTION ? attention
+                                              : all - attention;
+    return (1 - setup->mechanisms.weights) * bytes;
+}
+
+double disk_block_bytes(const struct setup *setup)
+{
+    double tokens = (double)setup->mechanisms.disk_block;
+    double bytes = tokens * (double)model_kv_head_bytes(&setup->model);
+    return ceil(bytes / DISK_PAGE) * DISK_PAGE;
+}
+
+double disk_selection_bytes(const struct setup *setup, double missed, double all)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double entries = fmax(1, (double)m->disk_block / (double)m->retrieval_tokens);
+    double share = all > 0 ? fmin(1, missed / all) : 0;
+    double blocks = m->disk_kv * all / (double)m->disk_block;
+    return blocks * (1 - pow(1 - share, entries)) * disk_block_bytes(setup);
+}
+
+double disk_read_rate(const struct setup *setup, double block, struct trust *trust)
+{
+    uint64_t depth = setup->mechanisms.disk_depth;
+    uint32_t in_flight = depth < DRIVE_DEPTH ? (uint32_t)depth : DRIVE_DEPTH;
+    return drive_read_rate(&setup->profile, TIER_DISK, block, in_flight, trust) /
+           model_gpus(&setup->model);
+}
+
+double disk_write_rate(const struct setup *setup, double block, struct trust *trust)
+{
+    return way_rate(&setup->profile, WAY_DISK_OUT, BY_ENGINE, block, trust) /
+           model_gpus(&setup->model);
 }

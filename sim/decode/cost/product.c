@@ -5,7 +5,7 @@
  * with MXFP4 whose activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside
  * activations of fp8, experts of MXFP4 are multiplied at the rate of fp8 where the profile has times
  * of such kernels. */
-#include "decode/cost/roofline.h"
+#include "decode/cost/kernels.h"
 
 /* The curves of the products with weights of one type. They are borrowed if they were measured with
  * another type of 4 bits or, for want of that, with bf16. */

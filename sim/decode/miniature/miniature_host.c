@@ -2,11 +2,10 @@
  * caller), the pool, and the copy engine and the main stream (the two stand-ins). There is one
  * channel, DRAM. */
 #include "decode/miniature/miniature_pipe.h"
-#include "decode/cost/disk_reads.h"
-#include "decode/time/disk.h"
+#include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
-#include "place/drive.h"
+#include "place/tier.h"
 
 static const enum curve_id curves[] = {
     CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_WAKE, CURVE_HOST_LOOKUP,

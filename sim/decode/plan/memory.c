@@ -1,17 +1,16 @@
 /* Bytes of every tier, computed in doubles: a sum past 64 bits saturates instead of wrapping, and
  * below 2^53 (8 PiB) every figure is an exact integer. */
+
 #include "decode/plan/memory.h"
 
-#include "decode/cost/cpu_attention.h"
+#include <math.h>
+
+#include "decode/cost/attention.h"
+#include "decode/cost/cost.h"
 #include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
-#include "decode/cost/streamed_weights.h"
 #include "decode/plan/peak.h"
-#include "decode/plan/disk_buffers.h"
-#include "decode/plan/pinned.h"
 #include "model/parallel.h"
-
-#include <math.h>
 
 static uint64_t memory_whole(double bytes)
 {
@@ -442,4 +441,85 @@ uint64_t memory_limit(const struct setup *setup, const struct memory *memory, en
             ? memory_hbm_room(setup, memory, trust)
             : memory_whole(profile_value(&setup->profile, tier_kinds[tier].capacity, 0, trust));
     return setup->unlimited_memory ? UINT64_MAX : room;
+}
+
+/* A layer of all sequences: at most the blocks of what they select. */
+static double selected_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
+        double selected = (double)cohort->sizes.selected_tokens * setup_queries(setup);
+        bytes += disk_selection_bytes(setup, pairs * fmin(selected, (double)cohort->context),
+                                      pairs * (double)cohort->context);
+    }
+    return bytes;
+}
+
+double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double kv = 0;
+    if (!mechanisms_use_disk(m) && m->attention != ATTEND_CPU) {
+        return 0;
+    }
+    if (m->attention == ATTEND_CPU) {
+        bool all = m->transfer == TRANSFER_PAGEABLE;
+        kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
+    } else if (m->disk_kv > 0) {
+        bool whole = m->prefetch == PREFETCH_WHOLE_LAYER;
+        double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
+        kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));
+    }
+    return 2 * kv + m->disk_weights * peak_weight_buffers(setup);
+}
+
+/* Rounding of each piece. Doubles hold powers of two exactly. */
+
+#define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
+
+static double round_up(const struct setup *setup, double bytes)
+{
+    if (setup->mechanisms.pinned_rounding == PINNED_PAGES) {
+        return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+    }
+    int exponent;
+    return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
+}
+
+/* The padding of `bytes` in `pieces` of equal size. */
+static double padding(const struct setup *setup, double bytes, double pieces)
+{
+    return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
+}
+
+/* Is the KV pinned? Copy engines and SMs read only pinned memory. */
+static bool pins_kv(const struct mechanisms *m)
+{
+    return m->attention == ATTEND_GPU &&
+           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
+            m->transfer == TRANSFER_IN_PLACE);
+}
+
+static double weight_padding(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double sum = 0;
+    for (uint32_t l = 0; m->weights < 1 && l < setup->model.layer_count; l++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(&setup->model, l, UINT64_MAX, 0, operators);
+        for (size_t i = 0; i < count; i++) {
+            double pieces = fmax(1, (double)operators[i].matrices);
+            sum += padding(setup, (double)operators[i].weight_bytes, pieces);
+        }
+    }
+    return (1 - m->weights) * (1 - m->disk_weights) * sum;
+}
+
+double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
+{
+    double kv = pins_kv(&setup->mechanisms) ? parts->kv : 0;
+    return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
+           padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
 }

@@ -4,6 +4,7 @@
 
 #include "decode/plan/plan.h"
 #include "decode/plan/representation.h"
+#include "decode/setup.h"
 
 /* Set the head sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known.
  * A budget in bytes is shared by `offloaded` heads (over all layers); each sequence gets a part in
@@ -29,5 +30,42 @@ double memory_host_copies(const struct setup *setup);
 
 /* Can this layer's KV leave HBM? Not in a sliding layer. */
 bool memory_can_offload(const struct setup *setup, uint32_t layer);
+
+/* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one
+ * GPU: two buffers for weights and two for KV, as one is filled while the other is in use
+ * (decode/time/fetch.h, hybrid.h). */
+
+/* Bytes of these buffers for the plan's batch; 0 where nothing lies on a disk. Each is as large as
+ * the largest part that is read at a time: of a layer or half of one, of a micro-batch's KV, or of
+ * what all heads of a layer select. */
+double disk_buffer_bytes(const struct setup *setup, const struct plan *plan);
+
+/* Padding of pinned host memory: the bytes that allocations take beyond the bytes asked for.
+ *
+ * The driver pins whole pages. PyTorch's caching allocator of pinned memory, from release 1.12 on,
+ * first rounds each request up to a power of two (ATen's CachingHostAllocator; pytorch/pytorch
+ * issues 95823 and 150517): a layer's K of 5 GiB takes 8 GiB. The mechanism `pinned_rounding` says
+ * which of the two a system uses. These pieces are pinned:
+ *
+ *     KV               K and V of each layer, where the GPU or a copy engine reads them in place
+ *     staging          two buffers of K and two of V
+ *     streamed index   one for each layer
+ *     streamed weights each matrix; if a share is streamed, that share of all matrices' padding
+ *
+ * Memory that only the CPU reads (the source of a gather, of CPU stores, of attention on the CPU)
+ * is not pinned, nor is pageable memory. Their rounding to pages is too small to count.
+ */
+
+/* Bytes asked for, for one GPU. */
+struct pinned_parts {
+    double kv;
+    double kv_layers; /* layers that `kv` holds */
+    double staging;
+    double index;
+    double index_layers;
+};
+
+/* Bytes of padding for these parts and for streamed weights. */
+double pinned_padding(const struct setup *setup, const struct pinned_parts *parts);
 
 #endif

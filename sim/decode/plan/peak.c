@@ -2,7 +2,7 @@
 #include "decode/plan/peak.h"
 
 #include "decode/cost/retrieval.h"
-#include "decode/cost/streamed_weights.h"
+#include "decode/cost/cost.h"
 
 #include <math.h>
 

@@ -1,14 +1,12 @@
 /* Resolving a plan: sizes, heads, memory, the largest batch, the steps. */
 #include "decode/plan/plan.h"
 
-#include "decode/plan/apportion.h"
-#include "base/array.h"
-#include "decode/cost/cpu_attention.h"
-#include "decode/plan/memory.h"
-#include "decode/plan/residency.h"
 #include "decode/plan/resident.h"
+#include "base/array.h"
+#include "decode/cost/attention.h"
+#include "decode/plan/memory.h"
 #include "decode/plan/retrieval_error.h"
-#include "decode/replay/replay_fields.h"
+#include "decode/replay/replay_kept.h"
 
 #include <math.h>
 #include <stdlib.h>

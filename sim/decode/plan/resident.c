@@ -1,14 +1,15 @@
 /* Reuse difficulty after CLO: a head misses often if its threshold is above the similarity that its
  * queries reach. Such heads stay whole in HBM if the link cannot prefetch them in time. */
+
 #include "decode/plan/resident.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
 #include "decode/plan/memory.h"
 #include "policy/qsac.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* A target head and its sort key. */
 struct resident_ranked {
@@ -161,4 +162,66 @@ uint64_t resident_most_offloaded(const struct setup *setup)
         heads += memory_can_offload(setup, l) ? model_kv_heads(&setup->model) : 0;
     }
     return heads;
+}
+
+/* KV that may leave: all tokens of offloaded heads outside their windows. */
+static double residency_leaving_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        double window = (double)(own.mechanisms.sinks + setup_recent(&own));
+        tokens += cohort->sequences * fmax(0, (double)cohort->context - window);
+    }
+    return tokens * (double)plan_offloaded_heads(plan) * (double)model_kv_head_bytes(&setup->model);
+}
+
+void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust)
+{
+    struct memory_held *hbm = &plan->memory.in[TIER_GPU];
+    double leaving = residency_leaving_bytes(setup, plan);
+    if (setup->mechanisms.residency != RESIDENCY_PRESSURE || leaving == 0) {
+        return;
+    }
+    double room = (double)memory_hbm_room(setup, &plan->memory, trust) - (double)hbm->all;
+    double share = fmin(1, fmax(0, room / leaving));
+    uint64_t stays = (uint64_t)floor(share * leaving);
+    if (share == 1) {
+        hbm->all -= hbm->cache;
+        hbm->cache = 0;
+    }
+    plan->resident_share = share;
+    hbm->kv += stays;
+    hbm->all += stays;
+}
+
+/* Largest remainder: each item gets the whole part of its mean. The rest is given out one by one,
+ * to the items whose means lost most. */
+
+int64_t apportion_mean(int64_t sum, uint32_t count)
+{
+    return (2 * sum + count) / (2 * (int64_t)count);
+}
+
+void apportion(const int64_t *sums, size_t n, uint32_t count, int64_t total, int64_t *means)
+{
+    int64_t left = total;
+    for (size_t i = 0; i < n; i++) {
+        means[i] = sums[i] / count;
+        left -= means[i];
+    }
+    while (left > 0) {
+        size_t most = 0;
+        int64_t most_lost = -1;
+        for (size_t i = 0; i < n; i++) {
+            int64_t lost = sums[i] - means[i] * count;
+            if (lost > most_lost) {
+                most = i;
+                most_lost = lost;
+            }
+        }
+        means[most]++;
+        left--;
+    }
 }

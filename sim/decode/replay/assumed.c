@@ -7,7 +7,7 @@
  */
 #include "base/array.h"
 #include "base/random.h"
-#include "decode/replay/cpu_heads.h"
+#include "decode/replay/ledger.h"
 #include "decode/replay/replay.h"
 
 #include <gsl/gsl_cdf.h>

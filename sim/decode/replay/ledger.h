@@ -12,17 +12,18 @@
 #ifndef DECODE_REPLAY_LEDGER_H
 #define DECODE_REPLAY_LEDGER_H
 
-#include "base/error.h"
-
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 /* One (step, layer): tokens of one KV head's K and V. */
 struct ledger_row {
     uint64_t wanted, hit, missed;
     uint64_t missed_worst;     /* of the pair that missed most */
     uint64_t for_cpu;          /* attended to by the CPU in host memory */
-    uint64_t for_cpu_padded;   /* the same, with the padding of the CPU's tasks (cpu_heads.h) */
+    uint64_t for_cpu_padded;   /* the same, with the padding of the CPU's tasks (cpu_heads_pad) */
     uint64_t for_cpu_worst;    /* of the CPU's longest task */
     uint64_t recomputed;       /* K and V computed again, from activations or from token ids */
     uint64_t lookups, updates; /* in units of the cache's manager; in query heads for a policy that
@@ -75,5 +76,39 @@ void ledger_keep(struct ledger *ledger, double share);
 /* Add `times` pairs with this row to a layer's row: all but the mass, and the mass. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
+
+/* A ledger as bytes, and back: sizes and totals, then the rows column by column, which compress
+ * better than row by row. In the machine's byte order; a sum of ledgers is not meant.
+ */
+
+/* The bytes, in memory that the caller frees; NULL without memory. */
+uint8_t *ledger_pack(const struct ledger *ledger, size_t *size);
+
+/* The ledger with these steps and layers; false if the bytes are no such ledger, or without memory.
+ * `ledger` was initialised; the caller releases it, on failure too. */
+bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t layers,
+                   struct ledger *ledger);
+
+/* How the threads of a CPU pool share the heads of a layer.
+ *
+ * HGCA deals the (sequence, KV head) pairs of a layer in order, ceil(pairs / threads) to each
+ * thread. They are a task: one batched product of adjacent heads, padded to the longest of them:
+ *
+ *     heads      5 2 | 3 7 | 1 1       two heads a task
+ *     padded     5 5 | 7 7 | 1 1       26 tokens for 19; the longest task has 14
+ *
+ * Here a task has heads of one sequence only. If a thread is due more heads than a sequence has,
+ * the task's other sequences are taken to be like this one (neighbours in a batch read neighbouring
+ * rows), so that one sequence gives the result for all.
+ */
+
+/* Pairs for each of `threads` threads; at least 1. */
+uint64_t cpu_heads_each(uint64_t pairs, uint64_t threads);
+
+/* Deal `heads` heads of one sequence, with `tokens` [heads] each, in tasks of `each` heads.
+ *   padded  out: tokens of all heads, padding included
+ *   worst   out: tokens of the longest task */
+void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64_t *padded,
+                   uint64_t *worst);
 
 #endif

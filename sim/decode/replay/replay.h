@@ -59,7 +59,7 @@ struct replay_plan {
     double capacity;  /* share of the context that a head's cache holds; above 1 is all of it */
     uint32_t sinks, recent; /* tokens: always in HBM, never in the demand */
     bool recent_scales;     /* in the recording `recent` is the same share; else as many tokens */
-    bool starts_full;       /* caches hold a guess before the first step (replay_fill.h) */
+    bool starts_full;       /* caches hold a guess before the first step (replay_job.h) */
     double manager_unit;    /* tokens of a unit of the cache's manager */
     enum block_span block_span;
     uint32_t block_candidates; /* most blocks that a step touches; 0: all that it wants */

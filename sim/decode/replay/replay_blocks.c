@@ -14,11 +14,11 @@
  * goes on with the first reported step. A block is the same share of the recorded context as of the
  * target's, but at least a unit of the trace.
  */
-#include "decode/replay/replay_copies.h"
+#include "decode/replay/replay_instances.h"
 #include "decode/replay/replay_layer.h"
 
 #include "base/array.h"
-#include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_job.h"
 #include "decode/replay/replay_union.h"
 #include "trace/generate/mapping.h"
 
@@ -342,7 +342,7 @@ static uint64_t units_of(const struct blocks_layer *layer, const struct blocks_g
     return (uint64_t)blocks * units_each(layer) * (group->end - group->first);
 }
 
-/* What the cache begins with (replay_fill.h): the blocks of the group's first step, most wanted
+/* What the cache begins with (replay_job.h): the blocks of the group's first step, most wanted
  * first, then the latest of the others. */
 static struct demand fill_demand(struct blocks_layer *layer, const struct blocks_group *group,
                                  const struct policy *policy)

@@ -7,10 +7,9 @@
 #include "decode/replay/replay_layer.h"
 
 #include "base/array.h"
-#include "decode/replay/cpu_heads.h"
-#include "decode/replay/replay_copies.h"
-#include "decode/replay/replay_fill.h"
+#include "decode/replay/ledger.h"
 #include "decode/replay/replay_instances.h"
+#include "decode/replay/replay_job.h"
 #include "decode/replay/replay_union.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"

@@ -7,7 +7,7 @@
  *     CPU pool                                  | hand-off | kept entries  |
  *
  * One thread of the pool is woken for each task. A task is a few adjacent heads, padded to the
- * longest (cpu_heads.h). It reads their K and V once for all query heads of a group, so memory
+ * longest (ledger.h). It reads their K and V once for all query heads of a group, so memory
  * bounds it, never arithmetic. The time is that of all padded bytes at the rate of the threads at
  * work, or of the longest task at one thread's rate, whichever is longer. Then the GPU reads the
  * CPU's output and its log-sum-exp from pinned memory and merges both parts. HGCA works this way.
@@ -19,7 +19,7 @@
 #ifndef DECODE_TIME_HYBRID_H
 #define DECODE_TIME_HYBRID_H
 
-#include "decode/cost/cpu_attention.h"
+#include "decode/cost/attention.h"
 #include "decode/time/pipe.h"
 
 /* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. */
@@ -36,5 +36,21 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why);
 bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
+
+/* Attention on the CPU to all KV of a layer, a micro-batch at a time, as with FlexGen's --cpu:
+ *
+ *     launch thread |pre|copy|..sync..|....................|call|      the thread waits for the pool
+ *     main stream   |    pre     |                              |post|
+ *     out engine                 |Q|
+ *     CPU pool                         | hand-off | attention |
+ *     in                                                        |O|
+ *
+ * No KV crosses the link. What lies on a disk is read a micro-batch ahead into host memory
+ * (stream.h), and with `transfer: pageable` the launch thread copies what lies in host memory into
+ * the same buffers. Threads and rate are those of decode/time/hybrid.h.
+ */
+
+/* Attention of the current pass in its layer, in place of the GPU's. */
+bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
 
 #endif

@@ -1,7 +1,7 @@
 /* The resources, which tasks queue for, and the channels, which flows share. */
 #include "decode/time/machine.h"
 
-#include "decode/cost/disk_reads.h"
+#include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 #include "model/parallel.h"

@@ -6,7 +6,6 @@
 #define DECODE_TIME_PIPE_H
 
 #include "decode/cost/cost.h"
-#include "decode/cost/streamed_weights.h"
 #include "decode/time/pipeline.h"
 
 enum pipe_resource {

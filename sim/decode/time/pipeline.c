@@ -6,7 +6,7 @@
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/machine.h"
-#include "decode/time/shortened.h"
+#include "decode/time/steady.h"
 #include "decode/time/stream.h"
 #include "engine/timeline.h"
 

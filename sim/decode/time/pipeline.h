@@ -28,7 +28,7 @@
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "engine/engine.h"
-#include "place/way.h"
+#include "place/tier.h"
 
 #include <stdint.h>
 #include <stdio.h>

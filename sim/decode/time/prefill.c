@@ -3,14 +3,12 @@
 
 #include "base/array.h"
 #include "base/stop_flag.h"
-#include "decode/cost/cpu_attention.h"
-#include "decode/cost/index_build.h"
-#include "decode/cost/prompt_attention.h"
+#include "decode/cost/attention.h"
+#include "decode/cost/retrieval.h"
 #include "decode/plan/memory.h"
-#include "decode/time/disk.h"
-#include "decode/time/loops.h"
-#include "decode/time/machine.h"
+#include "decode/time/fetch.h"
 #include "decode/time/steady.h"
+#include "decode/time/machine.h"
 #include "decode/time/stream.h"
 #include "decode/time/work.h"
 

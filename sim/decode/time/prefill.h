@@ -11,7 +11,7 @@
  *
  * An operator's rows are the tokens of the pass: its time is that of its FLOPs at the rate which so
  * many rows reach, or that of its bytes. Attention computes all pairs (query, earlier token) and
- * reads K and V once. index_build.h has the cost of an index.
+ * reads K and V once. retrieval.h has the cost of an index.
  *
  * Prefill ends when the first token is on the host and all KV and indexes are where decode expects
  * them. A system may cut a pass into chunks to save memory (peak.h); operators are not timed one by

@@ -3,10 +3,8 @@
  * A stage reads the mechanisms and puts its tasks, or none. */
 #include "decode/cost/drafting.h"
 #include "decode/cost/retrieval.h"
-#include "decode/time/cpu_whole.h"
-#include "decode/time/disk.h"
-#include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
+#include "decode/time/fetch.h"
 #include "decode/time/stream.h"
 #include "decode/time/work.h"
 

@@ -1,11 +1,16 @@
 /* The short schedules of a question. In all of them a long run has n - d, n or n + d micro-batches:
  * once all long runs n - d, once all n, and then each in turn n + d while the others have n. */
+
 #include "decode/time/steady.h"
 
-#include "base/array.h"
-
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "decode/time/timing.h"
+#include "decode/time/work.h"
+#include "engine/engine.h"
 
 struct steady {
     const struct steady_question *question;
@@ -198,5 +203,271 @@ bool steady_figures(const struct steady_question *question, int64_t *figures, bo
     free(steady.figures);
     free(steady.middle);
     free(steady.added);
+    return good;
+}
+
+/* Tasks are put loop after loop, so one loop is open at a time. */
+
+static uint32_t halves_of(const struct mechanisms *mechanisms)
+{
+    return mechanisms->halves ? 2 : 1;
+}
+
+size_t loops_count(const struct setup *setup, const struct plan *plan)
+{
+    return (size_t)plan->layers * halves_of(&setup->mechanisms) * plan->micro_batches.runs;
+}
+
+/* The loop whose tasks are being read. */
+struct open {
+    const struct pipe *pipe;
+    int64_t *idle_ns, *lag_ns;
+    uint32_t run, run_begin, run_end; /* micro-batches of the run */
+    size_t index;
+    int64_t begin_ns; /* the end of the last main task before it */
+    int64_t main_end_ns;
+    int64_t busy_ns[PIPE_RESOURCE_COUNT];
+    int64_t end_ns[PIPE_RESOURCE_COUNT]; /* of the last task of the last micro-batches; or -1 */
+};
+
+static void open_loop(struct open *open, size_t index)
+{
+    open->index = index;
+    open->begin_ns = open->main_end_ns;
+    for (int r = 0; r < PIPE_RESOURCE_COUNT; r++) {
+        open->busy_ns[r] = 0;
+        open->end_ns[r] = -1;
+    }
+}
+
+static void close_loop(struct open *open)
+{
+    int64_t *idle = open->idle_ns + open->index * LOOP_IDLES;
+    int64_t *lag = open->lag_ns + open->index * LOOP_LAGS;
+    for (int r = 0; r < PIPE_RESOURCE_COUNT; r++) {
+        int64_t own = open->end_ns[r] < 0 ? 0 : open->main_end_ns - open->end_ns[r];
+        idle[r] += open->main_end_ns - open->begin_ns - open->busy_ns[r];
+        lag[r] += r == PIPE_LAUNCH ? 0 : own;
+        idle[PIPE_RESOURCE_COUNT] += r == PIPE_LAUNCH ? own : 0;
+    }
+}
+
+/* Find the run of a micro-batch: mostly the one before. */
+static void loops_find_run(struct open *open, uint32_t micro_batch)
+{
+    const uint32_t *times = open->pipe->plan->micro_batches.times;
+    if (micro_batch < open->run_begin) {
+        open->run = open->run_begin = 0;
+        open->run_end = times[0];
+    }
+    while (micro_batch >= open->run_end) {
+        open->run_begin = open->run_end;
+        open->run_end += times[++open->run];
+    }
+}
+
+static size_t loop_of(struct open *open, const struct pipe_mark *mark)
+{
+    uint32_t halves = halves_of(open->pipe->mechanisms);
+    size_t half = mark->halves == HALF_FFN ? halves - 1 : 0;
+    loops_find_run(open, mark->micro_batch);
+    return (mark->layer * halves + half) * open->pipe->plan->micro_batches.runs + open->run;
+}
+
+static void add_task(struct open *open, const struct pipe_mark *mark,
+                     const struct engine_record *record)
+{
+    enum pipe_resource resource = timing_place(open->pipe, record->resource);
+    if (resource != PIPE_NO_QUEUE) {
+        open->busy_ns[resource] += record->end_ns - record->start_ns;
+        open->end_ns[resource] =
+            mark->micro_batch + 2 >= open->run_end ? record->end_ns : open->end_ns[resource];
+    }
+    open->main_end_ns = resource == PIPE_MAIN ? record->end_ns : open->main_end_ns;
+}
+
+void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *idle_ns,
+                int64_t *lag_ns)
+{
+    const size_t none = SIZE_MAX;
+    bool started = false;
+    struct open open = {.pipe = pipe, .idle_ns = idle_ns, .lag_ns = lag_ns, .index = none};
+    open.run_end = pipe->plan->micro_batches.times[0];
+    for (engine_task_id task = 0; task < engine_task_count(pipe->engine); task++) {
+        const struct engine_record *record = engine_task_record(pipe->engine, task);
+        const struct pipe_mark *mark = &pipe->marks[record->tag];
+        started = started || record->resource == pipe->resource[PIPE_MAIN];
+        bool belongs =
+            started && mark->step >= from && mark->step < to && mark->layer < pipe->plan->layers;
+        size_t loop = belongs ? loop_of(&open, mark) : none;
+        if (loop != open.index && open.index != none) {
+            close_loop(&open);
+        }
+        if (loop != open.index) {
+            open_loop(&open, loop);
+        }
+        add_task(&open, mark, record);
+    }
+}
+
+enum { STEPS_BUILT = 3 }; /* the last two of them must add the same */
+
+struct shortened {
+    const struct setup *setup;
+    const struct plan *plan;
+    const struct ledger *ledger; /* may be NULL */
+    const struct stop_flag *stop;
+    struct reading reading; /* of the schedule that was timed last, owned */
+    int64_t *before[2];     /* figures of one step and of two, owned */
+    struct trust trust;     /* of all schedules */
+};
+
+/* ---- steps ---- */
+
+/* Do two rows want the same, whatever attention mass it has? */
+static bool wants_same(const struct ledger_row *a, const struct ledger_row *b)
+{
+    size_t end = offsetof(struct ledger_row, offloaded_heads) + sizeof a->offloaded_heads;
+    return memcmp(a, b, end) == 0;
+}
+
+static bool steps_want_same(const struct ledger *ledger)
+{
+    size_t step = ledger->layers, rows = ledger->steps * step;
+    bool same = true;
+    for (uint32_t part = 0; part <= ledger->parts; part++) {
+        const struct ledger_row *first = ledger->rows + part * rows;
+        for (size_t i = step; i < rows; i++) {
+            same = same && wants_same(&first[i], &first[i % step]);
+        }
+    }
+    return same;
+}
+
+/* Take the figures of a schedule's first steps, and repeat the last one up to the reading's steps;
+ * false if it added other than the one before. */
+static bool take_alike(struct shortened *shortened, const struct pipe *pipe, int64_t *figures)
+{
+    struct reading *reading = &shortened->reading;
+    size_t count = reading_count(reading), steps = reading_step_count(reading);
+    size_t each = steps / reading->timing.steps;
+    int64_t further = (int64_t)reading->timing.steps - STEPS_BUILT;
+    bool alike = true;
+    for (uint32_t s = 1; s < STEPS_BUILT; s++) {
+        reading_take(reading, pipe, s);
+        reading_get(reading, shortened->before[s - 1]);
+    }
+    reading_take(reading, pipe, STEPS_BUILT);
+    reading_get(reading, figures);
+    for (size_t i = steps; i < count; i++) {
+        int64_t last = figures[i] - shortened->before[1][i];
+        alike = alike && last == shortened->before[1][i] - shortened->before[0][i];
+        figures[i] += further * last;
+    }
+    for (size_t i = STEPS_BUILT * each; i < steps; i++) {
+        figures[i] = figures[i - each];
+    }
+    return alike && memcmp(figures + each, figures + 2 * each, each * sizeof *figures) == 0;
+}
+
+/* ---- one schedule ---- */
+
+bool shortened_pays(const struct plan *plan)
+{
+    uint64_t passes = (uint64_t)plan->micro_batches.count * plan->layers * (plan->steps + 1);
+    return steady_shortens(plan) || passes > SHORTENED_PASSES;
+}
+
+static bool time_steps(struct shortened *shortened, const struct plan *plan, int64_t *figures,
+                       bool *good, struct error *why)
+{
+    struct pipe pipe;
+    bool built = pipe_build(&pipe, shortened->setup, plan, shortened->ledger, shortened->stop, why);
+    if (built) {
+        bool all = plan->steps == shortened->plan->steps;
+        *good = all || take_alike(shortened, &pipe, figures);
+        if (all) {
+            reading_take(&shortened->reading, &pipe, plan->steps);
+            reading_get(&shortened->reading, figures);
+        }
+        trust_add(&shortened->trust, pipe_trust(&pipe));
+    }
+    pipe_release(&pipe);
+    return built;
+}
+
+static bool shortened_time_plan(void *context, const struct plan *plan, int64_t *figures,
+                                struct error *why)
+{
+    struct shortened *shortened = context;
+    struct plan few = *plan;
+    bool good = false;
+    few.steps = STEPS_BUILT;
+    if (plan->steps > STEPS_BUILT &&
+        (shortened->ledger == NULL || steps_want_same(shortened->ledger)) &&
+        !time_steps(shortened, &few, figures, &good, why)) {
+        return false;
+    }
+    return good || time_steps(shortened, plan, figures, &good, why);
+}
+
+/* ---- all ---- */
+
+/* Figures that do not repeat are rounded: let parts add up to the steps again. */
+static void settle(int64_t *parts, size_t count, int64_t total)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = parts[i] > 0 ? parts[i] : 0;
+        total -= parts[i];
+        largest = parts[i] > parts[largest] ? i : largest;
+    }
+    parts[largest] += total;
+}
+
+static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures, struct timing *out,
+                                  struct error *why)
+{
+    struct steady_question question = {
+        .plan = shortened->plan,
+        .count = reading_count(&shortened->reading),
+        .idle_count = shortened->reading.loops * LOOP_IDLES,
+        .lag_count = shortened->reading.loops * LOOP_LAGS,
+        .time = shortened_time_plan,
+        .context = shortened,
+    };
+    bool exact;
+    if (!steady_figures(&question, figures, &exact, why)) {
+        return false;
+    }
+    for (size_t i = 0; !exact && i < question.count; i++) {
+        figures[i] = figures[i] > 0 ? figures[i] : 0; /* what shrinks ends at nothing */
+    }
+    reading_set(&shortened->reading, figures);
+    reading_finish(&shortened->reading, shortened->trust, out);
+    out->exact = exact;
+    if (!exact) {
+        settle(out->part_ns, PART_COUNT, out->total_ns);
+        settle(out->basis_ns, BASIS_COUNT, out->total_ns);
+    }
+    return true;
+}
+
+bool shortened_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   const struct stop_flag *stop, struct timing *out, struct error *why)
+{
+    struct shortened shortened = {
+        .setup = setup, .plan = plan, .ledger = ledger, .stop = stop, .trust = work_trust};
+    int64_t *figures = NULL;
+    bool good = reading_init(&shortened.reading, setup, plan, why);
+    size_t count = good ? reading_count(&shortened.reading) : 0;
+    good = good && (figures = array_zeroed(count, sizeof *figures, why)) &&
+           (shortened.before[0] = array_zeroed(count, sizeof *figures, why)) &&
+           (shortened.before[1] = array_zeroed(count, sizeof *figures, why)) &&
+           shortened_extrapolate(&shortened, figures, out, why);
+    reading_release(&shortened.reading);
+    free(shortened.before[0]);
+    free(shortened.before[1]);
+    free(figures);
     return good;
 }

@@ -13,7 +13,7 @@
  *   - They repeat: the d micro-batches before the n-th add as much, too. If several runs are long,
  *     what each adds alone adds up to what all add together.
  *   - Resources keep step: none drifts against the kernels, which would meet it in another way
- *     later (lag, loops.h).
+ *     later (lag).
  *   - Idle time lasts: where a long transfer hides the micro-batches beside it, each one takes idle
  *     time from the kernels' stream until none is left, and only then adds to the step. So the idle
  *     time of each resource in each loop, extrapolated, may fall, but not below 0.
@@ -29,6 +29,8 @@
 #define DECODE_TIME_STEADY_H
 
 #include "decode/plan/plan.h"
+#include "decode/time/pipe.h"
+#include "decode/time/pipeline.h"
 
 enum {
     STEADY_FIRST = 20,   /* the least n */
@@ -53,5 +55,47 @@ bool steady_shortens(const struct plan *plan);
 /* Write the figures [count] of the whole plan. */
 bool steady_figures(const struct steady_question *question, int64_t *figures, bool *exact,
                     struct error *why);
+
+/* Loops: how the resources keep step with the kernels while equal micro-batches pass a layer.
+ *
+ * A loop is a run of equal micro-batches in one layer, or in one half of it. It begins and ends on
+ * the main stream. For each loop and resource there are two figures:
+ *
+ *   idle   the loop's time less that of the resource's tasks for the loop; it may be negative, as a
+ *          task for the loop may run before it or after it
+ *   lag    from the end of the resource's last task to the end of the loop; 0 if none of its tasks
+ *          belongs to the last two micro-batches
+ *
+ * Where the schedule repeats with each micro-batch, a longer run has the same lags. The launch
+ * thread alone may run ahead further with each micro-batch, because its tasks share no channel with
+ * others: its lag stands among the idle times. */
+
+enum { LOOP_IDLES = PIPE_RESOURCE_COUNT + 1, LOOP_LAGS = PIPE_RESOURCE_COUNT };
+
+/* The loops of a step. */
+size_t loops_count(const struct setup *setup, const struct plan *plan);
+
+/* Add the figures of the steps [from, to) of a finished schedule to idle_ns[loops * LOOP_IDLES] and
+ * to lag_ns[loops * LOOP_LAGS]. */
+void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *idle_ns,
+                int64_t *lag_ns);
+
+/* The timing of a batch with many micro-batches, from schedules with few (steady.h) and of few
+ * steps.
+ *
+ * Where whole layers are loaded, the ledger wants the same in each step. If the third reported step
+ * then adds to every figure what the second added, and all resources keep step (below), all later
+ * steps do so, too, and are not built. */
+
+/* A schedule with at most so many passes of a micro-batch through a layer, some 30 MB of tasks, is
+ * built whole unless it has a long run. */
+enum { SHORTENED_PASSES = 1 << 13 };
+
+/* Is it worth while to leave out micro-batches or steps of this plan? */
+bool shortened_pays(const struct plan *plan);
+
+/* As pipeline_run(). */
+bool shortened_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   const struct stop_flag *stop, struct timing *out, struct error *why);
 
 #endif

@@ -1,9 +1,8 @@
 /* Two buffers for weights and two for KV, and the copies that fill them. */
 #include "decode/time/stream.h"
 
-#include "decode/cost/cpu_attention.h"
-#include "decode/cost/disk_reads.h"
-#include "decode/time/disk.h"
+#include "decode/cost/attention.h"
+#include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 

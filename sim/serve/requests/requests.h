@@ -25,8 +25,8 @@
 
 #include "base/error.h"
 #include "base/stop_flag.h"
-#include "trace/csv/complaints.h"
-#include "trace/dense_ids.h"
+#include "trace/csv/csv_reader.h"
+#include "trace/ids.h"
 
 #include <stddef.h>
 #include <stdint.h>

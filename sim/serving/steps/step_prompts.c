@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "decode/cost/cost.h"
-#include "decode/cost/prompt_attention.h"
+#include "decode/cost/attention.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "study/kernels/kernel_shape.h"
 
 #include "base/name.h"
-#include "decode/cost/prompt_attention.h"
+#include "decode/cost/attention.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Reads a row off its runs: value, error, verdict, and the explanation of a miss. */
 #include "study/papers/comparison.h"
 
-#include "decode/system_class.h"
+#include "decode/system.h"
 #include "model/parallel.h"
 #include "serving/serving_load.h"
 

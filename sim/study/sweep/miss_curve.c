@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "decode/replay/replay.h"
-#include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_job.h"
 #include "decode/setup.h"
 #include "policy/kinds.h"
 #include "policy/next_use.h"

@@ -22,7 +22,7 @@ struct miss_request {
     enum miss_group group;   /* what gets its own curve; a plain stream has only MISS_WHOLE */
     enum policy_order order; /* for traces; a plain stream has one order */
     double selection;        /* share of a trace's context that a head wants */
-    bool starts_full;        /* for traces: as in a replay (decode/replay/replay_fill.h) */
+    bool starts_full;        /* for traces: as in a replay (decode/replay/replay_job.h) */
     uint32_t warmup;         /* first steps of a trace, replayed but not counted */
     const uint32_t *sizes;   /* [count] blocks per head; larger than the number of blocks: all */
     uint32_t count;

@@ -1,13 +1,16 @@
 /* Lines are cut here and given to libcsv one by one: it knows quotes, but not line numbers. */
+
 #include "trace/csv/csv_reader.h"
 
-#include "base/array.h"
-#include "base/text.h"
-
+#include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
+#include "base/text.h"
 
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why)
 {
@@ -131,4 +134,32 @@ bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error
     }
     *count = reader->count;
     return true;
+}
+
+/* A short list of faults and a long count. */
+
+void complaints_add(struct complaints *complaints, const struct error *fault)
+{
+    if (complaints->count < COMPLAINTS_SHOWN) {
+        complaints->shown[complaints->count] = *fault;
+    }
+    complaints->count++;
+}
+
+bool complaints_fail(const struct complaints *complaints, const char *path, struct error *why)
+{
+    assert(complaints->count > 0);
+    if (complaints->count == 1) {
+        *why = complaints->shown[0];
+        return false;
+    }
+    return error_set(why, path, 0, "%" PRIu64 " faults; nothing was read", complaints->count);
+}
+
+uint32_t complaints_shown(const struct complaints *complaints)
+{
+    if (complaints->count < 2) {
+        return 0;
+    }
+    return complaints->count < COMPLAINTS_SHOWN ? (uint32_t)complaints->count : COMPLAINTS_SHOWN;
 }

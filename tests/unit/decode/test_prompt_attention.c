@@ -1,6 +1,6 @@
 /* Attention of prompts, alone and beside decodes, worked by hand. 32 query heads share 8 KV heads of
  * 128 values: 512 FLOPs and 512 bytes for a token that a row attends to. HBM reads 1000 GB/s. */
-#include "decode/cost/prompt_attention.h"
+#include "decode/cost/attention.h"
 #include "unit/fixture/load_profile.h"
 
 #include <math.h>

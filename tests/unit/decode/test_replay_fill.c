@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "decode/replay/replay_fill.h"
+#include "decode/replay/replay_job.h"
 #include "unit/fixture/make_trace.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "base/random.h"
 #include "decode/time/prefill.h"
-#include "decode/time/shortened.h"
 #include "decode/time/steady.h"
 
 #include <gsl/gsl_rng.h>

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 #include "engine/calendar.h"
-#include "engine/ring.h"
+#include "engine/flow.h"
 
 static void events_come_by_time_then_in_order_of_insertion(void **state)
 {

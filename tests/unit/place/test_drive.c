@@ -1,7 +1,7 @@
 /* How fast a drive reads with some requests in flight, by hand. */
 #include "unit/fixture/load_profile.h"
 
-#include "place/drive.h"
+#include "place/tier.h"
 
 #include <math.h>
 

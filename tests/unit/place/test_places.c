@@ -9,7 +9,7 @@
 
 #include "base/node.h"
 #include "base/random.h"
-#include "place/way_shares.h"
+#include "place/places.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "place/way_shares.h"
+#include "place/places.h"
 
 #include <math.h>
 

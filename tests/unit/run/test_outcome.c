@@ -1,12 +1,11 @@
 /* From schedules to columns: means that add up, hits, quantiles, what a result says of itself. */
 #include "unit/fixture/tiny.h"
 
-#include "decode/plan/apportion.h"
+#include "decode/plan/resident.h"
 #include "base/find.h"
 #include "base/random.h"
 #include "decode/time/pipeline.h"
 #include "run/outcome.h"
-#include "run/price.h"
 #include "run/run.h"
 #include "serving/answer.h"
 

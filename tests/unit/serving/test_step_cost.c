@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "decode/cost/cost.h"
-#include "decode/cost/prompt_attention.h"
+#include "decode/cost/attention.h"
 #include "run/run.h"
 #include "serving/step_cost.h"
 

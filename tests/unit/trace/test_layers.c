@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "trace/sliding.h"
+#include "trace/demand.h"
 #include "unit/fixture/trace_files.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* A reading: the figures of a schedule while they are still sums.
  *
- * A timing is read from a schedule in integers that add up, so that steady.h and shortened.h can
+ * A timing is read from a schedule in integers that add up, so that steady.h can
  * extrapolate them: times and bytes of steps, times by layer, part, stall, basis and assumed
  * figure, and the figures of loops. */
-#ifndef DECODE_TIME_READING_H
-#define DECODE_TIME_READING_H
+#ifndef DECODE_TIME_TIMING_H
+#define DECODE_TIME_TIMING_H
 
-#include "decode/time/loops.h"
+#include "decode/time/steady.h"
 
 /* The time that rests on each assumed figure; those past the first few are left out. */
 enum { ASSUMED_MOST = 32 };

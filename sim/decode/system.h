@@ -8,8 +8,8 @@
  *   disk             KV or weights are read from a drive, by whatever system
  *   drafts           a step drafts and verifies several tokens, whatever keeps its KV
  */
-#ifndef DECODE_SYSTEM_CLASS_H
-#define DECODE_SYSTEM_CLASS_H
+#ifndef DECODE_SYSTEM_H
+#define DECODE_SYSTEM_H
 
 #include "decode/setup.h"
 

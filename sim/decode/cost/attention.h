@@ -15,10 +15,11 @@
  * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
  * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
  */
-#ifndef DECODE_COST_PROMPT_ATTENTION_H
-#define DECODE_COST_PROMPT_ATTENTION_H
+#ifndef DECODE_COST_ATTENTION_H
+#define DECODE_COST_ATTENTION_H
 
 #include "decode/cost/kernels.h"
+#include "decode/setup.h"
 
 enum { PROMPT_BLOCK = 64 };
 
@@ -43,5 +44,23 @@ void prompt_attention_add(struct prompt_attention *work, const struct model *mod
 /* The time of the call. Without figures of prompts, and for linear attention, it is a product. */
 struct kernel kernel_prompt_attention(const struct profile *profile,
                                       const struct prompt_attention *work);
+
+/* Where the CPU attends to a part of the context, and with how many threads. decode/time/hybrid.h
+ * shows how a step of such a layer runs.
+ */
+
+#define CPU_AVERAGE_BYTES 4.0 /* the average attention of an entry, kept beside it: fp32 */
+
+/* Does the CPU attend to a part of this layer? */
+bool cpu_attends(const struct setup *setup, uint32_t layer);
+
+/* Does the CPU attend to all KV of this layer, which is loaded whole (decode/time/hybrid.h)? And
+ * with how many threads for one GPU? */
+bool cpu_attends_whole(const struct setup *setup, uint32_t layer);
+uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
+
+/* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Lowers `trust`
+ * to that of the host figures it reads. */
+uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust);
 
 #endif
