@@ -1,4 +1,4 @@
--- Commands that print the miss curves again; names are quoted for a shell.
+-- Commands that print the miss curves again; they are words of a shell.
 , whole AS (
   SELECT curve, source, selection, step_order, policy, parameters,
          EXISTS (SELECT 1 FROM curves AS part WHERE part.source = curves.source AND part.head IS NOT NULL) AS heads,
@@ -10,11 +10,10 @@ named AS (
   SELECT *, '{name: ' || policy || (SELECT COALESCE(group_concat(', ' || key || ': ' || printf('%.15g', value), ''), '') FROM json_each(parameters)) || '}' AS choice
   FROM whole
 )
-SELECT 'spillway curve ''' || replace(source, '''', '''\''''') || ''''
-    || group_concat(' --policy ''' || replace(choice, '''', '''\''''') || '''', '')
-    || CASE WHEN length(sizes) < 400 THEN ' --sizes ' || sizes ELSE '' END
+SELECT 'spillway curve ' || shell_word(source) || group_concat(' --policy ' || shell_word(choice), '')
+    || CASE WHEN length(sizes) < 400 THEN ' --sizes ' || shell_word(sizes) ELSE '' END
     || CASE WHEN heads THEN ' --by head' WHEN layers THEN ' --by layer' ELSE '' END
     || COALESCE(' --selection ' || printf('%.15g', selection), '')
-    || CASE WHEN selection IS NULL THEN '' ELSE ' --order ' || step_order END AS command
+    || CASE WHEN selection IS NULL THEN '' ELSE ' --order ' || shell_word(step_order) END AS command
 FROM (SELECT * FROM named ORDER BY choice)
 GROUP BY source, selection, step_order, sizes, heads, layers ORDER BY MIN(choice), sizes LIMIT 12;

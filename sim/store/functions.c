@@ -1,6 +1,7 @@
 #include "store/functions.h"
 
 #include "base/array.h"
+#include "base/quote.h"
 #include "base/units.h"
 #include "result/shown.h"
 #include "result/tie.h"
@@ -36,6 +37,21 @@ static void magnitude_answer(sqlite3_context *context, int count, sqlite3_value 
     bool known = sqlite3_value_type(values[0]) == SQLITE_TEXT &&
                  quantity_parse((const char *)sqlite3_value_text(values[0]), &quantity);
     sqlite3_result_double(context, known ? quantity.value : sqlite3_value_double(values[0]));
+}
+
+/* ---- shell_word ---- */
+
+static void shell_word_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct error unseen;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *word = text != NULL ? quote_text(QUOTE_SHELL, text, &unseen) : NULL;
+    (void)count;
+    if (word != NULL) {
+        sqlite3_result_text(context, word, -1, free);
+    } else if (text != NULL) {
+        sqlite3_result_error_nomem(context);
+    }
 }
 
 /* ---- ranged ---- */
@@ -146,6 +162,7 @@ static const struct {
 } functions[] = {
     {"quantity", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, quantity_answer},
     {"magnitude", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, magnitude_answer},
+    {"shell_word", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, shell_word_answer},
     {"ranged", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, ranged_answer},
     {"tied", 3, SQLITE_UTF8, tied_answer}, /* it reads runs */
 };

@@ -5,6 +5,7 @@
  *   magnitude(TEXT)                  the same as a number in its base unit (bytes, nanoseconds,
  *                                    bytes a second), so that 7500ns is less than 15us; other
  *                                    values as SQLite casts them
+ *   shell_word(TEXT)                 the text as one word of a shell (base/quote.h)
  *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
  *                                    (result/shown.h). Without a range, or with one that has no
  *                                    width: VALUE as it is, or with three digits if BESIDE is not
