@@ -9,7 +9,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/frame/scenario_options.h"
-#include "cli/plan/deployment.h"
+#include "cli/plan/deployment_folder.h"
 #include "study/plan/prices.h"
 
 #include <stdio.h>
@@ -268,7 +268,7 @@ static bool check_written(const struct arguments *arguments, struct error *why)
     const char *page = arguments_text(arguments, ADVISE_HTML);
     const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
     return (page == NULL || output_check(page, why)) &&
-           (folder == NULL || deployment_check(folder, why));
+           (folder == NULL || deployment_folder_check(folder, why));
 }
 
 static bool advise_run(const struct arguments *arguments, struct error *why)

@@ -50,18 +50,20 @@ static bool open_destination(const struct destination *to, struct output *output
         output->file = fopen(to->path, "w");
         return true;
     }
-    if (!unfinished_open(to->path, &output->unfinished, why)) {
-        return false;
-    }
-    output->file = open_stream(output->unfinished.fd);
-    return true;
+    return unfinished_open(to->path, &output->unfinished, why);
 }
 
-static bool output_open_file(struct output *output, struct error *why)
+static bool output_open_file(int folder, struct output *output, struct error *why)
 {
     struct destination to;
-    if (!destination_find(output->path, &to, why) || !open_destination(&to, output, why)) {
+    bool good = folder == AT_FDCWD
+                    ? destination_find(output->path, &to, why) && open_destination(&to, output, why)
+                    : unfinished_open_at(folder, output->path, &output->unfinished, why);
+    if (!good) {
         return false;
+    }
+    if (output->unfinished.name != NULL) {
+        output->file = open_stream(output->unfinished.fd);
     }
     if (output->file == NULL) {
         output_write_error(output->path, errno, why);
@@ -76,17 +78,22 @@ static void output_release(struct output *output)
     *output = (struct output){.file = NULL};
 }
 
-bool output_open(const char *path, struct output *output, struct error *why)
+bool output_open_at(int folder, const char *path, struct output *output, struct error *why)
 {
     *output = (struct output){.path = strdup(path)};
     if (output->path == NULL) {
         return error_set(why, path, 0, "out of memory");
     }
-    if (!output_open_file(output, why)) {
+    if (!output_open_file(folder, output, why)) {
         output_release(output);
         return false;
     }
     return true;
+}
+
+bool output_open(const char *path, struct output *output, struct error *why)
+{
+    return output_open_at(AT_FDCWD, path, output, why);
 }
 
 void output_discard(struct output *output)

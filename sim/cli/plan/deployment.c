@@ -1,10 +1,12 @@
 #include "cli/plan/deployment.h"
 
+#include "base/array.h"
 #include "base/find.h"
 #include "base/named.h"
 #include "base/node.h"
 #include "base/quote.h"
 #include "cli/frame/output.h"
+#include "cli/plan/deployment_folder.h"
 #include "model/parallel.h"
 #include "result/shown.h"
 #include "serve/requests/synthetic.h"
@@ -141,12 +143,11 @@ static void write_line(const struct template_language *language, const char *lin
     fputs(from, out);
 }
 
-static bool fill_template(const char *name, const char *folder, const char *file,
-                          char (*values)[LINE], struct error *why)
+static bool fill_template(const char *name, int folder, const char *file, char (*values)[LINE],
+                          struct error *why)
 {
-    char from[PATH], to[PATH], line[LINE];
+    char from[PATH], line[LINE];
     struct output output;
-    snprintf(to, sizeof to, "%s/%s", folder, file);
     if (!find_path("scenarios/deploy", name, "in", from, sizeof from, why)) {
         return false;
     }
@@ -154,16 +155,15 @@ static bool fill_template(const char *name, const char *folder, const char *file
     if (in == NULL) {
         return error_set(why, from, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool good = output_open(to, &output, why);
+    bool good = output_open_at(folder, file, &output, why);
     while (good && fgets(line, sizeof line, in) != NULL) {
         write_line(language_of(file), line, values, output.file);
     }
     fclose(in);
-    good = good && output_commit(&output, why);
     if (good && strstr(file, ".sh") != NULL) {
-        good = chmod(to, 0755) == 0 || error_set(why, to, 0, "%s", strerror(errno));
+        fchmod(fileno(output.file), 0755); /* without it: sh FILE */
     }
-    return good;
+    return good && output_commit(&output, why);
 }
 
 /* ---- values ---- */
@@ -294,14 +294,11 @@ static bool deployment_put_values(const struct deployment *deployment, const str
 
 /* ---- files ---- */
 
-static bool write_scenario_file(const struct deployment *deployment, const char *folder,
-                                struct error *why)
+static bool write_scenario_file(const struct deployment *deployment, int folder, struct error *why)
 {
-    char path[PATH];
     struct output output;
     char *text = node_canonical(deployment->scenario->root, why);
-    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
-    bool good = text != NULL && output_open(path, &output, why);
+    bool good = text != NULL && output_open_at(folder, "scenario.yaml", &output, why);
     if (good) {
         fprintf(output.file, "%s\n", text);
         good = output_commit(&output, why);
@@ -311,8 +308,8 @@ static bool write_scenario_file(const struct deployment *deployment, const char 
 }
 
 /* NAME.sh of an engine, which starts the command that `values` have. */
-static bool write_engine(const struct deployment_engine *engine, const char *folder,
-                         char (*values)[LINE], struct error *why)
+static bool write_engine(const struct deployment_engine *engine, int folder, char (*values)[LINE],
+                         struct error *why)
 {
     char name[TEXT];
     snprintf(values[ENGINE], LINE, "%s", engine->name);
@@ -323,8 +320,8 @@ static bool write_engine(const struct deployment_engine *engine, const char *fol
 
 /* The same of an engine that was not advised. One that cannot have this form has no file. */
 static bool write_other(const struct deployment *deployment, const struct point *point,
-                        const struct deployment_engine *engine, const char *folder,
-                        char (*values)[LINE], struct error *why)
+                        const struct deployment_engine *engine, int folder, char (*values)[LINE],
+                        struct error *why)
 {
     struct error unused;
     bool tiers = point_serves(point) && point->setup.mechanisms.prefix == PREFIX_TWO_TIER;
@@ -334,8 +331,8 @@ static bool write_other(const struct deployment *deployment, const struct point 
            write_engine(engine, folder, values, why);
 }
 
-static bool write_files(const struct deployment *deployment, const struct point *point,
-                        const char *folder, char (*values)[LINE], struct error *why)
+static bool write_files(const struct deployment *deployment, const struct point *point, int folder,
+                        char (*values)[LINE], struct error *why)
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
@@ -357,48 +354,20 @@ static bool write_files(const struct deployment *deployment, const struct point 
     return good && write_scenario_file(deployment, folder, why);
 }
 
-/* Make the folder unless it is there. */
-static bool deployment_make_folder(const char *folder, bool *made, struct error *why)
-{
-    struct stat found;
-    bool good = mkdir(folder, 0777) == 0;
-    *made = good;
-    if (!good && errno == EEXIST) {
-        bool is_folder = stat(folder, &found) == 0 && S_ISDIR(found.st_mode);
-        errno = is_folder ? 0 : ENOTDIR;
-        good = is_folder && access(folder, W_OK | X_OK) == 0;
-    }
-    return good || error_set(why, folder, 0, "cannot be a folder for files: %s", strerror(errno));
-}
-
-bool deployment_check(const char *folder, struct error *why)
-{
-    bool made;
-    bool good = deployment_make_folder(folder, &made, why);
-    if (made) {
-        rmdir(folder);
-    }
-    return good;
-}
-
-bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why)
+bool deployment_write(const struct deployment *deployment, const char *path, struct error *why)
 {
     struct point point;
-    char(*values)[LINE] = calloc(VALUES, sizeof *values);
-    if (values == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a deployment");
-    }
-    bool made;
-    if (!deployment_make_folder(folder, &made, why)) {
-        free(values);
-        return false;
-    }
-    bool good = scenario_point(deployment->scenario, 0, &point, why);
+    char(*values)[LINE] = array_zeroed(VALUES, sizeof *values, why);
+    int folder = values != NULL ? deployment_folder_open(path, why) : -1;
+    bool good = folder >= 0 && scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
         good = deployment_put_values(deployment, &point, values, why) &&
                deployment_command(deployment, NULL, values, why) &&
                write_files(deployment, &point, folder, values, why);
         point_release(&point);
+    }
+    if (folder >= 0) {
+        close(folder);
     }
     free(values);
     return good;

@@ -13,11 +13,8 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
-/* Could files be written into `folder`? It leaves no folder behind. */
-bool deployment_check(const char *folder, struct error *why);
-
-/* Write the files into `folder`, which is made if it does not exist. Fails if no engine has a
+/* Write the files into the folder `path` (deployment_folder.h). Fails if no engine has a
  * command for the scenario's system. */
-bool deployment_write(const struct deployment *deployment, const char *folder, struct error *why);
+bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"
-#include "cli/plan/deployment.h"
+#include "cli/plan/deployment_folder.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
@@ -332,7 +332,7 @@ static bool plan_command_check_written(const struct arguments *arguments, struct
     const char *path = arguments_text(arguments, OUTPUT);
     const char *folder = arguments_text(arguments, DEPLOY);
     return (path == NULL || output_check(path, why)) &&
-           (folder == NULL || deployment_check(folder, why));
+           (folder == NULL || deployment_folder_check(folder, why));
 }
 
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
