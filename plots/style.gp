@@ -21,7 +21,9 @@ three(x) = sprintf(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x)
 # Ticks of a logarithmic axis from `lo` to `hi`, for `set xtics (...)`: at 1, 2 and 5 of each decade, or at each decade
 # if there are many. gnuplot's own are at decades alone, of which a short axis has one or none.
 spelled(x, hi) = hi < 1e5 && x >= 1e-3 ? sprintf("%g", x) : gprintf("%.0s %c", x)
-tick(text, x, name) = text.(text eq "" ? "" : ", ").sprintf("\"%s\" %g", name, x)
+# A tick's text is a format to gnuplot.
+literal(text) = strstrt(text, "%") == 0 ? text : text[1:strstrt(text, "%")]."%".literal(text[strstrt(text, "%") + 1:*])
+tick(text, x, name) = text.(text eq "" ? "" : ", ").sprintf("\"%s\" %g", literal(name), x)
 climb(x, m, lo, hi, named, text) = x > hi * 1.0001 ? text : climb( \
     x * (hi / lo >= 1000 ? 10 : m == 2 ? 2.5 : 2), hi / lo >= 1000 ? 1 : m == 1 ? 2 : m == 2 ? 5 : 1, lo, hi, named, \
     x < lo * 0.9999 ? text : tick(text, x, named ? spelled(x, hi) : ""))

@@ -12,8 +12,7 @@ stats rows using ( \
     (is("figure") ? (figure = strcol(6), served = int($3), ratio = int($4)) : 0), \
     (is("line") ? (lines = $2) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
-    (is("tick") ? (ticks = ticks.sprintf("%s\"%s\" %g", ticks eq "" ? "" : ", ", strcol(6), $3), \
-        bare = bare.sprintf("%s\"\" %g", bare eq "" ? "" : ", ", $3)) : ""), \
+    (is("tick") ? (ticks = tick(ticks, $3, strcol(6)), bare = tick(bare, $3, "")) : ""), \
     (is("point") && $5 >= 0 ? (hits = 1) : 0), \
     (is("range") ? (ranges = 1) : 0), \
     (is("point") && strcol(7) eq "knee" ? (ringed = 1) : 0), \
@@ -24,8 +23,7 @@ stats rows using ( \
     (is("point") && $5 > late ? (late = $5) : 0), \
     (is("point") && $5 >= 0 && $5 < soon ? (soon = $5) : 0), \
     (is("point") && $2 == 1 ? (points = points + 1, \
-        places = places.sprintf($3 < 1000 ? "%s\"%.3g\" %g" : "%s\"%.0f\" %g", places eq "" ? "" : ", ", $3, $3), \
-        marks = marks.sprintf("%s\"\" %g", marks eq "" ? "" : ", ", $3)) : ""), 0) nooutput
+        places = tick(places, $3, sprintf($3 < 1000 ? "%.3g" : "%.0f", $3)), marks = tick(marks, $3, "")) : ""), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 

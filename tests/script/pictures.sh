@@ -51,7 +51,14 @@ compare_picture() {
         diff -u "$examples/$1.svg" "$scratch/$1.svg" >"$scratch/difference" || true
     fi
     report "$1" 'its rows give the picture'
+    sed "s/^\($titles\t\([^\t]*\t\)\{4\}[^\t]*\)/\1$signs/" "$examples/$1.rows" >"$scratch/signs"
+    gnuplot -c "plots/$2.gp" "$scratch/signs" "$scratch/signs.svg" svg "$PWD/plots" 2>"$scratch/difference" || true
+    grep -qF "9%f%n%@x_^{}~&amp;" "$scratch/signs.svg" || echo "no text is 9%f%n%@x_^{}~&" >>"$scratch/difference"
+    report "$1" 'no sign in a text is obeyed'
 }
+# Signs that gnuplot obeys in a format, in enhanced text or in a macro, and the rows whose text is shown.
+signs='9%f%n%@x_^{}~\&'
+titles='\(title\|source\|line\|tick\|bar\|entry\|panel\)'
 
 # NAME KIND [PLOT OPTION...]: the database NAME.db gives the picture.
 picture() {
@@ -123,6 +130,16 @@ else
     kept mooncake whatif
     kept measured requests
 fi
+
+for name in '50%f' '9%n'; do
+    mkdir "$scratch/$name"
+    cp models/smollm2-135m.json "$scratch/$name/config.json"
+done
+(cd "$scratch" && study ticks whatif --over 'model=[./50%f, ./9%n]' --set hardware=a40 --set system=vllm --set context=4K \
+    --set batch=4)
+"$program" plot whatif "$scratch/ticks.db" -o "$scratch/ticks.svg" >"$scratch/difference" 2>&1 || true
+grep -q '>./50%f<' "$scratch/ticks.svg" || echo 'no tick is "./50%f"' >>"$scratch/difference"
+report ticks 'a value with a % is a tick'
 
 for file in "$examples"/*; do
     name=$(basename "${file%.*}")
