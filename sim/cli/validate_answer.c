@@ -128,14 +128,25 @@ static void validate_print_changes(const struct validation *validation)
     putchar('\n');
 }
 
+/* "9 of 10 predicted too fast" */
+static void print_bias(const struct validation_class *class)
+{
+    uint32_t high = class->count - class->low;
+    printf(", %" PRIu32 " of %" PRIu32 " predicted too %s", class->low > high ? class->low : high,
+           class->count, class->low > high ? "fast" : "slow");
+}
+
 static void validate_print_class(const struct validation *validation, int by, bool named)
 {
     const struct validation_class *class = &validation->classes[by];
     if (class->count > 0) {
-        printf("%s%smedian error %.1f %%, gate %.0f %%: %s; as profiled %.1f %%\n",
-               named ? validation_gates[by].of : "", named ? ": " : "", 100 * class->median_error,
-               100 * class->median_gate, validation_verdicts[class->verdict],
-               100 * class->median_profiled_error);
+        printf("%s%smedian error %.1f %%, gate %.0f %%: %s", named ? validation_gates[by].of : "",
+               named ? ": " : "", 100 * class->median_error, 100 * class->median_gate,
+               validation_verdicts[class->verdict]);
+        if (class->verdict == VALIDATION_BIAS) {
+            print_bias(class);
+        }
+        printf("; as profiled %.1f %%\n", 100 * class->median_profiled_error);
     }
 }
 

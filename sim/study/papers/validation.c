@@ -1,5 +1,6 @@
 #include "study/papers/validation.h"
 
+#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -369,21 +370,41 @@ static double median(double *values, uint32_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-const char *const validation_verdicts[] = {
-    [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};
+const char *const validation_verdicts[] = {[VALIDATION_MET] = "met",
+                                           [VALIDATION_NOISE] = "noise",
+                                           [VALIDATION_BIAS] = "bias",
+                                           [VALIDATION_MISSED] = "missed"};
 
 const struct validation_gates validation_gates[MINIATURE_CLASSES] = {
     [MINIATURE_BY_GPU] = {"of the GPU alone", 0.08, 0.03},
     [MINIATURE_BY_CPU] = {"managed by the CPU", 0.20, 0.10},
 };
 
+/* The sign test (Conover, Practical Nonparametric Statistics, 3.4): if each of `count` is as likely
+ * on either side, are there `side` or more on one of the two in less than 5 % of cases? */
+bool validation_one_sided(uint32_t side, uint32_t count)
+{
+    return 2 * gsl_cdf_binomial_P(count - side, 0.5, count) < 0.05;
+}
+
 /* `gate` is set to `asked`, or to twice the spread if that is larger. */
-static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
+static enum validation_verdict judge_error(double error, double asked, double spread,
+                                           bool one_sided, double *gate)
 {
     *gate = fmax(asked, 2 * spread);
-    return fabs(error) <= asked   ? VALIDATION_MET
-           : fabs(error) <= *gate ? VALIDATION_NOISE
-                                  : VALIDATION_MISSED;
+    return fabs(error) <= asked  ? VALIDATION_MET
+           : fabs(error) > *gate ? VALIDATION_MISSED
+           : one_sided           ? VALIDATION_BIAS
+                                 : VALIDATION_NOISE;
+}
+
+/* Are the samples on one side of the prediction? A prediction outside the outer deciles leaves nine
+ * tenths of them on the other side, at least. */
+static bool samples_one_sided(const struct validation_figure *measured, double predicted)
+{
+    uint32_t within = (uint32_t)ceil((measured->samples - 1) / 10.0);
+    return (predicted < measured->p10 || predicted > measured->p90) &&
+           validation_one_sided(measured->samples - within, measured->samples);
 }
 
 static void judge_class(struct validation *out, enum miniature_class by)
@@ -399,7 +420,9 @@ static void judge_class(struct validation *out, enum miniature_class by)
         row->error = row->predicted / row->measured.median - 1;
         row->profiled_error = row->profiled / row->measured.median - 1;
         double spread = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
-        row->verdict = judge_error(row->error, asked->each, spread, &row->gate);
+        row->verdict = judge_error(row->error, asked->each, spread,
+                                   samples_one_sided(&row->measured, row->predicted), &row->gate);
+        class->low += row->error < 0;
         errors[class->count] = fabs(row->error);
         profiled[class->count] = fabs(row->profiled_error);
         spreads[class->count++] = spread;
@@ -407,8 +430,10 @@ static void judge_class(struct validation *out, enum miniature_class by)
     if (class->count > 0) {
         class->median_error = median(errors, class->count);
         class->median_profiled_error = median(profiled, class->count);
-        class->verdict = judge_error(class->median_error, asked->median,
-                                     median(spreads, class->count), &class->median_gate);
+        uint32_t high = class->count - class->low, side = class->low > high ? class->low : high;
+        class->verdict =
+            judge_error(class->median_error, asked->median, median(spreads, class->count),
+                        validation_one_sided(side, class->count), &class->median_gate);
     }
 }
 

@@ -12,7 +12,9 @@
  * The gate for mechanisms whose time the GPU alone decides is 8 % for each error and 3 % for the
  * median of all; for mechanisms that a CPU manages it is 20 % and 10 %. No gate is tighter than
  * twice the spread of the measurement, which is half the distance from its first to its last
- * decile. An error above the asked gate but within twice the spread is noise and decides nothing.
+ * decile. An error above the asked gate but within twice the spread is noise and decides nothing,
+ * unless a sign test finds that the samples of a mechanism, or the errors of a class, lie on one
+ * side: then it is a bias, whatever the spread.
  */
 #ifndef STUDY_PAPERS_VALIDATION_H
 #define STUDY_PAPERS_VALIDATION_H
@@ -26,7 +28,7 @@ struct validation_gates {
 };
 extern const struct validation_gates validation_gates[MINIATURE_CLASSES];
 
-enum validation_verdict { VALIDATION_MET, VALIDATION_NOISE, VALIDATION_MISSED };
+enum validation_verdict { VALIDATION_MET, VALIDATION_NOISE, VALIDATION_BIAS, VALIDATION_MISSED };
 extern const char *const validation_verdicts[]; /* their names */
 
 struct validation_figure {
@@ -59,6 +61,7 @@ struct validation_curve {
 /* All mechanisms of a class. */
 struct validation_class {
     uint32_t count; /* 0: none was run */
+    uint32_t low;   /* predicted faster than measured */
     double median_error, median_gate, median_profiled_error;
     enum validation_verdict verdict;
 };
@@ -75,6 +78,9 @@ struct validation {
 /* Does the mechanism belong to this site? Was it run and predicted? */
 bool validation_has(const struct validation *validation, int id);
 bool validation_ran(const struct validation *validation, int id);
+
+/* Do `side` of `count` lie on one side more often than chance would have it, at 5 %? */
+bool validation_one_sided(uint32_t side, uint32_t count);
 
 /* The shape of a run: the model's heads at the least multiple of the recorded context that has
  * `context` tokens. Fails for a trace of clusters, a trace that is too short, a model with latent
