@@ -252,7 +252,7 @@ const struct link_check link_checks[] = {
     {"a gate that nobody opens gives up", gates_end},
     {"a pause lasts as long as asked", pauses_last},
     {"flags arrive both ways", flags_arrive},
-    {"rows copied by one call or many are those asked for", copied_rows_are_right},
+    {"pieces of KV arrive both ways, by calls, a batch and a kernel", pieces_arrive},
     {"rows that the CPU stores arrive in GPU memory, where it can store", stored_rows_arrive},
     {nullptr, nullptr},
 };

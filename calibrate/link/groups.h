@@ -6,8 +6,10 @@
 
 bool link_copies(const struct effort *effort, uint64_t seed, struct findings *findings,
                  struct error *why);
-bool link_rows(const struct effort *effort, uint64_t seed, struct findings *findings,
-               struct error *why);
+bool link_blocks(const struct effort *effort, uint64_t seed, struct findings *findings,
+                 struct error *why);
+bool link_beside(const struct effort *effort, uint64_t seed, struct findings *findings,
+                 struct error *why);
 bool link_loads(const struct effort *effort, uint64_t seed, struct findings *findings,
                 struct error *why);
 bool link_sharing(const struct effort *effort, uint64_t seed, struct findings *findings,
@@ -17,9 +19,9 @@ bool link_stores(const struct effort *effort, uint64_t seed, struct findings *fi
 bool flags(const struct effort *effort, uint64_t seed, struct findings *findings,
            struct error *why);
 
-/* Checks (checks.h) that are in flags.cu, rows.cu and stores.cu. */
+/* Checks (checks.h) that are in flags.cu, pieces.cu and stores.cu. */
 bool flags_arrive(struct error *why);
-bool copied_rows_are_right(struct error *why);
+bool pieces_arrive(struct error *why);
 bool stored_rows_arrive(struct error *why);
 
 #endif

@@ -17,7 +17,8 @@ groups() {
 128 launch gpu.kernel_floor gpu.graph_node host.graph_launch host.sync launch.bare launch.copy_and_sync launch.empty_interval launch.empty_kernel launch.event_record launch.event_wait launch.graph launch.round_trip launch.stream_hop
 128 flags gpu.flag flag.release_by_cpu flag.between_kernels
 128 link-copies link.h2d link.d2h link.copy_latency link.d2h_copy_latency host.pageable host.copy_call link.h2d_copy link.d2h_copy link.h2d_pageable link.d2h_pageable link.behind_large link.h2d_between_kernels link.copy_between_kernels
-128 link-rows link.row_calls link.row_batch
+128 link-blocks link.calls_in link.calls_out link.batch_in link.batch_out link.kernel_in link.kernel_out host.batch_call blocks.call_in blocks.call_out blocks.batch_in blocks.batch_out
+48 link-beside gpu.beside_in gpu.beside_out beside.rate_in beside.rate_out beside.calls_in beside.calls_out beside.calls_rate_in beside.calls_rate_out
 128 link-loads link.round_trip link.zero_copy link.cta_in_flight link.sm_loads.row_256.ctas_1 link.sm_loads.row_16384.ctas_128 link.sm_stores
 128 link-sharing link.duplex sharing.h2d sharing.d2h sharing.loads sharing.read sharing.h2d_beside_d2h sharing.d2h_beside_h2d sharing.loads_beside_d2h sharing.d2h_beside_loads sharing.h2d_beside_read sharing.d2h_beside_read sharing.loads_beside_read sharing.read_beside_h2d sharing.read_beside_d2h sharing.read_beside_loads sharing.read_beside_both
 128 link-stores link.coherent

@@ -20,7 +20,8 @@ groups() {
 128 launch no-rates
 128 flags no-rates gpu.flag
 128 link-copies rates link.h2d
-128 link-rows rates link.row_calls
+128 link-blocks rates link.calls_in
+48 link-beside rates
 128 link-loads rates link.zero_copy
 128 link-sharing rates link.duplex
 128 link-stores no-rates link.coherent

@@ -63,7 +63,7 @@ calibrate/device - $upper model hardware trace policy decode
 calibrate/kernels - $upper model hardware trace policy decode
 calibrate/host - $upper model hardware device kernels
 calibrate/disk - $upper model trace policy decode host device kernels
-calibrate/link - $upper model hardware trace policy decode kernels
+calibrate/link - $upper model hardware trace policy decode
 calibrate/gpu - $upper hardware trace policy decode host link
 calibrate/mini - $upper model hardware link gpu
 calibrate/import - $upper model hardware trace policy decode device kernels host link gpu mini

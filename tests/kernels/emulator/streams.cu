@@ -539,7 +539,8 @@ cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const
                                  size_t count, cudaMemcpyAttributes *, size_t *, size_t,
                                  cudaStream_t stream)
 {
-    cudaError_t status = cudaSuccess;
+    cudaError_t status =
+        stream != nullptr && count > 0 ? cudaSuccess : emulator_return(cudaErrorInvalidValue);
     for (size_t i = 0; status == cudaSuccess && i < count; i++) {
         status = cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, stream);
     }
