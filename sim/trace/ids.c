@@ -197,22 +197,29 @@ bool ids_blocks(const struct ids *ids, uint32_t first, uint32_t count, uint32_t 
     return read_ids(ids, first, count, out, why) && find_numbers(ids, out, count, why);
 }
 
-/* Linear probing from the slot that XXH64 gives. */
+/* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an
+ * id takes some 20 bytes. */
 
 enum { PLACES_FIRST = 1024 };
 
 void dense_ids_release(struct dense_ids *dense)
 {
+    dense_ids_close(dense);
+    *dense = (struct dense_ids){.places = 0};
+}
+
+void dense_ids_close(struct dense_ids *dense)
+{
     free(dense->ids);
     free(dense->numbers);
-    *dense = (struct dense_ids){.places = 0};
+    *dense = (struct dense_ids){.count = dense->count};
 }
 
 /* The slot of `id`, or where it would be. */
 static uint64_t dense_ids_find_place(const struct dense_ids *dense, uint64_t id)
 {
     uint64_t place = XXH64(&id, sizeof id, 0) & (dense->places - 1);
-    while (dense->numbers[place] != 0 && dense->ids[place] != id) {
+    while (dense->numbers[place] != 0 && dense->ids[dense->numbers[place] - 1] != id) {
         place = (place + 1) & (dense->places - 1);
     }
     return place;
@@ -220,23 +227,17 @@ static uint64_t dense_ids_find_place(const struct dense_ids *dense, uint64_t id)
 
 static bool grow(struct dense_ids *dense, struct error *why)
 {
-    struct dense_ids larger = {.places = dense->places > 0 ? 2 * dense->places : PLACES_FIRST,
-                               .count = dense->count};
-    larger.ids = array_zeroed(larger.places, sizeof *larger.ids, why);
-    larger.numbers = array_zeroed(larger.places, sizeof *larger.numbers, why);
-    if (larger.ids == NULL || larger.numbers == NULL) {
-        dense_ids_release(&larger);
+    uint64_t places = dense->places > 0 ? 2 * dense->places : PLACES_FIRST;
+    uint32_t *numbers = array_zeroed(places, sizeof *numbers, why);
+    if (numbers == NULL) {
         return false;
     }
-    for (uint64_t i = 0; i < dense->places; i++) {
-        if (dense->numbers[i] != 0) {
-            uint64_t place = dense_ids_find_place(&larger, dense->ids[i]);
-            larger.ids[place] = dense->ids[i];
-            larger.numbers[place] = dense->numbers[i];
-        }
+    free(dense->numbers);
+    dense->numbers = numbers;
+    dense->places = places;
+    for (uint32_t i = 0; i < dense->count; i++) {
+        numbers[dense_ids_find_place(dense, dense->ids[i])] = i + 1;
     }
-    dense_ids_release(dense);
-    *dense = larger;
     return true;
 }
 
@@ -250,7 +251,11 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
         if (dense->count == UINT32_MAX - 1) {
             return error_set(why, NULL, 0, "more than %u ids", dense->count);
         }
-        dense->ids[place] = id;
+        if (!array_reserve(&dense->ids, &dense->capacity, (size_t)dense->count + 1,
+                           sizeof *dense->ids, why)) {
+            return false;
+        }
+        dense->ids[dense->count] = id;
         dense->numbers[place] = ++dense->count;
     }
     *number = dense->numbers[place] - 1;

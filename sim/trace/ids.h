@@ -3,7 +3,7 @@
  *
  * A short stream stays in memory with its ids numbered. A long one is read again on each pass, a
  * piece at a time; only the table that numbers its ids stays: 4 MiB if they are below 2^20, and
- * otherwise 24 to 48 bytes for each different id.
+ * otherwise 16 to 24 bytes for each different id.
  */
 #ifndef TRACE_IDS_H
 #define TRACE_IDS_H
@@ -18,13 +18,17 @@
 
 /* Open addressing, at most half full. A zeroed one is empty. */
 struct dense_ids {
-    uint64_t *ids;     /* by slot */
+    uint64_t *ids;     /* [count] by number */
     uint32_t *numbers; /* by slot; 0: free, else the number + 1 */
     uint64_t places;   /* number of slots: a power of two, or 0 */
+    size_t capacity;   /* of ids */
     uint32_t count;
 };
 
 void dense_ids_release(struct dense_ids *dense);
+
+/* Free everything but the count: no id is looked up any more. */
+void dense_ids_close(struct dense_ids *dense);
 
 /* Find the number of `id`, which gets the next number if it is new. */
 bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why);

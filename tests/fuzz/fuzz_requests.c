@@ -24,7 +24,7 @@ static void check_chunks(const struct requests *requests, const struct request *
         tokens += requests->kind[chunk].tokens;
         before = chunk;
     }
-    require(request->chunks == 0 || tokens == request->prompt);
+    require(tokens == request_numbered_tokens(requests, request));
 }
 
 static void check(const struct requests *requests)

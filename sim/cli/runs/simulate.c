@@ -198,7 +198,7 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
                              struct simulate_view *view, struct error *why)
 {
     bool interrupted = false;
-    if (!sweep_has_point(scenario, why)) {
+    if (!sweep_has_point(scenario, why) && stop_flag_check(sweep->runs->stop, why)) {
         return false;
     }
     if (view->csv) {

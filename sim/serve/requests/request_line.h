@@ -12,7 +12,7 @@ struct request_line {
     int64_t think_ns;
     uint32_t hash_tokens; /* of a whole chunk; set before the line is parsed */
     uint32_t hashes;      /* 0: the prompt's content is unknown */
-    uint32_t alone;       /* chunks at the end that are in no other prompt */
+    uint32_t shared;      /* the first of these, which other prompts may have */
     uint64_t *hash;       /* [hashes] owned by the reader of the file */
     size_t hash_capacity;
     bool failed; /* the recorded request failed: skip the line */
@@ -32,6 +32,10 @@ struct request_format {
  * lines nor a known table. A table begins with its head, JSON lines with a request. */
 const struct request_format *request_json_format(const struct csv_reader *reader);
 const struct request_format *request_csv_format(struct csv_reader *reader);
+
+/* May another request be added? False: `stop` is raised, or all would take too much memory. */
+bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,
+                        const struct csv_reader *reader, struct error *why);
 
 /* Check a line against the requests before it and append it. `*origin_s` is the arrival of the
  * first request, NAN before there is one. */

@@ -180,6 +180,27 @@ static bool requests_add_chunks(struct requests *requests, const struct request_
 
 /* ---- the list ------------------------------------------------------------------------- */
 
+/* Bytes of a request and of a numbered chunk while a server runs, measured. */
+enum { REQUEST_BYTES = 640, CHUNK_BYTES = 60 };
+#define MOST_BYTES 1000000000u
+
+bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,
+                        const struct csv_reader *reader, struct error *why)
+{
+    uint64_t chunks = requests->ids.count;
+    if (!stop_flag_check(stop, why)) {
+        return false;
+    }
+    if (requests->count * REQUEST_BYTES + chunks * CHUNK_BYTES < MOST_BYTES) {
+        return true;
+    }
+    error_set(why, reader->path, reader->line,
+              "more than %zu requests, whose prompts share %" PRIu64
+              " chunks, would take more than 1 GB of memory",
+              requests->count, chunks);
+    return error_expect(why, "fewer requests, which 'limit' says");
+}
+
 /* The arrival since the first request. The first line tells whether the file has times. */
 static bool requests_read_arrival(struct requests *requests, const struct request_line *line,
                                   double *origin_s, int64_t *arrival_ns,
@@ -216,7 +237,7 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
         return false;
     }
     uint32_t all = line->hashes > 0 ? (uint32_t)((line->prompt - 1) / line->hash_tokens + 1) : 0;
-    uint32_t numbered = all - line->alone < line->hashes ? all - line->alone : line->hashes;
+    uint32_t numbered = line->shared < line->hashes ? line->shared : line->hashes;
     if (!requests_add_chunks(requests, line, numbered, all, &first_chunk, reader, why)) {
         return false;
     }

@@ -12,6 +12,8 @@ struct benchmark {
     size_t count;
 };
 
+enum { MOST_BYTES = 256 << 20, MOST_VALUES = 12000000 };
+
 /* A request by when it was sent. */
 struct sent {
     double at_s; /* NAN: not kept */
@@ -94,12 +96,16 @@ static bool has_failed(const struct benchmark *from, size_t place, double output
 }
 
 static bool add_requests(const struct benchmark *from, const struct sent *sent,
-                         const struct csv_reader *in, uint64_t limit, struct requests *out,
-                         struct error *why)
+                         const struct csv_reader *in, const struct requests_options *options,
+                         struct requests *out, struct error *why)
 {
     double origin_s = NAN;
-    for (size_t i = 0; i < from->count && (limit == 0 || out->count < limit); i++) {
+    uint64_t most = options->limit > 0 ? options->limit : UINT64_MAX;
+    for (size_t i = 0; i < from->count && out->count < most; i++) {
         double prompt, output;
+        if (!requests_have_room(out, options->stop, in, why)) {
+            return false;
+        }
         size_t place = sent[i].place;
         if (!take_number(from->prompts, place, "input_lens", true, in, &prompt, why) ||
             !take_number(from->outputs, place, "output_lens", true, in, &output, why)) {
@@ -117,8 +123,9 @@ static bool add_requests(const struct benchmark *from, const struct sent *sent,
     return out->count > 0 || error_set(why, in->path, 0, "no requests: all have failed");
 }
 
-static bool take_benchmark(const json_t *object, const struct csv_reader *in, uint64_t limit,
-                           struct requests *out, struct error *why)
+static bool take_benchmark(const json_t *object, const struct csv_reader *in,
+                           const struct requests_options *options, struct requests *out,
+                           struct error *why)
 {
     struct benchmark from = {.count = 0};
     if (!take_lists(object, in, &from, why)) {
@@ -126,17 +133,50 @@ static bool take_benchmark(const json_t *object, const struct csv_reader *in, ui
     }
     struct sent *sent = array_zeroed(from.count, sizeof *sent, why);
     bool ok = sent != NULL && sort_requests(&from, in, sent, why) &&
-              add_requests(&from, sent, in, limit, out, why);
+              add_requests(&from, sent, in, options, out, why);
     free(sent);
     return ok;
 }
 
-bool requests_benchmark_read(struct csv_reader *in, uint64_t limit, struct requests *out,
-                             bool *taken, struct error *why)
+/* An object is in memory as a whole: 50 bytes for each value, of which there are as many as commas, and
+ * texts. */
+struct benchmark_bytes {
+    FILE *file;
+    const struct stop_flag *stop;
+    uint64_t left, values_left;
+};
+
+/* What jansson reads next; 0 at the end, or once too much was read. */
+static size_t next_bytes(void *buffer, size_t size, void *context)
 {
-    json_t *object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK, NULL);
+    struct benchmark_bytes *bytes = context;
+    struct error unseen;
+    size_t count = stop_flag_check(bytes->stop, &unseen) ? fread(buffer, 1, size, bytes->file) : 0;
+    for (size_t i = 0; i < count && bytes->values_left > 0; i++) {
+        bytes->values_left -= ((const char *)buffer)[i] == ',';
+    }
+    bytes->left -= count < bytes->left ? count : bytes->left;
+    return bytes->left > 0 && bytes->values_left > 0 ? count : 0;
+}
+
+bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
+                             struct requests *out, bool *taken, struct error *why)
+{
+    struct benchmark_bytes bytes = {in->file, options->stop, MOST_BYTES, MOST_VALUES};
+    int first = getc(in->file);
+    json_t *object = NULL;
+    if (ungetc(first, in->file) == '{') {
+        object = json_load_callback(next_bytes, &bytes, JSON_DISABLE_EOF_CHECK, NULL);
+    }
     *taken = json_object_get(object, "input_lens") != NULL;
-    bool ok = !*taken || take_benchmark(object, in, limit, out, why);
+    bool ok = stop_flag_check(options->stop, why);
+    if (ok && object == NULL && (bytes.left == 0 || bytes.values_left == 0)) {
+        ok = error_set(why, in->path, 0, "an object of more than %u MiB, or of more than %u values",
+                       MOST_BYTES >> 20, MOST_VALUES);
+        error_expect(why,
+                     "a benchmark without times of tokens: jq -c 'del(.itls, .generated_texts)'");
+    }
+    ok = ok && (!*taken || take_benchmark(object, in, options, out, why));
     json_decref(object);
     rewind(in->file);
     return ok;

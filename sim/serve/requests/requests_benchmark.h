@@ -13,8 +13,8 @@
 
 /* Read the file of `in`, which stands at its beginning. `*taken`: it is such an object, and `out` has
  * its requests in the order in which they were sent; else the file stands at its beginning again.
- * Failed requests are counted as skipped, at most `limit` others are read (0: all). */
-bool requests_benchmark_read(struct csv_reader *in, uint64_t limit, struct requests *out,
-                             bool *taken, struct error *why);
+ * Failed requests are counted as skipped, at most options->limit others are read (0: all). */
+bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
+                             struct requests *out, bool *taken, struct error *why);
 
 #endif

@@ -1,5 +1,7 @@
 /* Reading a file of requests, line by line. */
 #include "serve/requests/request_line.h"
+
+#include "base/array.h"
 #include "serve/requests/requests_benchmark.h"
 
 #include <errno.h>
@@ -8,12 +10,27 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Files of fewer bytes are read once; what only one of their prompts has gets numbers, too. */
+enum { SMALL = 1 << 24 };
+
+/* Which hashes a file has twice: a bit by hash for the first and for the second time. Where two hashes
+ * share a bit, one may count as another's second time, and gets a number that it does not need. */
+struct requests_twice {
+    uint64_t *once, *twice; /* NULL: unknown */
+    uint64_t bits;          /* a power of two */
+};
+
 struct requests_reading {
     struct csv_reader in;
     struct request_line line;
     double origin_s;
     struct requests_options options;
     struct complaints *complaints; /* the caller's */
+    const struct request_format *format;
+    int first_line; /* of a request */
+    uint64_t taken; /* lines in this pass */
+    struct requests_twice twice;
+    uint64_t size; /* bytes of the file */
 };
 
 /* Say which format is known, and how a table or an array gets one. */
@@ -41,8 +58,8 @@ static bool refuse_format(const struct csv_reader *in, struct error *why)
                         vllm);
 }
 
-static bool find_format(struct requests_reading *reading, const struct request_format **format,
-                        bool *line_is_request, struct requests *requests, struct error *why)
+static bool find_format(struct requests_reading *reading, struct requests *requests,
+                        struct error *why)
 {
     bool more;
     if (!csv_reader_next(&reading->in, &more, why)) {
@@ -51,73 +68,163 @@ static bool find_format(struct requests_reading *reading, const struct request_f
     if (!more) {
         return error_set(why, reading->in.path, 0, "no requests: the file is empty");
     }
-    *format = request_json_format(&reading->in);
-    *line_is_request = *format != NULL;
-    *format = *format != NULL ? *format : request_csv_format(&reading->in);
-    if (*format == NULL) {
+    const struct request_format *json = request_json_format(&reading->in);
+    reading->first_line = json != NULL ? 1 : 2;
+    reading->format = json != NULL ? json : request_csv_format(&reading->in);
+    if (reading->format == NULL) {
         return refuse_format(&reading->in, why);
     }
-    requests->queued = (*format)->queued;
-    uint32_t asked = reading->options.hash_tokens;
-    reading->line.hash_tokens =
-        (*format)->hash_tokens > 0 && asked > 0 ? asked : (*format)->hash_tokens;
+    requests->queued = reading->format->queued;
+    uint32_t asked = reading->options.hash_tokens, usual = reading->format->hash_tokens;
+    reading->line.hash_tokens = usual > 0 && asked > 0 ? asked : usual;
     return true;
 }
 
-/* Append the line's request. Faults are collected, so that reading goes on. */
-static void requests_read_take_line(struct requests_reading *reading, request_parse parse,
-                                    struct requests *requests)
+/* ---- what only one prompt has ----------------------------------------------------------- */
+
+/* A bit for each byte of the file, which has fewer hashes; at most 128 MiB of them. */
+static bool twice_init(struct requests_twice *twice, uint64_t size, struct error *why)
 {
-    struct error fault;
-    if (!parse(&reading->in, &reading->line, &fault)) {
-        complaints_add(reading->complaints, &fault);
-    } else if (reading->line.failed) {
-        requests->skipped++;
-    } else if (!requests_add(requests, &reading->line, &reading->origin_s, &reading->in, &fault)) {
-        complaints_add(reading->complaints, &fault);
+    for (twice->bits = 64; twice->bits < size && twice->bits < 1u << 30; twice->bits *= 2) {
+    }
+    twice->once = array_zeroed(twice->bits / 64, sizeof *twice->once, why);
+    twice->twice = array_zeroed(twice->bits / 64, sizeof *twice->twice, why);
+    return twice->once != NULL && twice->twice != NULL;
+}
+
+static void twice_release(struct requests_twice *twice)
+{
+    free(twice->once);
+    free(twice->twice);
+    *twice = (struct requests_twice){.once = NULL};
+}
+
+static uint64_t twice_place(const struct requests_twice *twice, uint64_t hash)
+{
+    return XXH64(&hash, sizeof hash, 0) & (twice->bits - 1);
+}
+
+static void twice_note(struct requests_twice *twice, const struct request_line *line)
+{
+    for (uint32_t i = 0; i < line->hashes; i++) {
+        uint64_t place = twice_place(twice, line->hash[i]), bit = 1ull << place % 64;
+        twice->twice[place / 64] |= twice->once[place / 64] & bit;
+        twice->once[place / 64] |= bit;
     }
 }
 
-static bool requests_read_lines(struct requests_reading *reading, struct requests *requests,
-                                struct error *why)
+/* The line's first chunks that other lines may have. Behind a chunk of its own all are its own,
+ * because a hash covers what is before it. */
+static uint32_t twice_shared(const struct requests_twice *twice, const struct request_line *line)
 {
-    const struct request_format *format;
-    bool more, is_request;
-    if (!find_format(reading, &format, &is_request, requests, why)) {
-        return false;
+    uint32_t shared = twice->twice != NULL ? 0 : line->hashes;
+    while (shared < line->hashes) {
+        uint64_t place = twice_place(twice, line->hash[shared]);
+        if ((twice->twice[place / 64] >> place % 64 & 1) == 0) {
+            break;
+        }
+        shared++;
     }
-    if (is_request) {
-        requests_read_take_line(reading, format->parse, requests);
+    return shared;
+}
+
+/* ---- lines ------------------------------------------------------------------------------ */
+
+/* What is done with a line that is no fault of its own. */
+typedef bool (*requests_take)(struct requests_reading *reading, struct requests *requests,
+                              struct error *why);
+
+static bool note_hashes(struct requests_reading *reading, struct requests *requests,
+                        struct error *why)
+{
+    (void)requests, (void)why;
+    twice_note(&reading->twice, &reading->line);
+    return true;
+}
+
+static bool append_line(struct requests_reading *reading, struct requests *requests,
+                        struct error *why)
+{
+    reading->line.shared = twice_shared(&reading->twice, &reading->line);
+    return requests_add(requests, &reading->line, &reading->origin_s, &reading->in, why);
+}
+
+/* Faults are collected, so that reading goes on. */
+static void requests_read_take_line(struct requests_reading *reading, requests_take take,
+                                    struct requests *requests)
+{
+    struct error fault;
+    if (!reading->format->parse(&reading->in, &reading->line, &fault)) {
+        complaints_add(reading->complaints, &fault);
+    } else if (reading->line.failed) {
+        requests->skipped++;
+    } else if (!take(reading, requests, &fault)) {
+        complaints_add(reading->complaints, &fault);
+    } else {
+        reading->taken++;
     }
-    while (reading->options.limit == 0 || requests->count < reading->options.limit) {
-        if (!stop_flag_check(reading->options.stop, why) ||
-            !csv_reader_next(&reading->in, &more, why)) {
+}
+
+static bool requests_read_lines(struct requests_reading *reading, requests_take take,
+                                struct requests *requests, struct error *why)
+{
+    uint64_t limit = reading->options.limit;
+    rewind(reading->in.file);
+    reading->in.line = 0;
+    reading->taken = 0;
+    while (limit == 0 || reading->taken < limit) {
+        bool more;
+        if (!csv_reader_next(&reading->in, &more, why)) {
             return false;
         }
         if (!more) {
             break;
         }
-        requests_read_take_line(reading, format->parse, requests);
+        if (!requests_have_room(requests, reading->options.stop, &reading->in, why)) {
+            return false;
+        }
+        if (reading->in.line >= reading->first_line) {
+            requests_read_take_line(reading, take, requests);
+        }
     }
-    if (reading->complaints->count > 0) {
-        return complaints_fail(reading->complaints, reading->in.path, why);
-    }
-    return requests->count > 0 || error_set(why, reading->in.path, 0, "no requests");
+    return reading->complaints->count == 0 ||
+           complaints_fail(reading->complaints, reading->in.path, why);
 }
 
-/* The hash of the whole file; reading begins at its start again. */
-static bool requests_read_hash_file(FILE *file, const char *path, const struct stop_flag *stop,
-                                    uint64_t *hash, struct error *why)
+/* A large file with hashes is read twice. */
+static bool requests_read_all(struct requests_reading *reading, struct requests *requests,
+                              struct error *why)
+{
+    if (!find_format(reading, requests, why)) {
+        return false;
+    }
+    bool twice = reading->size >= SMALL && reading->format->hash_tokens > 0;
+    if (twice && (!twice_init(&reading->twice, reading->size, why) ||
+                  !requests_read_lines(reading, note_hashes, requests, why))) {
+        return false;
+    }
+    return requests_read_lines(reading, append_line, requests, why) &&
+           (requests->count > 0 || error_set(why, reading->in.path, 0, "no requests"));
+}
+
+/* The hash of the whole file, and its size. */
+static bool requests_read_hash_file(struct requests_reading *reading, uint64_t *hash,
+                                    struct error *why)
 {
     char bytes[4096];
-    size_t size;
+    size_t size = 1;
     *hash = 0;
-    while (stop_flag_check(stop, why) && (size = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        *hash = XXH64(bytes, size, *hash);
+    while (size > 0) {
+        if (!stop_flag_check(reading->options.stop, why)) {
+            return false;
+        }
+        size = fread(bytes, 1, sizeof bytes, reading->in.file);
+        *hash = size > 0 ? XXH64(bytes, size, *hash) : *hash;
+        reading->size += size;
     }
-    bool ok = stop_flag_check(stop, why) &&
-              (!ferror(file) || error_set(why, path, 0, "cannot read: %s", strerror(errno)));
-    rewind(file);
+    bool ok = !ferror(reading->in.file) ||
+              error_set(why, reading->in.path, 0, "cannot read: %s", strerror(errno));
+    rewind(reading->in.file);
     return ok;
 }
 
@@ -130,12 +237,14 @@ bool requests_read(const char *path, const struct requests_options *options, str
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
         bool taken = false;
-        ok = requests_read_hash_file(reading.in.file, path, options->stop, &out->content, why) &&
-             requests_benchmark_read(&reading.in, options->limit, out, &taken, why) &&
-             (taken || requests_read_lines(&reading, out, why));
+        ok = requests_read_hash_file(&reading, &out->content, why) &&
+             requests_benchmark_read(&reading.in, options, out, &taken, why) &&
+             (taken || requests_read_all(&reading, out, why));
         csv_reader_close(&reading.in);
     }
+    twice_release(&reading.twice);
     free(reading.line.hash);
+    dense_ids_close(&out->ids);
     if (!ok) {
         requests_release(out);
     }

@@ -302,7 +302,7 @@ static bool hash_chunks(struct request_line *line, const struct synthetic_conten
         line->hash[i] = XXH64(parts, sizeof parts, 0);
     }
     line->hashes = (uint32_t)chunks;
-    line->alone = (uint32_t)(chunks - most);
+    line->shared = (uint32_t)most;
     return true;
 }
 
@@ -340,7 +340,8 @@ static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *
         }
         draw_turn(synthetic, random, line);
         bool shares = number[PREFIX] > 0 || content.goes_on;
-        if (!stop_flag_check(stop, why) || (shares && !hash_chunks(line, &content, why)) ||
+        if (!requests_have_room(out, stop, &place, why) ||
+            (shares && !hash_chunks(line, &content, why)) ||
             !requests_add(out, line, &origin, &place, why)) {
             return false;
         }
@@ -380,6 +381,7 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
         gsl_rng_free(random);
     }
     free(drawn.hash);
+    dense_ids_close(&out->ids);
     if (!ok) {
         requests_release(out);
     }
