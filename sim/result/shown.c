@@ -119,7 +119,9 @@ static void write_single(enum unit unit, double value, char text[SHOWN_TEXT])
 {
     switch (unit) {
     case UNIT_BYTES:
-        units_format(value, UNIT_BYTES, text, SHOWN_TEXT);
+    case UNIT_BYTES_PER_S:
+    case UNIT_FLOP_PER_S:
+        units_format(value, unit, text, SHOWN_TEXT);
         break;
     case UNIT_DURATION:
         units_format(1e3 * value, UNIT_NS, text, SHOWN_TEXT);

@@ -10,12 +10,22 @@ static const struct list *const lists[] = {
     &list_traces,  &list_engines, &list_routers,  &list_columns,
 };
 
-static bool list_print(const struct list *list, struct error *why)
+bool list_print(struct frame *frame, bool json, struct error *why)
 {
-    struct frame *frame = frame_create(list->columns, list->column_count, why);
-    bool ok = frame != NULL && list->add(frame, why) && frame_print(frame, NULL, stdout, why);
+    bool ok = frame != NULL &&
+              (json ? frame_print_json(frame, stdout, why) : frame_print(frame, NULL, stdout, why));
     frame_destroy(frame);
     return ok;
+}
+
+static bool print_names(const struct list *list, bool json, struct error *why)
+{
+    struct frame *frame = frame_create(list->columns, list->column_count, why);
+    if (frame == NULL || !list->add(frame, why)) {
+        frame_destroy(frame);
+        return false;
+    }
+    return list_print(frame, json, why);
 }
 
 /* A kind of its own: not a table of names, but the page of one model. */
@@ -29,7 +39,7 @@ static const struct command_option options[] = {
                  "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
                  "kv_pool; or model.KEY for a key of config.json",
              .repeats = true},
-    [JSON] = {.name = "--json", .summary = "model: print a JSON object"},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per name"},
     {.name = NULL},
 };
 
@@ -53,10 +63,11 @@ static bool list_run(const struct arguments *arguments, struct error *why)
     if (strcmp(kind, page_kind) == 0) {
         return run_page(arguments, count > 1 ? operands[1] : NULL, why);
     }
-    if (arguments_given(arguments, SET) || arguments_given(arguments, JSON)) {
-        error_usage(why, NULL, 0, "'list %s' takes no options", kind);
-        return error_expect(why, "spillway list model NAME --set KEY=VALUE --json");
+    if (arguments_given(arguments, SET)) {
+        error_usage(why, NULL, 0, "'list %s' takes no --set", kind);
+        return error_expect(why, "spillway list model NAME --set KEY=VALUE");
     }
+    bool json = arguments_given(arguments, JSON);
     bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
     if (count > 1 && !machine && !model) {
         error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
@@ -66,12 +77,12 @@ static bool list_run(const struct arguments *arguments, struct error *why)
                             kind);
     }
     if (count > 1) {
-        return (machine ? list_machine : list_model)(operands[1], why);
+        return (machine ? list_machine : list_model)(operands[1], json, why);
     }
     while (strcmp(lists[index]->name, kind) != 0) {
         index++;
     }
-    return list_print(lists[index], why);
+    return print_names(lists[index], json, why);
 }
 
 static const char *list_name(size_t index)

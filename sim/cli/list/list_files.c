@@ -40,11 +40,11 @@ static bool add_names(struct frame *frame, const char *folder, const char *suffi
 /* ---- systems ---- */
 
 static const struct frame_column system_columns[] = {
-    {.title = "system"},
-    {.title = "runs in"},
-    {.title = "lossless"},
-    {.title = "good for"},
-    {.title = "what it is", .wrap = true},
+    {.key = "system", .title = "system"},
+    {.key = "available", .title = "runs in"},
+    {.key = "lossless", .title = "lossless"},
+    {.key = "good_for", .title = "good for"},
+    {.key = "what", .title = "what it is", .wrap = true},
 };
 
 /* As recorded decodes say (traces/README.md, "Questions about something far back"): what drops KV
@@ -88,13 +88,13 @@ enum { LISTED_CONTEXT = 131072 };
 enum { MODEL, ARCHITECTURE, LAYERS, HEADS, WEIGHTS, KV, TRAINED, MODEL_COLUMNS };
 
 static const struct frame_column model_columns[MODEL_COLUMNS] = {
-    [MODEL] = {.title = "model"},
-    [ARCHITECTURE] = {.title = "architecture"},
-    [LAYERS] = {.title = "layers", .unit = UNIT_WHOLE},
-    [HEADS] = {.title = "KV heads", .unit = UNIT_WHOLE},
-    [WEIGHTS] = {.title = "weights", .unit = UNIT_BYTES},
-    [KV] = {.title = "KV of 128K tokens", .unit = UNIT_BYTES},
-    [TRAINED] = {.title = "trained to", .unit = UNIT_WHOLE},
+    [MODEL] = {.key = "model", .title = "model"},
+    [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
+    [LAYERS] = {.key = "layers", .title = "layers", .unit = UNIT_WHOLE},
+    [HEADS] = {.key = "kv_heads", .title = "KV heads", .unit = UNIT_WHOLE},
+    [WEIGHTS] = {.key = "weights_bytes", .title = "weights", .unit = UNIT_BYTES},
+    [KV] = {.key = "kv_bytes_of_128k", .title = "KV of 128K tokens", .unit = UNIT_BYTES},
+    [TRAINED] = {.key = "trained_context", .title = "trained to", .unit = UNIT_WHOLE},
 };
 
 static bool list_files_add_model(struct frame *frame, const char *name, const char *part,
@@ -123,13 +123,14 @@ static bool add_models(struct frame *frame, struct error *why)
     return add_names(frame, "models", "json", list_files_add_model, NULL, why);
 }
 
-bool list_model(const char *name, struct error *why)
+bool list_model(const char *name, bool json, struct error *why)
 {
     struct frame *frame = frame_create(model_columns, MODEL_COLUMNS, why);
-    bool ok = frame != NULL && list_files_add_model(frame, name, NULL, why) &&
-              frame_print(frame, NULL, stdout, why);
-    frame_destroy(frame);
-    return ok;
+    if (frame == NULL || !list_files_add_model(frame, name, NULL, why)) {
+        frame_destroy(frame);
+        return false;
+    }
+    return list_print(frame, json, why);
 }
 
 const struct list list_models = {"models", LIST_COLUMNS(model_columns), add_models};
@@ -144,35 +145,43 @@ static const enum curve_id listed_curves[] = {
 enum { LISTED_CURVES = sizeof listed_curves / sizeof listed_curves[0] };
 
 static const struct frame_column hardware_columns[] = {
-    {.title = "hardware"},
-    {.title = "part"},
-    {.title = "HBM", .unit = UNIT_COUNT},
-    {.title = "HBM bandwidth", .unit = UNIT_COUNT},
-    {.title = "bf16", .unit = UNIT_COUNT},
-    {.title = "link", .unit = UNIT_COUNT},
-    {.title = "host memory", .unit = UNIT_COUNT},
-    {.title = "cores", .unit = UNIT_COUNT},
+    {.key = "hardware", .title = "hardware"},
+    {.key = "part", .title = "part"},
+    {.key = "hbm_bytes", .title = "HBM", .unit = UNIT_BYTES},
+    {.key = "hbm_bytes_per_s", .title = "HBM bandwidth", .unit = UNIT_BYTES_PER_S},
+    {.key = "bf16_flop_per_s", .title = "bf16", .unit = UNIT_FLOP_PER_S},
+    {.key = "link_bytes_per_s", .title = "link", .unit = UNIT_BYTES_PER_S},
+    {.key = "host_bytes", .title = "host memory", .unit = UNIT_BYTES},
+    {.key = "cores", .title = "cores", .unit = UNIT_WHOLE},
 };
 
-/* A machine, or a part for a scenario's `hardware: {PART: NAME}`. */
+/* A machine, or a part for a scenario's `hardware: {PART: NAME}`; a GPU has its row with the machine
+ * of its name. */
 static bool add_profile(struct frame *frame, const char *name, const char *part, struct error *why)
 {
-    char text[128];
+    char text[128], path[4096];
     struct profile profile;
-    snprintf(text, sizeof text, part[0] != '\0' ? "{%s: %s}" : "%s%s", part, name);
+    bool whole = part[0] == '\0', gpu = strcmp(part, named_gpu.what) == 0;
+    if ((whole || gpu) &&
+        !find_path(whole ? named_gpu.folder : "hwprofiles", name, "yaml", path, sizeof path, why)) {
+        return false;
+    }
+    bool both = (whole || gpu) && access(path, F_OK) == 0;
+    if (gpu && both) {
+        return true;
+    }
+    snprintf(text, sizeof text, whole ? "%s%s" : "{%s: %s}", part, name);
     struct node *node = node_parse(text, strlen(text), "--list", why);
     bool ok = node != NULL && profile_load(NULL, node, &profile, why);
     node_destroy(node);
     if (!ok) {
         return false;
     }
-    frame_add(frame, (const char *[]){name, part[0] != '\0' ? part : "all"}, 2);
+    frame_add(frame, (const char *[]){name, !whole ? part : both ? "all, gpu" : "all"}, 2);
     for (uint32_t i = 0; i < LISTED_CURVES; i++) {
         const struct curve *curve = &profile.curves[listed_curves[i]];
         if (curve->count > 0) {
-            frame_text(frame, 2 + i,
-                       units_format(curve->value[curve->count - 1],
-                                    curve_kinds[listed_curves[i]].unit, text, sizeof text));
+            frame_number(frame, 2 + i, curve->value[curve->count - 1]);
         }
     }
     profile_release(&profile);
@@ -194,12 +203,12 @@ const struct list list_hardware = {"hardware", LIST_COLUMNS(hardware_columns), a
 /* ---- traces ---- */
 
 static const struct frame_column trace_columns[] = {
-    {.title = "trace"},
-    {.title = "basis"},
-    {.title = "model"},
-    {.title = "context", .unit = UNIT_WHOLE},
-    {.title = "steps", .unit = UNIT_WHOLE},
-    {.title = "from", .wrap = true},
+    {.key = "trace", .title = "trace"},
+    {.key = "basis", .title = "basis"},
+    {.key = "model", .title = "model"},
+    {.key = "context", .title = "context", .unit = UNIT_WHOLE},
+    {.key = "steps", .title = "steps", .unit = UNIT_WHOLE},
+    {.key = "source", .title = "from", .wrap = true},
 };
 
 static bool add_recording(struct frame *frame, const char *name, const char *part,

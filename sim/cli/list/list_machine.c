@@ -9,11 +9,11 @@
 enum { FIGURE, VALUE, BASIS, FROM, SOURCE, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
-    [FIGURE] = {.title = "figure"},
-    [VALUE] = {.title = "value", .unit = UNIT_COUNT},
-    [BASIS] = {.title = "basis"},
-    [FROM] = {.title = "stated in"},
-    [SOURCE] = {.title = "source", .wrap = true},
+    [FIGURE] = {.key = "figure", .title = "figure"},
+    [VALUE] = {.key = "value", .title = "value", .unit = UNIT_COUNT},
+    [BASIS] = {.key = "basis", .title = "basis"},
+    [FROM] = {.key = "stated_in", .title = "stated in"},
+    [SOURCE] = {.key = "source", .title = "source", .wrap = true},
 };
 
 /* The value of a curve, or its first and its last: "0.1 … 90.0 %". */
@@ -40,7 +40,7 @@ static void list_machine_put_figure(const struct profile *profile, enum curve_id
     frame_text(frame, SOURCE, curve->source);
 }
 
-bool list_machine(const char *name, struct error *why)
+bool list_machine(const char *name, bool json, struct error *why)
 {
     struct profile profile;
     if (!profile_load_named(name, &profile, why)) {
@@ -52,8 +52,6 @@ bool list_machine(const char *name, struct error *why)
             list_machine_put_figure(&profile, id, frame);
         }
     }
-    bool ok = frame_print(frame, NULL, stdout, why);
-    frame_destroy(frame);
     profile_release(&profile);
-    return ok;
+    return list_print(frame, json, why);
 }

@@ -13,9 +13,9 @@
 /* ---- policies and mechanisms ---- */
 
 static const struct frame_column policy_columns[] = {
-    {.title = "policy"},
-    {.title = "parameters"},
-    {.title = "what it does", .wrap = true},
+    {.key = "policy", .title = "policy"},
+    {.key = "parameters", .title = "parameters"},
+    {.key = "what", .title = "what it does", .wrap = true},
 };
 
 static bool add_policies(struct frame *frame, struct error *why)
@@ -39,9 +39,9 @@ static bool add_policies(struct frame *frame, struct error *why)
 const struct list list_policies = {"policies", LIST_COLUMNS(policy_columns), add_policies};
 
 static const struct frame_column mechanism_columns[] = {
-    {.title = "mechanism"},
-    {.title = "default"},
-    {.title = "what it is", .wrap = true},
+    {.key = "mechanism", .title = "mechanism"},
+    {.key = "default", .title = "default"},
+    {.key = "what", .title = "what it is", .wrap = true},
 };
 
 /* Keys of the scenario itself, not of its `mechanisms`. */
@@ -73,8 +73,8 @@ const struct list list_mechanisms = {"mechanisms", LIST_COLUMNS(mechanism_column
 /* ---- columns ---- */
 
 static const struct frame_column result_columns[] = {
-    {.title = "column"},
-    {.title = "what it is", .wrap = true},
+    {.key = "column", .title = "column"},
+    {.key = "what", .title = "what it is", .wrap = true},
 };
 
 static bool list_words_add_columns(struct frame *frame, struct error *why)
@@ -94,8 +94,8 @@ const struct list list_columns = {"columns", LIST_COLUMNS(result_columns), list_
 /* ---- engines ---- */
 
 static const struct frame_column engine_columns[] = {
-    {.title = "engine"},
-    {.title = "what a server of it does", .wrap = true},
+    {.key = "engine", .title = "engine"},
+    {.key = "what", .title = "what a server of it does", .wrap = true},
 };
 
 static bool add_engines(struct frame *frame, struct error *why)
@@ -112,9 +112,9 @@ const struct list list_engines = {"engines", LIST_COLUMNS(engine_columns), add_e
 /* ---- routers ---- */
 
 static const struct frame_column router_columns[] = {
-    {.title = "routing"},
-    {.title = "as in"},
-    {.title = "a request goes", .wrap = true},
+    {.key = "routing", .title = "routing"},
+    {.key = "origin", .title = "as in"},
+    {.key = "what", .title = "a request goes", .wrap = true},
 };
 
 static bool add_routers(struct frame *frame, struct error *why)

@@ -18,11 +18,14 @@ extern const struct list list_systems, list_models, list_hardware, list_traces; 
 extern const struct list list_policies, list_mechanisms, list_engines, list_routers,
     list_columns; /* words */
 
+/* Print and destroy a frame, which may be NULL. */
+bool list_print(struct frame *frame, bool json, struct error *why);
+
 /* Print every figure that the machine `name` states, with its basis and source. */
-bool list_machine(const char *name, struct error *why);
+bool list_machine(const char *name, bool json, struct error *why);
 
 /* Print the row of one model, by any of its names or its path. */
-bool list_model(const char *name, struct error *why);
+bool list_model(const char *name, bool json, struct error *why);
 
 /* Print the page of one model, as text or as a JSON object. `sets`: "KEY=VALUE" overrides. */
 bool list_model_page(const char *name, const char *const *sets, uint32_t set_count, bool json,
