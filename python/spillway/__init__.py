@@ -18,6 +18,7 @@ questions   simulate()  how fast each point of a scenario decodes
             curve()     hit ratios of cache policies, also of a Policy in Python
 answers     Rows, Advice
 complaints  Error, with found, expected, nearest, key and place
+words       names(): models, machines, systems, columns ... with what each is
 databases   runs(), table(), tables(), sweep(), curves(), to_pandas(): what db="results.db" stored (spillway.results)
 traces      spillway.swt: reads and writes recordings
 
@@ -29,8 +30,8 @@ from . import results, swt
 from .answer import Advice, Rows
 from .policy import Demand, Policy
 from .call import Error, ProgramNotFound, program
-from .questions import advise, curve, plan, simulate, whatif
+from .questions import advise, curve, names, plan, simulate, whatif
 from .results import curves, keys, runs, sweep, table, tables, to_pandas
 
 __all__ = ["Advice", "Demand", "Error", "Policy", "ProgramNotFound", "Rows", "advise", "curve", "curves", "keys",
-           "plan", "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]
+           "names", "plan", "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]

@@ -1,6 +1,9 @@
 """What a question returns: rows, which are dicts as the program's --json prints them."""
 
 import html
+from typing import Any, Dict, List
+
+Row = Dict[str, Any]  # names of columns to their values; spillway.names("columns") describes them
 
 # Columns of a short table, of those that the rows have: what was asked, and what came out.
 _ASKED = ("system", "model", "hardware", "trace", "context", "requests", "policy", "layer", "head")
@@ -10,16 +13,16 @@ _FOUND = ("status", "kind", "change", "value", "hit_ratio", "mass_recall", "time
 _USUAL = {"status": "'ok'", "mass_recall": "1"}  # not shown where all rows have it
 
 
-class Rows(list):
+class Rows(List[Row]):
     """A list of dicts, shown as a short table: the keys that were varied, the columns that differ, the main figures.
 
     rows.frame    the same as a pandas.DataFrame, with all columns (needs pandas)
     rows.command  what a shell would be told, for a colleague without Python; None where ids or a policy were in Python
-    rows.met      plan and advise: does anything meet what was asked for? None elsewhere
+    rows.met      False: nothing fits, or meets what was asked for, and the rows say why
     rows.varied   the keys that were varied, in their order
     """
 
-    def __init__(self, rows=(), command="", met=None, varied=()):
+    def __init__(self, rows=(), command="", met=True, varied=()):
         super().__init__(rows)
         self.command, self.met, self.varied = command, met, tuple(varied)
 

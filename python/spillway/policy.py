@@ -115,7 +115,7 @@ def _plugin():
     for path in (f"{folder}/python_policy.so", f"{os.path.dirname(folder)}/lib/spillway/python_policy.so"):
         if os.path.isfile(path):
             return path
-    raise _call.ProgramNotFound(f"'python_policy.so' is not beside the program '{_call.program()}'", 1)
+    raise _call.ProgramNotFound(f"'python_policy.so' is not beside the program '{_call.program()}'")
 
 
 class Served:
@@ -123,7 +123,7 @@ class Served:
 
     def __init__(self, policies, folder, db):
         if policies and db is not None:
-            raise ValueError("'db' keeps no curves of policies in Python: it could not tell when they have changed")
+            raise _call.Error("'db' keeps no curves of policies in Python: it could not tell when they have changed", 2)
         self._policies, self._folder, self._live = policies, folder, {}
         self._path = None
         if policies:
@@ -145,16 +145,17 @@ class Served:
 
     def named(self, why):
         """The program's complaint, with the policies' own names in place of the plug-in's."""
-        if self._path is None:
-            return why
-        names = " or ".join(policy.name or policy.__name__ for policy in self._policies)
-        text = str(why).replace(f"plugin:{self._path}", names).replace(self._path, names)
-        return type(why)(text, why.status)
+        if self._path is not None:
+            names = " or ".join(policy.name or policy.__name__ for policy in self._policies)
+            own = {key: value.replace(f"plugin:{self._path}", names).replace(self._path, names)
+                   for key, value in {"error": str(why), **vars(why)}.items() if isinstance(value, str)}
+            why = type(why)(**{**vars(why), **own})
+        return why
 
     def keywords(self):
-        """How the program must be run; None: as always."""
+        """How the program must be run."""
         if not self._policies:
-            return None
+            return {}
         asks, its_out = os.pipe()
         its_in, answers = os.pipe()
 

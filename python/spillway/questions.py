@@ -5,10 +5,10 @@ values is a sweep: each of them is tried, with each of every other list. A key i
 in `keys`: keys={"mechanisms.budget": ["10%", "30%"]}. `spillway simulate --help` describes all keys.
 """
 
-import itertools
 import json
 import operator
 import os
+import re
 import shlex
 import struct
 import tempfile
@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional, Union
 
 from . import policy as python_policy
-from . import results
 from .answer import Advice, Rows
 from .call import Error, ask
 
@@ -30,90 +29,87 @@ _LISTS = ("contexts",)
 
 # ---- words for the program -------------------------------------------------------------------------------------------
 
-def _is_list(value):
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike))
+def _plain(value, deep=0):
+    """A value in the types of JSON. Whatever is gone through is a list from here on: a generator gives its values once.
+    """
+    if hasattr(value, "tolist"):  # numpy, pandas
+        value = value.tolist()
+    if python_policy.is_policy(value):
+        raise Error(f"'{value.__name__}' is a policy in Python, which 'curve' alone runs; others run plug-ins in C", 2)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (str, int, float, type(None))):
+        return value
+    if deep < 100 and isinstance(value, Mapping):
+        return {str(key): _plain(one, deep + 1) for key, one in value.items()}
+    if deep < 100 and isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, set, frozenset)):
+        return [_plain(one, deep + 1) for one in value]
+    raise Error(f"a value is a {type(value).__name__}", 2, expected="a text, a number, a list, or a map of such")
 
 
 def _written(value):
-    """A value in YAML's flow style, which JSON is."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(key))}: {_written(one)}" for key, one in value.items()) + "}"
-    if _is_list(value):
-        return "[" + ", ".join(map(_written, value)) + "]"
-    if python_policy.is_policy(value):
-        raise TypeError(f"'{value.__name__}' is a policy in Python, which 'curve' alone runs; others run plug-ins in C")
-    if hasattr(value, "item"):  # a number of numpy
-        value = value.item()
-    return json.dumps(os.fspath(value) if isinstance(value, os.PathLike) else value, ensure_ascii=False)
+    """A plain value in YAML's flow style, which JSON is."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _typed(value):
-    """A value as it is typed behind an option, or behind KEY=."""
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    plain = isinstance(value, str) and value and not set(value) & set("[]{},:#&*!|>'\"%@` \t\n\\")
-    return value if plain or isinstance(value, str) and _is_plain_share(value) else _written(value)
+    """A plain value as it is typed behind an option, or behind KEY=: no text that YAML reads as something else."""
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9/_][A-Za-z0-9/_.+%-]*", value) and value != "null"
+    return value if plain else _written(value)
 
 
-def _is_plain_share(text):
-    return text.endswith("%") and text[:-1].replace(".", "", 1).isdigit()
-
-
-def _keys(given):
-    """What is set, and what is swept, of arguments and `keys`; None leaves a key out."""
-    nested = given.pop("keys", None) or {}
-    both = {**{key: value for key, value in given.items() if value is not None}, **nested}
-    swept = {key: list(value) for key, value in both.items() if _is_list(value) and key not in _LISTS}
+def _keys(keys, **given):
+    """Words for what is set, and what is swept, of `keys` and of arguments; None leaves an argument out."""
     words = []
-    for key, value in both.items():
-        words += ["--set", f"sweep.{key}={_written(value)}" if key in swept else f"{key}={_typed(value)}"]
-    return words, swept
-
-
-def _files(files):
-    return [os.fspath(file) for file in files]
+    for key, value in {**{key: value for key, value in given.items() if value is not None}, **(keys or {})}.items():
+        value = _plain(value)
+        swept = isinstance(value, list) and key not in _LISTS
+        words += ["--set", f"sweep.{key}={_written(value)}" if swept else f"{key}={_typed(value)}"]
+    return words
 
 
 def _listed(names):
-    """Names for an option that takes several."""
-    if isinstance(names, Mapping):
+    """Plain names for an option that takes several."""
+    if isinstance(names, dict):
         return ",".join(f"{name}={value}" for name, value in names.items())
-    return ",".join(map(str, names)) if _is_list(names) else str(names)
+    return ",".join(map(str, names)) if isinstance(names, list) else str(names)
 
 
-def _option(name, value):
-    """An option with its value; none if it is None or False, the option alone if it is True."""
-    if value is None or value is False:
-        return []
-    return [name] if value is True else [name, os.fspath(value) if isinstance(value, os.PathLike) else _listed(value)]
+def _with_value(option, value):
+    """An option and its value, which is no option itself."""
+    return [f"{option}={value}"] if value.startswith("-") else [option, value]
+
+
+def _options(**given):
+    """Options with their values; none for None or False, the option alone for True. `server` is --from."""
+    words = []
+    for name, value in given.items():
+        name = f"--{'from' if name == 'server' else name.replace('_', '-')}"
+        value = _plain(value)
+        if value is True:
+            words.append(name)
+        elif value is not None and value is not False:
+            words += _with_value(name, _listed(value))
+    return words
 
 
 def _axes(over):
     """An axis as the program reads it: a name, "budget=0:1", {"budget": ["10%", "20%"]}, or a list of these."""
-    if isinstance(over, Mapping):
-        return [f"{key}={_written(value) if _is_list(value) else value}" for key, value in over.items()]
-    return [over] if isinstance(over, str) else list(over)
+    over = _plain(over)
+    if isinstance(over, dict):
+        return [f"{key}={_written(value) if isinstance(value, list) else value}" for key, value in over.items()]
+    return over
 
 
-def _command(words):
-    return "spillway " + " ".join(shlex.quote(word) for word in words if word != "--json")
-
-
-def _ask(words, **keywords):
-    rows, met = ask([*words, "--json"], **keywords)
-    return rows, {"command": _command(words), "met": met if keywords.get("may_be_unmet") else None}
-
-
-def _with_swept(rows, swept):
-    """Each row with the values that it was swept to, if the program's columns lack them. Rows come in the order of the
-    sweep."""
-    points = list(itertools.product(*swept.values()))
-    if len(points) == len(rows):
-        rows = [{**{key: value for key, value in zip(swept, point) if key not in row}, **row}
-                for row, point in zip(rows, points)]
-    return rows
+def _ask(command, operands, options, **keywords):
+    """Rows, and what Rows() needs besides. A row has the values to which its keys are swept, if no column has them."""
+    operands = [_listed(_plain(one)) for one in operands]
+    hidden = any(word.startswith("-") for word in operands)
+    words = [*options, "--", *operands] if hidden else [*operands, *options]
+    rows, met = ask([command, "--json", *words], **keywords)
+    swept = [row.pop("swept", {}) for row in rows]
+    rows = [{**{key: value for key, value in keys.items() if key not in row}, **row} for keys, row in zip(swept, rows)]
+    return rows, {"command": f"spillway {shlex.join([command, *words])}", "met": met, "varied": swept[0] if swept else ()}
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------
@@ -149,13 +145,12 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
 
     With pandas, rows.frame is a DataFrame of all columns.
     """
-    words, swept = _keys(dict(model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
-                              workload=workload, **more, keys=keys))
-    words = ["simulate", *_files(files), *words, *_option("--from", server), *_option("--db", db),
-             *_option("--replications", replications), *_option("--precision", precision),
-             *_option("--require-basis", require_basis), *_option("--jobs", jobs), *_option("--no-cache", not cache)]
-    rows, about = _ask(words)
-    return Rows(_with_swept(rows, swept), varied=swept, **about)
+    words = _keys(keys, model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
+                  workload=workload, **more)
+    rows, about = _ask("simulate", files, words + _options(
+        server=server, db=db, replications=replications, precision=precision, require_basis=require_basis, jobs=jobs,
+        no_cache=not cache))
+    return Rows(rows, **about)
 
 
 def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike], model: Optional[Value] = None,
@@ -176,29 +171,11 @@ def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike],
     16384    1      33.66    29.71
     32768    1      37.31    26.81
     """
-    words, _ = _keys(dict(model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
-                          workload=workload, **more, keys=keys))
-    words = ["whatif", *_files(files), "--over", ",".join(_axes(over)), *words, *_option("--points", points),
-             *_option("--db", db), *_option("--jobs", jobs), *_option("--no-cache", not cache)]
-    own = over if isinstance(over, Mapping) and all(map(_is_list, over.values())) else None
-    if own is not None:
-        rows, about = _ask(words)
-        return Rows(_with_swept(rows, own), varied=own, **about)
-    with tempfile.TemporaryDirectory(prefix="spillway-") as folder:
-        kept = db or os.path.join(folder, "whatif.db")
-        rows, about = _ask([*words, *([] if db else ["--db", kept])])
-        rows, axes = _with_axes(rows, kept)
-    return Rows(rows, varied=axes, **{**about, "command": _command(words)})
-
-
-def _with_axes(rows, db):
-    """Each row with the keys of its scenario in which the rows differ, and these keys: the values of an axis are chosen
-    by the program, which prints runs alone and keeps their scenarios."""
-    stored = results.runs(db, where={"run": [row["run"] for row in rows]})
-    flat = {row["run"]: results.keys(row["scenario"]) for row in stored}
-    axes = [key for key in dict.fromkeys(key for one in flat.values() for key in one)
-            if len({repr(one.get(key)) for one in flat.values()}) > 1 and not key.endswith(".extends")]
-    return [{**{key: flat[row["run"]].get(key) for key in axes}, **row} for row in rows], axes
+    words = _keys(keys, model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
+                  workload=workload, **more)
+    rows, about = _ask("whatif", files, _options(over=_axes(over), points=points) + words + _options(
+        db=db, jobs=jobs, no_cache=not cache))
+    return Rows(rows, **about)
 
 
 def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimise: Optional[str] = None,
@@ -229,15 +206,12 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
     >>> rows.met, rows[0]["value"], round(rows[0]["run"]["tpot_ms"], 1)
     (True, '5', 39.2)
     """
-    words, _ = _keys(dict(model=model, context=context, batch=batch, trace=trace, workload=workload, **more, keys=keys))
-    words = ["plan", *_files(files), *_option("--target", target), *_option("--minimise", minimise),
-             *_option("--maximise", maximise), *_option("--best", best), *_option("--pareto", pareto),
-             *_option("--over", _axes(over) if over else None), *_option("--system", system),
-             *_option("--hardware", hardware), *_option("--price", price), *_option("--allow", allow), *words,
-             *_option("--from", server), *_option("--replications", replications), *_option("--db", db),
-             *_option("--deploy", deploy), *_option("--jobs", jobs), *_option("--no-cache", not cache)]
-    rows, about = _ask(words, may_be_unmet=True)
-    return Rows(rows, varied=["system", "hardware"], **about)
+    words = _options(target=target, minimise=minimise, maximise=maximise, best=best, pareto=pareto, over=_axes(over),
+                     system=system, hardware=hardware, price=price, allow=allow)
+    words += _keys(keys, model=model, context=context, batch=batch, trace=trace, workload=workload, **more)
+    rows, about = _ask("plan", files, words + _options(
+        server=server, replications=replications, db=db, deploy=deploy, jobs=jobs, no_cache=not cache))
+    return Rows(rows, **{**about, "varied": ["system", "hardware"]})
 
 
 def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None, tpot: Optional[str] = None,
@@ -269,14 +243,10 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
     >>> print(advice)
     run      vllm, no offloading, with 3 sequences at a time: about 41 tokens a second, 74 ms a token...
     """
-    words, _ = _keys(dict(**more, keys=keys))
-    words = ["advise", model, _listed(hardware), *_option("--context", context), *_option("--tpot", tpot),
-             *_option("--ttft", ttft), *_option("--rate", rate), *_option("--price", price),
-             *_option("--weights", weights), *_option("--gpus", gpus), *_option("--mass", mass),
-             *_option("--paper", paper), *_option("--workload", workload), *words, *_option("--db", db),
-             *_option("--html", html), *_option("--deploy", deploy), *_option("--jobs", jobs),
-             *_option("--no-cache", not cache)]
-    rows, about = _ask(words, may_be_unmet=True)
+    words = _options(context=context, tpot=tpot, ttft=ttft, rate=rate, price=price, weights=weights, gpus=gpus,
+                     mass=mass, paper=paper, workload=workload)
+    rows, about = _ask("advise", [model, hardware], words + _keys(keys, **more) + _options(
+        db=db, html=html, deploy=deploy, jobs=jobs, no_cache=not cache))
     return Advice(rows[0].get("verdict", {}), rows[1:], **about)
 
 
@@ -304,23 +274,33 @@ def curve(trace: Any, policy: Any = None, sizes: Optional[Sequence] = None, *, b
     fifo    2     0
     fifo    3     0.25
     """
-    policies = list(policy) if _is_list(policy) else [policy] if policy is not None else []
+    policies = [policy] if isinstance(policy, (str, Mapping, type, type(None))) else list(policy)
     with tempfile.TemporaryDirectory(prefix="spillway-") as folder:
         own = python_policy.Served([one for one in policies if python_policy.is_policy(one)], folder, db)
-        words = ["curve", _stream(trace, folder)]
-        for one in policies:
-            words += ["--policy", own.word(one) or _typed(one)]
-        words += [*_option("--sizes", sizes), *_option("--by", by), *_option("--selection", selection),
-                  *_option("--order", order), *_option("--layers", layers), *_option("--db", db)]
+        named = [own.word(one) or _typed(_plain(one)) for one in policies if one is not None]
+        words = [word for one in named for word in _with_value("--policy", one)]
+        words += _options(sizes=sizes, by=by, selection=selection, order=order, layers=layers, db=db)
         try:
-            rows, about = _ask(words, served=own.keywords())
+            rows, about = _ask("curve", [_stream(trace, folder)], words, **own.keywords())
         except Error as why:
             raise own.named(why) from None
-        if any(folder in word for word in words):  # its files are gone when a shell could ask
+        if folder in about["command"]:  # its files are gone when a shell could ask
             about["command"] = None
     for row in rows:
         own.name(row)
         row["hit_ratio"] = 1 - row["misses"] / row["accesses"] if row["accesses"] else None
+    return Rows(rows, **about)
+
+
+def names(kind: str) -> Rows:
+    """The names of a kind, with what is said of each: "models", "hardware", "systems", "policies", "mechanisms",
+    "traces", "engines", "routers"; "columns" says what those of simulate() and whatif() are.
+
+    >>> import spillway
+    >>> [row["hardware"] for row in spillway.names("hardware") if row["hbm_bytes"] and row["hbm_bytes"] > 200e9]
+    ['b300', 'gb300']
+    """
+    rows, about = _ask("list", [kind], [])
     return Rows(rows, **about)
 
 
@@ -332,9 +312,9 @@ def _block(one):
     try:
         block = operator.index(one)
     except TypeError:
-        raise TypeError(f"a stream holds whole numbers, not {one!r}") from None
+        raise Error(f"a stream holds whole numbers, not {one!r}", 2) from None
     if not 0 <= block < _BLOCKS:
-        raise ValueError(f"a stream holds numbers from 0 to {_BLOCKS - 1}, not {block}")
+        raise Error(f"a stream holds numbers from 0 to {_BLOCKS - 1}, not {block}", 2)
     return block
 
 
@@ -342,6 +322,8 @@ def _stream(trace, folder):
     """The operand of a trace; ids are written to a file first."""
     if isinstance(trace, (str, os.PathLike)):
         return os.fspath(trace)
+    if not isinstance(trace, Iterable):
+        raise Error(f"a trace is a {type(trace).__name__}", 2, expected="a name, a path, or block ids")
     ids = [_block(one) for one in trace]
     path = os.path.join(folder, "ids.u32")
     with open(path, "wb") as file:

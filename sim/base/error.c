@@ -77,6 +77,15 @@ bool error_usage(struct error *why, const char *file, int line, const char *form
     return false;
 }
 
+bool error_unmet(struct error *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_fill(why, ERROR_UNMET, NULL, 0, format, list);
+    va_end(list);
+    return false;
+}
+
 bool error_input(struct error *why, const char *file, int line, const char *format, ...)
 {
     bool typed = file == NULL || strncmp(file, "--", 2) == 0;
@@ -116,6 +125,14 @@ bool error_nearest(struct error *why, const char *name)
 {
     if (name != NULL) {
         error_write_text(why->nearest, sizeof why->nearest, "%s", name);
+    }
+    return false;
+}
+
+bool error_key(struct error *why, const char *key)
+{
+    if (key != NULL) {
+        error_write_text(why->key, sizeof why->key, "%s", key);
     }
     return false;
 }

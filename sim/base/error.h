@@ -3,8 +3,8 @@
  *
  * Everything that can fail takes a `struct error *why` as its last argument and
  * returns bool or a pointer; on false or NULL `why` is filled, on success it is
- * untouched. The library never prints and never exits: the command line formats
- * the error and uses `kind` as its exit status.
+ * untouched. The library never prints and never exits: the command line prints
+ * the error, and its exit status follows from `kind`.
  *
  * `why` is never NULL. Texts longer than their field are cut, never overrun; control
  * characters in them become '?'.
@@ -15,10 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The values are the program's exit statuses. */
+/* The exit status of a failure is 1, of an invalid request 2. */
 enum error_kind {
     ERROR_FAILURE = 1, /* a file, a device or a computation failed */
     ERROR_USAGE = 2,   /* the user's request is invalid */
+    ERROR_UNMET,       /* a failure with an answer: nothing fits, or meets what was asked for */
 };
 
 struct error {
@@ -29,18 +30,20 @@ struct error {
     char items[8192];   /* what was found, one line an item, each begun by '\n'; "" for none */
     char expected[512]; /* "" when there is nothing to add */
     char nearest[64];   /* "" when no name is near */
+    char key[64];       /* the key or option to blame; "" when none is known */
 };
 
 /* Room for every message that error_format() writes. */
 enum { ERROR_TEXT = sizeof(struct error) + 64 };
 
-/* Fill `why` with a failure (or a usage error) found at file:line. `file` may be
+/* Fill `why` with a failure (or a usage error, or one with an answer) found at file:line. `file` may be
  * NULL, `line` 0. `expected` and `nearest` start empty. Returns false, so that
  * `return error_set(...)` reads well. */
 bool error_set(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+bool error_unmet(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same for an invalid value read at file:line: a usage error when it was typed (`file` is NULL
  * or starts with "--"), a failure when it came from a file. */
@@ -51,10 +54,11 @@ bool error_input(struct error *why, const char *file, int line, const char *form
  * there is no room is left out. Returns false. */
 bool error_item(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Add what was expected, or the nearest valid name (NULL adds nothing), to an
+/* Add what was expected, or the nearest valid name, or the key to blame (NULL adds nothing), to an
  * error that was set. Return false. */
 bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
+bool error_key(struct error *why, const char *key);
 
 /* Where a list of names that was expected is shortened ("sync, sinks, ...") or long, say which
  * command prints them: "spillway list mechanisms". Returns false. */

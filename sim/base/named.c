@@ -338,6 +338,7 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     } else {
         error_input(why, file, line, "unknown %s '%.100s'", kind->what, name);
     }
+    error_key(why, kind->what);
     return named_expect(kinds, name, why);
 }
 

@@ -11,8 +11,8 @@ static bool error_at(const struct node *node, struct error *why, const char *for
 {
     char text[sizeof why->found];
     vsnprintf(text, sizeof text, format, list);
-    return error_input(why, node != NULL ? node->file : NULL, node != NULL ? node->line : 0, "%s",
-                       text);
+    error_input(why, node != NULL ? node->file : NULL, node != NULL ? node->line : 0, "%s", text);
+    return error_key(why, node != NULL ? node->key : NULL);
 }
 
 bool node_error(const struct node *node, struct error *why, const char *format, ...)
@@ -32,7 +32,7 @@ bool node_key_error(const struct node *map, const char *key, struct error *why, 
     va_start(list, format);
     error_at(node != NULL ? node : map, why, format, list);
     va_end(list);
-    return false;
+    return error_key(why, key);
 }
 
 /* Find the scalar `key`: `*found` is NULL when it is absent or empty. */

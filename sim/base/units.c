@@ -228,6 +228,7 @@ static bool units_refuse(const struct asked *asked, struct error *why, const cha
 {
     error_input(why, asked->file, asked->line, "'%s' is '%.80s', %s", asked->key, asked->text,
                 complaint);
+    error_key(why, asked->key);
     return error_expect(why, "%s such as %s", kinds[asked->unit].noun, unit_example(asked->unit));
 }
 

@@ -84,6 +84,7 @@ static bool refuse_name(const struct node *name, enum profile_part part, struct 
         kinds[1] = &named_machine;
     }
     node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
+    error_key(why, kinds[0]->what);
     char machine[NAMED_SIZE];
     unsigned long count = counted_machine(name->text, machine);
     if (count > 0) {

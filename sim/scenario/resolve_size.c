@@ -12,7 +12,7 @@ const struct node *resolve_required(const struct node *root, const char *key, co
 {
     const struct node *node = node_said(root, key);
     if (node == NULL) {
-        error_usage(why, NULL, 0, "'%s' is missing from the scenario", key);
+        node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);
         error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
         return NULL;
     }

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -110,7 +111,9 @@ def a_search_without_an_answer_is_no_error():
     rows = spillway.plan(target=["tpot_ms<=1"], system=["vllm", "fullattn"], **LLAMA)
     assert rows.met is False and [row["met"] for row in rows] == [False, False]
     assert spillway.advise("llama-3.1-8b", "a40", context="8K", tpot="1ms").met is False
-    assert spillway.simulate(system="vllm", **LLAMA).met is None
+    rows = spillway.simulate(system="vllm", **{**LLAMA, "model": "llama-3.1-70b"})
+    assert rows.met is False and rows[0]["status"] == "out-of-memory", rows
+    assert spillway.simulate(system="vllm", **LLAMA).met is True
 
 
 @test
@@ -135,6 +138,64 @@ def an_error_has_the_parts_of_the_message():
     assert (why.place, why.key, why.status) == ("b.yaml:2", "granularty", 1), vars(why)
     why = refused(spillway.Error, spillway.advise, "llama-3.1-8b", "a4")
     assert (why.key, why.nearest) == ("hardware", "l4"), vars(why)
+    why = refused(spillway.Error, spillway.simulate, system="vllm", **{**LLAMA, "context": "8X"})
+    assert (why.key, why.place) == ("context", "--set") and why.expected.startswith("a number of tokens"), vars(why)
+
+
+@test
+def an_error_passes_between_processes():
+    for why in (refused(spillway.Error, spillway.simulate, modl="llama-3-8b"), spillway.ProgramNotFound("gone")):
+        again = pickle.loads(pickle.dumps(why))
+        assert type(again) is type(why) and str(again) == str(why) and vars(again) == vars(why), vars(again)
+
+
+@test
+def an_operand_is_no_option():
+    why = refused(spillway.Error, spillway.simulate, "--db=x.db", model="llama-3-8b")
+    assert "cannot be opened" in why.found and not pathlib.Path("x.db").exists(), vars(why)
+    assert "unknown model '--json'" in str(refused(spillway.Error, spillway.advise, "--json", "a40"))
+    assert refused(spillway.Error, spillway.curve, "-oids.u32", policy="lru").status == 1
+    pathlib.Path("-a.yaml").write_text("model: llama-3-8b\nhardware: a40\nsystem: vllm\n", encoding="utf-8")
+    rows = spillway.simulate("-a.yaml", context="8K", steps=2)
+    assert rows[0]["system"] == "vllm" and rows.command.endswith(" -- -a.yaml"), rows.command
+    assert "open database" in str(refused(spillway.Error, spillway.simulate, system="vllm", db="--json/x", **LLAMA))
+
+
+@test
+def a_generator_is_the_list_of_its_values():
+    listed = spillway.simulate(system=["vllm", "fullattn"], **LLAMA)
+    assert spillway.simulate(system=(name for name in listed.varied and ("vllm", "fullattn")), **LLAMA) == listed
+    assert spillway.simulate(keys={"system": iter(["vllm", "fullattn"])}, **LLAMA) == listed
+    along = spillway.whatif({"batch": (one for one in (1, 2))}, system="vllm", **LLAMA)
+    assert [row["batch"] for row in along] == [1, 2] and along.varied == ("batch",)
+    curves = spillway.curve((one for one in (0, 1, 0)), policy=iter(["lru", "fifo"]), sizes=iter([1, 2]))
+    assert [(row["policy"], row["size"]) for row in curves] == [("lru", 1), ("lru", 2), ("fifo", 1), ("fifo", 2)]
+
+
+@test
+def a_text_is_that_text():
+    for name in ("null", "~", "", "Null", "[vllm]", "{a: b}", "a: b", "vllm #", "*a", "&a", "!a", "---", "'", '"', "\t", "ü"):
+        why = refused(spillway.Error, spillway.simulate, **{**LLAMA, "system": name})
+        assert f"unknown system '{name}'" in why.found.replace("?", "\t"), (name, vars(why))
+
+
+@test
+def whatever_cannot_be_asked_is_an_error():
+    endless = []
+    endless.append(endless)
+    for value in (object(), b"vllm", {"vllm", "fullattn"}, 1j, endless, "a\0b", "\ud800", "x" * (1 << 18), float("nan"), Fifo):
+        assert refused(spillway.Error, spillway.simulate, **{**LLAMA, "system": value}).found, value
+    refused(spillway.Error, spillway.simulate, object())
+    refused(spillway.Error, spillway.simulate, system="vllm", db=object(), **LLAMA)
+    refused(spillway.Error, spillway.whatif, None, system="vllm", **LLAMA)
+    refused(spillway.Error, spillway.plan, target=object(), **LLAMA)
+    refused(spillway.Error, spillway.advise, None, None)
+    refused(spillway.Error, spillway.curve, 5)
+    kept = os.environ["SPILLWAY_PROGRAM"]
+    for path in ("/nothing", "/etc/passwd", "/"):
+        os.environ["SPILLWAY_PROGRAM"] = path
+        refused(spillway.Error, spillway.names, "models")
+    os.environ["SPILLWAY_PROGRAM"] = kept
 
 
 @test
@@ -168,14 +229,14 @@ def what_a_shell_cannot_ask_has_no_command():
     assert spillway.curve([0, 1, 0], policy="lru", sizes=[1]).command is None
     assert spillway.curve("smollm2-135m", policy=Fifo, sizes=["10%"], layers=[3]).command is None
     assert "curve smollm2-135m" in spillway.curve("smollm2-135m", policy="lru", sizes=["10%"], layers=[3]).command
-    refused(TypeError, spillway.simulate, model="smollm2-135m", hardware="a40", keys={"mechanisms.policy": Fifo})
+    refused(spillway.Error, spillway.simulate, model="smollm2-135m", hardware="a40", keys={"mechanisms.policy": Fifo})
 
 
 @test
 def ids_of_a_stream_are_whole_and_fit():
-    assert "1.5" in str(refused(TypeError, spillway.curve, [1.5, 2]))
-    assert "-1" in str(refused(ValueError, spillway.curve, [-1]))
-    assert "4294967296" in str(refused(ValueError, spillway.curve, [1 << 32]))
+    assert "1.5" in str(refused(spillway.Error, spillway.curve, [1.5, 2]))
+    assert "-1" in str(refused(spillway.Error, spillway.curve, [-1]))
+    assert "4294967296" in str(refused(spillway.Error, spillway.curve, [1 << 32]))
 
 
 @test
@@ -203,7 +264,7 @@ def a_policy_that_errs_ends_the_program():
     assert "7 is evicted, and is not held" in str(refused(ValueError, spillway.curve, [0, 1], policy=Errs, sizes=[1]))
     refused(KeyboardInterrupt, spillway.curve, "smollm2-135m", policy=Stops, sizes=["10%"])
     assert no_child_is_left()
-    refused(ValueError, spillway.curve, [0, 1], policy=Fifo, sizes=[1], db="x.db")
+    refused(spillway.Error, spillway.curve, [0, 1], policy=Fifo, sizes=[1], db="x.db")
 
 
 @test
@@ -246,7 +307,7 @@ def progress_is_passed_on():
         rows = spillway.curve("smollm2-135m", policy=["lru", "fifo"], sizes=["10%"], layers=[3])
         why = refused(spillway.Error, spillway.curve, "smollm2-135m", policy="lrx")
     call._is_watched = watched
-    assert len(rows) == 2 and "1 of 2 policies" in shown.getvalue(), shown.getvalue()
+    assert len(rows) == 2 and "lru, 1 of 2 policies" in shown.getvalue(), shown.getvalue()
     assert why.nearest == "lru" and str(why).startswith("--policy: unknown policy 'lrx'\n"), why
 
 

@@ -71,7 +71,7 @@ static void ablate_show_payoffs(uint32_t done, uint32_t points, void *context)
 {
     char left[PROGRESS_LEFT];
     (void)context;
-    progress_show("%u of %u runs at other batches and contexts%s", done, points,
+    progress_show(done, points, "%u of %u runs at other batches and contexts%s", done, points,
                   progress_left((double)done / points, left));
 }
 

@@ -19,7 +19,7 @@ static void advise_machine_show_progress(const char *system, const char *machine
 {
     char left[PROGRESS_LEFT];
     (void)context;
-    progress_show("%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
+    progress_show(runs, 0, "%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
                   progress_left(0, left));
 }
 
@@ -28,7 +28,7 @@ static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *co
 {
     (void)context;
     if (all > 1) {
-        progress_show("%u of %u systems", decided, all);
+        progress_show(decided, all, "%u of %u systems", decided, all);
     }
 }
 
@@ -167,7 +167,7 @@ static bool advise_machine_print(const struct arguments *arguments, const struct
         deploy(arguments, advice, why);
     frame_destroy(verdict);
     return good && (advice->best != PLANNING_NONE ||
-                    error_set(why, NULL, 0, "nothing that one can start fits within the limits"));
+                    error_unmet(why, "nothing that one can start fits within the limits"));
 }
 
 /* The search was interrupted: what was found before. */

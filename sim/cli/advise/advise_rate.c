@@ -36,7 +36,8 @@ static void show_hire(double share, const char *what, void *context)
 {
     char left[PROGRESS_LEFT];
     (void)context;
-    progress_show("%.0f %%: %s%s", 100 * share, what, progress_left(share, left));
+    progress_show((uint32_t)(100 * share), 100, "%.0f %%: %s%s", 100 * share, what,
+                  progress_left(share, left));
 }
 
 static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
@@ -146,7 +147,7 @@ static bool answer_hire(const struct arguments *arguments, const struct hire *hi
         deploy_hire(arguments, hire, why);
     frame_destroy(verdict);
     return good && (hire->interrupted || hire->best != HIRE_NONE ||
-                    error_set(why, NULL, 0, "no form holds the rate within the limits"));
+                    error_unmet(why, "no form holds the rate within the limits"));
 }
 
 bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,

@@ -282,8 +282,8 @@ static bool fill_report(const struct arguments *arguments, const struct curve_so
     for (uint32_t i = 0; ok && i < report->count; i++) {
         struct policy_curves *curves = &report->policies[i];
         char left[PROGRESS_LEFT];
-        progress_show("%s, %u of %u policies%s", curves->policy->name, i + 1, report->count,
-                      progress_left((double)i / report->count, left));
+        progress_show(i, report->count, "%s, %u of %u policies%s", curves->policy->name, i + 1,
+                      report->count, progress_left((double)i / report->count, left));
         ok = choose_sizes(arguments, source, report, curves, why) &&
              choose_eta(source, report, curves, why) &&
              curve_command_measure(source, report, curves, why);

@@ -1,6 +1,7 @@
 #include "cli/frame/foreign.h"
 
 #include "base/error.h"
+#include "cli/frame/message.h"
 #include "policy/plugin.h"
 
 #include <signal.h>
@@ -16,7 +17,6 @@ static bool has_ended; /* the command */
 static void refuse_exit(void)
 {
     struct error why;
-    char text[ERROR_TEXT];
     const char *plugin = plugin_inside();
     if (has_ended) {
         return;
@@ -26,8 +26,7 @@ static void refuse_exit(void)
     if (plugin != NULL) {
         error_expect(&why, "code that returns; 'create' may refuse with a reason");
     }
-    error_format(&why, text, sizeof text);
-    dprintf(STDERR_FILENO, "spillway: %s\n", text);
+    message_error(&why, ERROR_FAILURE);
     _exit(ERROR_FAILURE);
 }
 

@@ -5,6 +5,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/foreign.h"
 #include "cli/frame/help.h"
+#include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 
@@ -195,11 +196,14 @@ static void occupy_closed_streams(void)
     }
 }
 
-static int program_complain(const struct error *why)
+/* A wrong command line is said in JSON, too, so this looks before the words are read. */
+static void find_json(int argc, char *const *argv)
 {
-    char text[ERROR_TEXT];
-    error_format(why, text, sizeof text);
-    return dprintf(STDERR_FILENO, "spillway: %s\n", text);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            message_use_json();
+        }
+    }
 }
 
 int program_run(const struct program *program, int argc, char *const *argv)
@@ -210,6 +214,7 @@ int program_run(const struct program *program, int argc, char *const *argv)
     foreign_watch();
     occupy_closed_streams();
     keep_freed_memory();
+    find_json(argc, argv);
     bool ok = run_words(program, argc, argv, &why);
     foreign_end();
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
@@ -222,8 +227,9 @@ int program_run(const struct program *program, int argc, char *const *argv)
     if (reader_is_gone()) {
         return 128 + SIGPIPE; /* silently, as if the signal had ended it */
     }
-    program_complain(&why);
     /* An interrupted command ends with the status that a shell gives a program killed by a signal:
      * it may be started again, and a command that failed may not. */
-    return question_signal() != 0 ? 128 + question_signal() : (int)why.kind;
+    int status = question_signal() != 0 ? 128 + question_signal() : why.kind == ERROR_USAGE ? 2 : 1;
+    message_error(&why, status);
+    return status;
 }

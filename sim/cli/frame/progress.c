@@ -1,15 +1,20 @@
 #include "cli/frame/progress.h"
 
+#include "cli/frame/message.h"
+
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LINE = 256, LEAST_SECONDS = 2 };
+#define BETWEEN 0.1 /* seconds from one object to the next */
 
 /* The most characters of a line: a line that wraps at the terminal's edge could not be erased. */
 static size_t line_room(void)
@@ -30,17 +35,44 @@ static int progress_bytes_of(const char *text, size_t characters)
     return bytes;
 }
 
-void progress_show(const char *format, ...)
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Does a program wait at the other end, which has read what was sent, and is it time? */
+static bool progress_is_awaited(void)
+{
+    static double next;
+    struct stat info;
+    struct pollfd end = {.fd = STDERR_FILENO, .events = POLLOUT};
+    double now = seconds_now();
+    if (!message_is_json() || now < next || fstat(STDERR_FILENO, &info) != 0 ||
+        !(S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) || poll(&end, 1, 0) != 1) {
+        return false;
+    }
+    next = now + BETWEEN;
+    return true;
+}
+
+void progress_show(uint32_t done, uint32_t total, const char *format, ...)
 {
     char line[LINE];
     va_list arguments;
-    if (!isatty(STDERR_FILENO)) {
+    bool watched = isatty(STDERR_FILENO);
+    if (!watched && !progress_is_awaited()) {
         return;
     }
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
+    if (watched) {
+        fprintf(stderr, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
+    } else {
+        message_progress(done, total, line);
+    }
 }
 
 const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT])
@@ -66,15 +98,9 @@ const char *progress_left_after(double seconds, double share, char text[PROGRESS
 
 const char *progress_left(double share, char text[PROGRESS_LEFT])
 {
-    static struct timespec began;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (began.tv_sec == 0) {
-        began = now;
-    }
-    double seconds =
-        (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
-    return progress_left_after(seconds, share, text);
+    static double began;
+    began = began > 0 ? began : seconds_now();
+    return progress_left_after(seconds_now() - began, share, text);
 }
 
 void progress_clear(void)
@@ -97,7 +123,7 @@ void progress_runs(uint32_t done, uint32_t points, void *context)
     if (done < points) {
         /* It is called when a run is done, and would show the seconds of the first call until then. */
         double share = done > 0 ? (double)done / points : 1;
-        progress_show("%u of %u runs%s", done, points, progress_left(share, left));
+        progress_show(done, points, "%u of %u runs%s", done, points, progress_left(share, left));
     } else {
         progress_clear();
     }

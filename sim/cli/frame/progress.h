@@ -1,5 +1,6 @@
-/* The progress of a command: a line on standard error that is overwritten, and erased at the end.
- * It is shown only on a terminal, because it would fill a file. */
+/* The progress of a command: a line on a terminal that is overwritten, and erased at the end. With
+ * --json, a program at the other end of a pipe is sent objects (message.h), at most ten a second and
+ * none that it is too slow to read. A file is sent nothing. */
 #ifndef CLI_FRAME_PROGRESS_H
 #define CLI_FRAME_PROGRESS_H
 
@@ -8,8 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Show the line in place of the one before, cut to the terminal's width. */
-void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Show the line in place of the one before, cut to the terminal's width. So much of `total` is
+ * done; 0: the total is unknown. */
+void progress_show(uint32_t done, uint32_t total, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ", 40 s left" for a command of which this share is done since it first asked; ", 40 s so far" where
  * the share is 0 (unknown); "" in the first two seconds, and where the share is 1. */

@@ -4,12 +4,14 @@
 #include "base/disk_cache.h"
 #include "base/units.h"
 #include "cli/frame/database.h"
+#include "cli/frame/message.h"
 #include "cli/frame/scenario_options.h"
 #include "study/sweep/sweep.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 static const int signals[] = {SIGINT, SIGTERM};
@@ -23,12 +25,13 @@ static struct sigaction before[SIGNALS];
 /* Only write() may be called here. */
 static void question_interrupt(int signal)
 {
-    static const char told[] = "spillway: stopping after what is being computed; once more ends it "
-                               "at once\n";
+#define STOPPING "stopping after what is being computed; once more ends it at once"
+    const char *told =
+        message_is_json() ? "{\"note\":\"" STOPPING "\"}\n" : "spillway: " STOPPING "\n";
     int interrupted_code = errno;
     interrupting = signal;
     atomic_store(&interrupted.raised, true);
-    ssize_t unused = write(STDERR_FILENO, told, sizeof told - 1);
+    ssize_t unused = write(STDERR_FILENO, told, strlen(told));
     (void)unused;
     errno = interrupted_code;
 }

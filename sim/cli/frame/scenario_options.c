@@ -3,6 +3,8 @@
 
 #include "base/array.h"
 #include "base/files.h"
+#include "base/text.h"
+#include "cli/frame/message.h"
 #include "scenario/server/server_text.h"
 #include "scenario/scenario_keys.h"
 
@@ -15,24 +17,25 @@ typedef char override_text[sizeof((struct stated_key *)0)->value + 32];
 static void print_key(const char *file, const struct stated_key *key, const char *text)
 {
     if (key->line > 0) {
-        fprintf(stderr, "%s:%d: %s (%s)\n", file, key->line, text, key->said);
+        message_note("%s:%d: %s (%s)", file, key->line, text, key->said);
     } else {
-        fprintf(stderr, "%s: %s (%s)\n", file, text, key->said);
+        message_note("%s: %s (%s)", file, text, key->said);
     }
 }
 
 /* Options that cannot change the answer share a line. */
 static void print_harmless(const char *file, const struct server_unused *unused)
 {
-    bool some = false;
+    char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
     for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
         if (unused->all[i].harmless) {
-            fprintf(stderr, "%s%s%s", some ? "" : file,
-                    some ? ", " : ": do not change the answer: ", unused->all[i].name);
-            some = true;
+            text_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "",
+                        unused->all[i].name);
         }
     }
-    fputs(some ? "\n" : "", stderr);
+    if (names[0] != '\0') {
+        message_note("%s: do not change the answer: %s", file, names);
+    }
 }
 
 static void print_unused(const char *file, const struct server_unused *unused)
@@ -40,11 +43,11 @@ static void print_unused(const char *file, const struct server_unused *unused)
     for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
         const struct server_unused_option *option = &unused->all[i];
         if (!option->harmless) {
-            fprintf(stderr, "%s:%d: not used: %s\n", file, option->line, option->name);
+            message_note("%s:%d: not used: %s", file, option->line, option->name);
         }
     }
     if (unused->count > SERVER_UNUSED) {
-        fprintf(stderr, "%s: not used: %d more options\n", file, unused->count - SERVER_UNUSED);
+        message_note("%s: not used: %d more options", file, unused->count - SERVER_UNUSED);
     }
     print_harmless(file, unused);
 }

@@ -18,7 +18,8 @@ static void *count_seconds(void *context)
                pthread_cond_timedwait(&waiting->ended_now, &waiting->lock, &next) == 0) {
         }
         if (!waiting->ended) {
-            progress_show("%u of about %.0f s", passed, waiting->seconds);
+            progress_show(passed, (uint32_t)waiting->seconds, "%u of about %.0f s", passed,
+                          waiting->seconds);
         }
     }
     pthread_mutex_unlock(&waiting->lock);

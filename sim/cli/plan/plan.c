@@ -143,11 +143,12 @@ static void plan_command_show_progress(const char *system, const char *machine, 
     const struct seen *seen = context;
     char left[PROGRESS_LEFT];
     if (seen == NULL || seen->all == 0) {
-        progress_show("%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
+        progress_show(runs, 0, "%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
                       progress_left(0, left));
     } else {
-        progress_show("%u of %u systems decided; %s on %s: %u run%s%s", seen->decided, seen->all,
-                      system, machine, runs, text_plural(runs), progress_left(0, left));
+        progress_show(seen->decided, seen->all, "%u of %u systems decided; %s on %s: %u run%s%s",
+                      seen->decided, seen->all, system, machine, runs, text_plural(runs),
+                      progress_left(0, left));
     }
 }
 
@@ -270,10 +271,9 @@ static bool plan_command_print_answer(const struct arguments *arguments,
                      : json || plan_nearest_explain(planning, why)) &&
                 (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
                 output_flush(stdout, "standard output", why);
-    return good && (met || error_set(why, NULL, 0,
-                                     with->targets.count > 0
-                                         ? "no candidate meets all targets"
-                                         : "no candidate has the figure that is compared"));
+    return good && (met || error_unmet(why, with->targets.count > 0
+                                                ? "no candidate meets all targets"
+                                                : "no candidate has the figure that is compared"));
 }
 
 static bool plan(const struct arguments *arguments, const struct scenario *scenario,
@@ -300,10 +300,9 @@ static bool print_tradeoff(const struct arguments *arguments, const struct trade
                     : tradeoff_report(tradeoff, targets, view, stdout, why);
     return good && output_flush(stdout, "standard output", why) &&
            (tradeoff->pareto_count > 0 ||
-            error_set(why, NULL, 0,
-                      tradeoff->serves
-                          ? "no run of a server whose queue does not grow meets all targets"
-                          : "no run fits in memory and meets all targets"));
+            error_unmet(why, tradeoff->serves
+                                 ? "no run of a server whose queue does not grow meets all targets"
+                                 : "no run fits in memory and meets all targets"));
 }
 
 static bool plan_command_weigh(const struct arguments *arguments, const struct scenario *scenario,

@@ -200,7 +200,7 @@ bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct erro
 {
     bool good = true;
     for (uint32_t i = 0; good && i < tradeoff->pareto_count; i++) {
-        good = run_print_json(tradeoff->pareto[i].result, out, why);
+        good = run_print_json(tradeoff->pareto[i].result, NULL, out, why);
     }
     struct frame *absent = good ? frame_absent(tradeoff, why) : NULL;
     good = good && frame_print_json(absent, out, why);

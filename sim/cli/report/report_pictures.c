@@ -15,7 +15,7 @@ static bool write_picture(const struct report *report, const struct picture *pic
     const struct picture_kind *kind = picture->kind;
     char prefix[32];
     struct text_file drawn;
-    progress_show("picture of %s", kind->name);
+    progress_show(0, 0, "picture of %s", kind->name);
     bool ok = text_open(&drawn, why) &&
               (picture_draw(picture, "svg", report->path, drawn.out, why) ||
                error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures"));

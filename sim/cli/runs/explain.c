@@ -82,7 +82,7 @@ static bool explain_point(const struct scenario *scenario, uint32_t index,
 {
     char left[PROGRESS_LEFT];
     struct text_file file;
-    progress_show("explaining run %u of %u%s", index + 1, scenario->points,
+    progress_show(index, scenario->points, "explaining run %u of %u%s", index + 1, scenario->points,
                   progress_left((double)index / scenario->points, left));
     bool ok = text_open(&file, why) &&
               explain_command_write_point(scenario, index, runs, shown, file.out, why);

@@ -67,7 +67,7 @@ static void print_json_seal(const struct result *result, FILE *out)
     fputc('}', out);
 }
 
-/* Without the line's end. Ends of ranges that are null are left out. */
+/* Without the object's end. Ends of ranges that are null are left out. */
 static bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
@@ -88,15 +88,18 @@ static bool run_print_json_object(const struct result *result, FILE *out, struct
     }
     print_json_families(result, out);
     print_json_seal(result, out);
-    bool good = drawn_print_json(result, out, why);
-    fputc('}', out);
-    return good;
+    return drawn_print_json(result, out, why);
 }
 
-bool run_print_json(const struct result *result, FILE *out, struct error *why)
+bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why)
 {
     bool good = run_print_json_object(result, out, why);
-    fputc('\n', out);
+    if (swept != NULL) {
+        fputs(",\"swept\":", out);
+        json_dumpf(swept, out, JSON_COMPACT);
+        json_decref(swept);
+    }
+    fputs("}\n", out);
     return good;
 }
 
@@ -104,7 +107,8 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
                   struct error *why)
 {
     struct text_file file;
-    bool good = text_open(&file, why) && run_print_json_object(result, file.out, why);
+    bool good = text_open(&file, why) && run_print_json_object(result, file.out, why) &&
+                fputc('}', file.out) == '}';
     char *text = text_close(&file, good, why);
     good = text != NULL;
     frame_text(frame, column, text);

@@ -4,13 +4,15 @@
 
 #include "answer/frame.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /* Print one JSON object on one line; a column that is not set is null. If the run has replications,
- * an object with their figures follows the columns. Fails on text that is not UTF-8. */
-bool run_print_json(const struct result *result, FILE *out, struct error *why);
+ * an object with their figures follows the columns, and then `swept`, which this takes, if it is not
+ * NULL. Fails on text that is not UTF-8. */
+bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why);
 
-/* The same as a cell of a frame. */
+/* The same, without `swept`, as a cell of a frame. */
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
                   struct error *why);
 

@@ -11,6 +11,7 @@
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
+#include "cli/runs/sweep_keys.h"
 #include "cli/frame/scenario_options.h"
 #include "hardware/profile.h"
 #include "study/sweep/sweep.h"
@@ -87,6 +88,7 @@ struct simulate_view {
     uint32_t done, points; /* so far */
     struct sweep_work work;
     bool has_draws;           /* of any run */
+    const struct node *sweep; /* of the scenario */
     struct runs_table *table; /* NULL with json or csv */
     struct sweep_failures failures;
 };
@@ -99,7 +101,7 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     if (view->table != NULL) {
         return runs_table_add(view->table, index, result, why);
     }
-    if (view->json && !run_print_json(result, stdout, why)) {
+    if (view->json && !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
         return false;
     }
     if (view->csv) {
@@ -118,8 +120,8 @@ static void print_progress(const struct simulate_view *view)
         snprintf(replays, sizeof replays, ", %u replays", view->work.replays);
     }
     if (view->progress && view->done < view->points) {
-        progress_show("%u of %u runs%s%s%s", view->done, view->points, draws, replays,
-                      progress_left(view->work.share, left));
+        progress_show(view->done, view->points, "%u of %u runs%s%s%s", view->done, view->points,
+                      draws, replays, progress_left(view->work.share, left));
     } else if (view->progress) {
         progress_clear();
     }
@@ -235,7 +237,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
                                  .csv = arguments_given(arguments, CSV),
                                  .drawn = sweep->replications.count > 0,
-                                 .points = scenario->points};
+                                 .points = scenario->points,
+                                 .sweep = scenario->sweep};
     bool plain = view.json || view.csv;
     view.progress = !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = simulate_show;

@@ -39,19 +39,57 @@ static void append_value(const struct node *node, char *text, size_t size)
     }
 }
 
-void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, char *text,
-                       size_t size)
+static const struct node *sweep_value_at(const struct node *sweep, size_t key, uint32_t point)
 {
     size_t stride = 1;
     for (size_t i = key + 1; i < sweep->count; i++) {
         stride *= sweep->children[i]->count;
     }
     const struct node *list = sweep->children[key];
-    const struct node *value = list->children[index / stride % list->count];
+    return list->children[point / stride % list->count];
+}
+
+void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t index, char *text,
+                       size_t size)
+{
+    const struct node *value = sweep_value_at(sweep, key, index);
     text[0] = '\0';
-    if (strcmp(last_word(list->key), "policy") != 0 || !policy_words(value, text, size)) {
+    if (strcmp(last_word(sweep->children[key]->key), "policy") != 0 ||
+        !policy_words(value, text, size)) {
         append_value(value, text, size);
     }
+}
+
+/* A scalar that JSON writes as a number is one; NULL where memory is out. */
+static json_t *sweep_value_json(const struct node *value)
+{
+    json_t *json = value->kind == NODE_SCALAR ? json_loads(value->text, JSON_DECODE_ANY, NULL)
+                   : value->kind == NODE_LIST ? json_array()
+                   : value->kind == NODE_MAP  ? json_object()
+                                              : json_null();
+    if (value->kind == NODE_SCALAR && !json_is_number(json)) {
+        json_decref(json);
+        return json_string(value->text);
+    }
+    for (size_t i = 0; i < value->count; i++) {
+        json_t *child = sweep_value_json(value->children[i]);
+        if (value->kind == NODE_LIST) {
+            json_array_append_new(json, child);
+        } else {
+            json_object_set_new(json, value->children[i]->key, child);
+        }
+    }
+    return json;
+}
+
+json_t *sweep_point_json(const struct node *sweep, uint32_t point)
+{
+    json_t *keys = sweep != NULL ? json_object() : NULL;
+    for (size_t i = 0; sweep != NULL && i < sweep->count; i++) {
+        json_object_set_new(keys, sweep->children[i]->key,
+                            sweep_value_json(sweep_value_at(sweep, i, point)));
+    }
+    return keys;
 }
 
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size)

@@ -5,6 +5,7 @@
 
 #include "scenario/scenario.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ const char *sweep_key_title(const struct node *sweep, size_t key);
 /* The value that a key has at a point, on one line. */
 void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t point, char *text,
                        size_t size);
+
+/* The values of all keys at a point, as a scenario writes them; NULL without a sweep. The caller's. */
+json_t *sweep_point_json(const struct node *sweep, uint32_t point);
 
 /* What distinguishes a point from others of the same system: "context 32768, batch 4"; "" if only
  * the system is swept. `sweep` may be NULL. */

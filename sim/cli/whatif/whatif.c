@@ -7,6 +7,7 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/question.h"
 #include "cli/runs/runs_text.h"
+#include "cli/runs/sweep_keys.h"
 #include "cli/frame/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
@@ -80,7 +81,8 @@ static bool whatif_command_print_lines(const struct whatif *whatif, struct error
 {
     bool good = true;
     for (uint32_t i = 0; good && i < whatif->count; i++) {
-        good = run_print_json(&whatif->results[i], stdout, why);
+        good = run_print_json(&whatif->results[i], sweep_point_json(whatif->scenario.sweep, i),
+                              stdout, why);
     }
     return good && output_flush(stdout, "standard output", why);
 }

@@ -93,7 +93,7 @@ static bool read_set(const struct scenario *scenario, const struct set *set,
         return take_said(said, names, why);
     }
     if (set->given == NULL && !set->by_default) {
-        error_usage(why, NULL, 0, "'%s' is missing from the scenario", set->key);
+        node_key_error(NULL, set->key, why, "'%s' is missing from the scenario", set->key);
         return error_expect(why, "%s NAME,NAME, or all; or --set %s=NAME", set->option, set->key);
     }
     if (set->given == NULL || strcasecmp(set->given, "all") == 0) {

@@ -42,8 +42,8 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
 bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)
 {
     return failures->unfit == 0 || failures->unfit < failures->points ||
-           error_set(why, NULL, 0, "no point fits: %s out of memory",
-                     failures->points == 1 ? "the run is" : "all runs are");
+           error_unmet(why, "no point fits: %s out of memory",
+                       failures->points == 1 ? "the run is" : "all runs are");
 }
 
 bool sweep_check(const struct result *results, uint32_t count, struct error *why)

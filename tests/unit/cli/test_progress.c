@@ -1,4 +1,4 @@
-/* The line that says how far a command is: on a terminal, and only there. */
+/* The line that says how far a command is: on a terminal, and with --json for a program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "cli/frame/message.h"
 #include "cli/frame/progress.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 static void tell(void)
 {
     progress_runs(0, 2, NULL);
-    progress_show("%s on %s: %u runs", "clo", "å40", 7u);
+    progress_show(7, 0, "%s on %s: %u runs", "clo", "å40", 7u);
     progress_runs(2, 2, NULL);
     progress_clear();
 }
@@ -87,15 +88,51 @@ static void a_line_is_cut_before_the_edge(void **state)
     }
 }
 
-static void a_file_is_told_nothing(void **state)
+static void read_pipe(char text[256])
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    read_told(ends[1], ends[0], text);
+    close(ends[0]);
+}
+
+static void a_pipe_is_told_nothing_without_json(void **state)
+{
+    (void)state;
+    char text[256];
+    read_pipe(text);
+    assert_string_equal(text, "");
+}
+
+static void full_pipe(int ends[2])
+{
+    static const char zeros[4096];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    while (write(ends[1], zeros, sizeof zeros) > 0) {
+    }
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+}
+
+/* Of what follows within a tenth of a second, only the first is sent; a pipe that nobody reads does not block.
+   Afterwards messages stay JSON. */
+static void with_json_a_pipe_is_sent_an_object(void **state)
 {
     (void)state;
     char text[256];
     int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    read_told(ends[1], ends[0], text);
-    assert_string_equal(text, "");
+    message_use_json();
+    full_pipe(ends);
+    int saved = dup(STDERR_FILENO);
+    assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+    tell();
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    close(saved);
     close(ends[0]);
+    close(ends[1]);
+    read_pipe(text);
+    assert_string_equal(text, "{\"progress\":\"0 of 2 runs\",\"done\":0,\"total\":2}\n");
+    read_terminal(0, text);
+    assert_memory_equal(text, "\r0 of 2 runs\033[K", 15);
 }
 
 static void the_time_left_is_that_of_the_rest(void **state)
@@ -129,8 +166,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_terminal_is_told_and_left_empty),
         cmocka_unit_test(a_line_is_cut_before_the_edge),
-        cmocka_unit_test(a_file_is_told_nothing),
+        cmocka_unit_test(a_pipe_is_told_nothing_without_json),
         cmocka_unit_test(the_time_left_is_that_of_the_rest),
+        cmocka_unit_test(with_json_a_pipe_is_sent_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

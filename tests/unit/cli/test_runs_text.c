@@ -39,7 +39,7 @@ static char *print_json(const struct result *result, bool *ok, struct error *why
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    *ok = run_print_json(result, out, why);
+    *ok = run_print_json(result, NULL, out, why);
     fclose(out);
     return text;
 }
