@@ -1,9 +1,9 @@
 #include "study/papers/validation.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the shape ---- */
@@ -358,18 +358,6 @@ static void rank(struct validation *out)
     }
 }
 
-static int validation_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, validation_compare);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 const char *const validation_verdicts[] = {[VALIDATION_MET] = "met",
                                            [VALIDATION_NOISE] = "noise",
                                            [VALIDATION_BIAS] = "bias",
@@ -428,12 +416,12 @@ static void judge_class(struct validation *out, enum miniature_class by)
         spreads[class->count++] = spread;
     }
     if (class->count > 0) {
-        class->median_error = median(errors, class->count);
-        class->median_profiled_error = median(profiled, class->count);
+        class->median_error = gsl_stats_median(errors, 1, class->count);
+        class->median_profiled_error = gsl_stats_median(profiled, 1, class->count);
         uint32_t high = class->count - class->low, side = class->low > high ? class->low : high;
-        class->verdict =
-            judge_error(class->median_error, asked->median, median(spreads, class->count),
-                        validation_one_sided(side, class->count), &class->median_gate);
+        class->verdict = judge_error(class->median_error, asked->median,
+                                     gsl_stats_median(spreads, 1, class->count),
+                                     validation_one_sided(side, class->count), &class->median_gate);
     }
 }
 
