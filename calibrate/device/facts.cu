@@ -99,9 +99,8 @@ static bool read_identity(struct gpu_facts *facts, struct error *why)
 #define BUSY_SHARE 4 /* at most a quarter of what is free */
 #define BUSY_COPIES 16
 
-static bool facts_read_state(struct gpu_facts *facts, struct error *why)
+static bool facts_read_state(struct gpu_facts *facts, const struct nvml *nvml, struct error *why)
 {
-    struct error unsaid;
     gpu_memory memory;
     pinned_memory pinned;
     gpu_stream stream;
@@ -116,8 +115,9 @@ static bool facts_read_state(struct gpu_facts *facts, struct error *why)
             return false;
         }
     }
-    if (!nvml_read(facts->bus, &facts->state, &unsaid)) {
-        snprintf(facts->unsaid, sizeof facts->unsaid, "%s", unsaid.found);
+    if (nvml != nullptr) {
+        nvml_read(nvml, &facts->state);
+    } else {
         pcie_read("/sys", facts->bus, &facts->state.now, &facts->state.most);
     }
     return stream.wait(why);
@@ -125,6 +125,14 @@ static bool facts_read_state(struct gpu_facts *facts, struct error *why)
 
 bool gpu_facts_read(struct gpu_facts *facts, struct error *why)
 {
+    struct error unsaid = {};
     memset(facts, 0, sizeof *facts);
-    return read_identity(facts, why) && facts_read_state(facts, why);
+    if (!read_identity(facts, why)) {
+        return false;
+    }
+    struct nvml *nvml = nvml_open(facts->bus, &unsaid);
+    snprintf(facts->unsaid, sizeof facts->unsaid, "%s", unsaid.found);
+    bool ok = facts_read_state(facts, nvml, why);
+    nvml_close(nvml);
+    return ok;
 }

@@ -1,7 +1,10 @@
 #include "calibrate/device/nvml.h"
 
+#include "base/array.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* NVML API reference: status 0 is success; clock domains 1 (SM) and 2 (memory); sensor 0 (GPU). */
@@ -12,11 +15,14 @@
 
 struct device;
 
-struct library {
+struct nvml {
     void *handle;
+    struct device *device;
+    bool begun; /* it has to be shut down */
     int (*init)(void);
     int (*shutdown)(void);
     int (*find)(const char *bus, struct device **device);
+    /* NULL where a driver has it no more. */
     int (*driver)(char *text, unsigned size);
     int (*generation)(struct device *device, unsigned *value);
     int (*most_generation)(struct device *device, unsigned *value);
@@ -29,86 +35,93 @@ struct library {
 };
 
 /* ISO C has no cast from an object pointer to a function pointer; its bytes can be copied. */
-static bool nvml_load_symbol(const struct library *library, const char *name, void *function)
+static bool nvml_load_symbol(const struct nvml *nvml, const char *name, void *function)
 {
-    void *symbol = dlsym(library->handle, name);
+    void *symbol = dlsym(nvml->handle, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
-static bool nvml_load_all(struct library *library)
+static bool nvml_load_all(struct nvml *nvml)
 {
-    return nvml_load_symbol(library, "nvmlInit_v2", &library->init) &&
-           nvml_load_symbol(library, "nvmlShutdown", &library->shutdown) &&
-           nvml_load_symbol(library, "nvmlDeviceGetHandleByPciBusId_v2", &library->find) &&
-           nvml_load_symbol(library, "nvmlSystemGetDriverVersion", &library->driver) &&
-           nvml_load_symbol(library, "nvmlDeviceGetCurrPcieLinkGeneration", &library->generation) &&
-           nvml_load_symbol(library, "nvmlDeviceGetMaxPcieLinkGeneration",
-                            &library->most_generation) &&
-           nvml_load_symbol(library, "nvmlDeviceGetCurrPcieLinkWidth", &library->lanes) &&
-           nvml_load_symbol(library, "nvmlDeviceGetMaxPcieLinkWidth", &library->most_lanes) &&
-           nvml_load_symbol(library, "nvmlDeviceGetClockInfo", &library->clock) &&
-           nvml_load_symbol(library, "nvmlDeviceGetMaxClockInfo", &library->most_clock) &&
-           nvml_load_symbol(library, "nvmlDeviceGetTemperature", &library->heat) &&
-           nvml_load_symbol(library, "nvmlDeviceGetCurrentClocksThrottleReasons",
-                            &library->reasons);
+    nvml_load_symbol(nvml, "nvmlSystemGetDriverVersion", &nvml->driver);
+    nvml_load_symbol(nvml, "nvmlDeviceGetCurrPcieLinkGeneration", &nvml->generation);
+    nvml_load_symbol(nvml, "nvmlDeviceGetMaxPcieLinkGeneration", &nvml->most_generation);
+    nvml_load_symbol(nvml, "nvmlDeviceGetCurrPcieLinkWidth", &nvml->lanes);
+    nvml_load_symbol(nvml, "nvmlDeviceGetMaxPcieLinkWidth", &nvml->most_lanes);
+    nvml_load_symbol(nvml, "nvmlDeviceGetClockInfo", &nvml->clock);
+    nvml_load_symbol(nvml, "nvmlDeviceGetMaxClockInfo", &nvml->most_clock);
+    nvml_load_symbol(nvml, "nvmlDeviceGetTemperature", &nvml->heat);
+    (void)(nvml_load_symbol(nvml, "nvmlDeviceGetCurrentClocksEventReasons", &nvml->reasons) ||
+           nvml_load_symbol(nvml, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml->reasons));
+    return nvml_load_symbol(nvml, "nvmlInit_v2", &nvml->init) &&
+           nvml_load_symbol(nvml, "nvmlShutdown", &nvml->shutdown) &&
+           nvml_load_symbol(nvml, "nvmlDeviceGetHandleByPciBusId_v2", &nvml->find);
 }
 
 /* A call that failed may have left anything in its value. */
-static uint32_t said(int status, unsigned value)
-{
-    return status == DONE ? value : 0;
-}
+#define NVML_SAYS(call, value, ...)                                                                \
+    (nvml->call != NULL && nvml->call(nvml->device, __VA_ARGS__) == DONE ? (value) : 0)
 
-static void nvml_read_state(const struct library *library, struct device *device,
-                            struct nvml_state *state)
+void nvml_read(const struct nvml *nvml, struct nvml_state *state)
 {
     unsigned value = 0;
     unsigned long long reasons = 0;
-    if (library->driver(state->driver, sizeof state->driver) != DONE) {
+    memset(state, 0, sizeof *state);
+    if (nvml->driver == NULL || nvml->driver(state->driver, sizeof state->driver) != DONE) {
         state->driver[0] = '\0';
     }
-    state->now.generation = said(library->generation(device, &value), value);
-    state->now.lanes = said(library->lanes(device, &value), value);
-    state->most.generation = said(library->most_generation(device, &value), value);
-    state->most.lanes = said(library->most_lanes(device, &value), value);
-    state->sm_mhz = said(library->clock(device, DOMAIN_SM, &value), value);
-    state->memory_mhz = said(library->clock(device, DOMAIN_MEMORY, &value), value);
-    state->most_sm_mhz = said(library->most_clock(device, DOMAIN_SM, &value), value);
-    state->most_memory_mhz = said(library->most_clock(device, DOMAIN_MEMORY, &value), value);
-    state->celsius = said(library->heat(device, SENSOR_GPU, &value), value);
-    state->held_back = library->reasons(device, &reasons) == DONE ? reasons : 0;
+    state->now.generation = NVML_SAYS(generation, value, &value);
+    state->now.lanes = NVML_SAYS(lanes, value, &value);
+    state->most.generation = NVML_SAYS(most_generation, value, &value);
+    state->most.lanes = NVML_SAYS(most_lanes, value, &value);
+    state->sm_mhz = NVML_SAYS(clock, value, DOMAIN_SM, &value);
+    state->memory_mhz = NVML_SAYS(clock, value, DOMAIN_MEMORY, &value);
+    state->most_sm_mhz = NVML_SAYS(most_clock, value, DOMAIN_SM, &value);
+    state->most_memory_mhz = NVML_SAYS(most_clock, value, DOMAIN_MEMORY, &value);
+    state->celsius = NVML_SAYS(heat, value, SENSOR_GPU, &value);
+    state->held_back = NVML_SAYS(reasons, reasons, &reasons);
 }
 
-static bool read_with(const struct library *library, const char *bus, struct nvml_state *state,
-                      struct error *why)
+/* Load the library and find the GPU. */
+static bool nvml_begin(struct nvml *nvml, const char *bus, struct error *why)
 {
-    struct device *device = NULL;
-    int status = library->init();
-    if (status != DONE) {
+    nvml->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (nvml->handle == NULL) {
+        return error_set(why, NULL, 0, "no NVML: %s", dlerror());
+    }
+    if (!nvml_load_all(nvml)) {
+        return error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
+    }
+    int status = nvml->init();
+    nvml->begun = status == DONE;
+    if (!nvml->begun) {
         return error_set(why, NULL, 0, "NVML does not start (status %d)", status);
     }
-    status = library->find(bus, &device);
-    if (status == DONE) {
-        nvml_read_state(library, device, state);
-    }
-    library->shutdown();
+    status = nvml->find(bus, &nvml->device);
     return status == DONE ||
            error_set(why, NULL, 0, "NVML knows no GPU at '%s' (status %d)", bus, status);
 }
 
-bool nvml_read(const char *bus, struct nvml_state *state, struct error *why)
+struct nvml *nvml_open(const char *bus, struct error *why)
 {
-    struct library library = {.handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)};
-    memset(state, 0, sizeof *state);
-    if (library.handle == NULL) {
-        return error_set(why, NULL, 0, "no NVML: %s", dlerror());
+    struct nvml *nvml = array_zeroed(1, sizeof *nvml, why);
+    if (nvml != NULL && !nvml_begin(nvml, bus, why)) {
+        nvml_close(nvml);
+        return NULL;
     }
-    bool ok = nvml_load_all(&library)
-                  ? read_with(&library, bus, state, why)
-                  : error_set(why, "libnvidia-ml.so.1", 0, "a function is missing");
-    dlclose(library.handle);
-    return ok;
+    return nvml;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+    if (nvml != NULL && nvml->handle != NULL) {
+        if (nvml->begun) {
+            nvml->shutdown();
+        }
+        dlclose(nvml->handle);
+    }
+    free(nvml);
 }
 
 /* NVML API reference, "clocks event reasons". */

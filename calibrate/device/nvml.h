@@ -21,9 +21,15 @@ struct nvml_state {
     uint64_t held_back; /* why the clocks are reduced, a reason a bit: nvml_reasons() */
 };
 
-/* Read the state of the GPU at PCI address `bus` ("0000:17:00.0"). A value that NVML does not
- * provide stays 0. Fails if there is no library or no such GPU. */
-bool nvml_read(const char *bus, struct nvml_state *state, struct error *why);
+/* Start NVML for the GPU at PCI address `bus` ("0000:17:00.0"), which may take half a second: do it
+ * before the work begins during which the GPU is looked at. NULL if there is no library or no such
+ * GPU. */
+struct nvml;
+struct nvml *nvml_open(const char *bus, struct error *why);
+void nvml_close(struct nvml *nvml); /* accepts NULL */
+
+/* Read the GPU's state. A value that NVML does not provide is 0. */
+void nvml_read(const struct nvml *nvml, struct nvml_state *state);
 
 /* Write the reasons of `held_back`: "power cap, heat", or "nothing". Idling is no reason. Returns
  * `text`. */

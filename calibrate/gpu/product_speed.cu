@@ -119,8 +119,8 @@ static bool read_clocks(struct clocks *clocks, const struct gpu_facts *facts, st
     return true;
 }
 
-/* Time for NVML to start and answer. */
-#define READ_NS 500e6
+/* Time for NVML to answer, once it has started. */
+#define READ_NS 100e6
 
 /* A queue holds some thousand launches. */
 #define MOST_PRODUCTS 512
@@ -137,24 +137,23 @@ static bool put_for(const struct bench_work *work, double ns, double each_ns, ui
     return ok;
 }
 
-/* Read the clock from NVML while products run. If they ended before the answer, it does not count.
- */
+/* Read the clock from NVML, unless it is null, while products run. If they ended before the answer, it
+ * does not count. */
 static bool read_clock_now(struct product_bench *all, const struct bench_work *work, double each_ns,
-                           const struct gpu_facts *facts, struct clocks *clocks, struct error *why)
+                           const struct nvml *nvml, struct clocks *clocks, struct error *why)
 {
     struct nvml_state state;
-    struct error unsaid;
     uint32_t count;
-    if (facts->unsaid[0] != '\0') {
+    if (nvml == nullptr) {
         return true;
     }
     if (!put_for(work, READ_NS, each_ns, &count, why)) {
         return false;
     }
-    bool known = nvml_read(facts->bus, &state, &unsaid) && state.sm_mhz > 0;
+    nvml_read(nvml, &state);
     cudaError_t status = cudaStreamQuery(all->bench.stream.at);
     (void)cudaGetLastError(); /* work that is pending counts as an error */
-    if (known && status == cudaErrorNotReady) {
+    if (state.sm_mhz > 0 && status == cudaErrorNotReady) {
         clocks->now_hz = clocks->sms * (state.sm_mhz * 1e6);
         snprintf(clocks->now, sizeof clocks->now, "%.3f GHz while products ran",
                  state.sm_mhz / 1e3);
@@ -193,11 +192,17 @@ static bool find_peak(struct product_bench *all, struct findings *findings, stru
     struct peak_warm_up warm;
     struct gpu_facts facts;
     struct clocks clocks;
+    struct error unsaid;
     char note[256];
-    if (!gpu_facts_read(&facts, why) || !read_clocks(&clocks, &facts, why) ||
-        !put_product(&work, why) || !all->bench.stream.wait(why) ||
-        !product_speed_warm_up(all, &work, flops, &warm, &each_ns, why) ||
-        !read_clock_now(all, &work, each_ns, &facts, &clocks, why)) {
+    if (!gpu_facts_read(&facts, why) || !read_clocks(&clocks, &facts, why)) {
+        return false;
+    }
+    struct nvml *nvml = nvml_open(facts.bus, &unsaid);
+    bool ok = put_product(&work, why) && all->bench.stream.wait(why) &&
+              product_speed_warm_up(all, &work, flops, &warm, &each_ns, why) &&
+              read_clock_now(all, &work, each_ns, nvml, &clocks, why);
+    nvml_close(nvml);
+    if (!ok) {
         return false;
     }
     double rate = warm.rate;
