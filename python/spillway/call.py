@@ -26,6 +26,7 @@ class Error(Exception):
     key         the key to blame, or None
     file, line  where it was found: a file, or an option such as "--set"; None. `place` has both: "a.yaml:12"
     status      the program's exit status: 2 for an invalid request, 1 for a failure
+    rows        what was answered before, as of a sweep some of whose points cannot run
 
     >>> import spillway
     >>> try:
@@ -35,10 +36,10 @@ class Error(Exception):
     unknown model 'llama-3-8' -> llama-3-8b
     """
 
-    def __init__(self, error, status=1, found=None, expected=None, nearest=None, key=None, file=None, line=None):
+    def __init__(self, error, status=1, found=None, expected=None, nearest=None, key=None, file=None, line=None, rows=()):
         super().__init__(error)
         self.status, self.found, self.expected, self.nearest = status, found or error, expected, nearest
-        self.key, self.file, self.line = key, file, line
+        self.key, self.file, self.line, self.rows = key, file, line, rows
 
     @property
     def place(self):
@@ -131,16 +132,17 @@ def _run(words, serve, environment, keep):
 
 
 def ask(words, serve=lambda: None, environment=None, keep=()):
-    """Run the program with these words, which ask for JSON lines. Returns the objects, and whether something meets what
-    was asked for.
+    """Run the program with these words, which ask for JSON lines. Returns rows, with the values to which their keys are
+    swept where no column has them, and what Rows() needs besides.
 
     serve, environment, keep  answers a program that asks back (policy.py); returns when it is done
     """
     out, said, status = _run(words, serve, environment or {}, keep)
-    complaint = next((one for one in said if "error" in one), None)
-    if complaint is not None and not complaint.pop("unmet", False):
-        raise Error(**complaint)
-    if status != 0 and complaint is None:
+    rows = [json.loads(line) for line in out.split(b"\n")[:-1]]
+    swept = [row.pop("swept", {}) for row in rows]
+    rows = [{**{key: value for key, value in keys.items() if key not in row}, **row} for keys, row in zip(swept, rows)]
+    complaint = next((one for one in said if "error" in one), {"unmet": status == 0})
+    if not complaint.pop("unmet", False):
         text = "".join(one.get("text", "") for one in said).strip()
-        raise Error(text or f"the program ended with status {status}", status)
-    return [json.loads(line) for line in out.splitlines()], status == 0
+        raise Error(**{"error": text or f"the program ended with status {status}", "status": status, **complaint}, rows=rows)
+    return rows, {"met": status == 0, "varied": list(swept[0]) if swept else []}

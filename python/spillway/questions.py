@@ -102,14 +102,12 @@ def _axes(over):
 
 
 def _ask(command, operands, options, **keywords):
-    """Rows, and what Rows() needs besides. A row has the values to which its keys are swept, if no column has them."""
+    """Rows, and what Rows() needs besides."""
     operands = [_listed(_plain(one)) for one in operands]
     hidden = any(word.startswith("-") for word in operands)
     words = [*options, "--", *operands] if hidden else [*operands, *options]
-    rows, met = ask([command, "--json", *words], **keywords)
-    swept = [row.pop("swept", {}) for row in rows]
-    rows = [{**{key: value for key, value in keys.items() if key not in row}, **row} for keys, row in zip(swept, rows)]
-    return rows, {"command": f"spillway {shlex.join([command, *words])}", "met": met, "varied": swept[0] if swept else ()}
+    rows, about = ask([command, "--json", *words], **keywords)
+    return rows, {**about, "command": f"spillway {shlex.join([command, *words])}"}
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------
