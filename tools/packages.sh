@@ -10,6 +10,7 @@ needed=(
     libcmocka-dev # unit tests
     gnuplot-nox   # pictures
     sqlite3 jq    # tests read databases and JSON as users do
+    python3-yaml  # published figures are read by the Python module
 )
 [ $# -eq 0 ] || needed=("$@")
 

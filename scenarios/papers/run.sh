@@ -4,13 +4,13 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-program=${PROGRAM:-$root/build/spillway}
+export SPILLWAY_PROGRAM=${PROGRAM:-$root/build/spillway} PYTHONPATH=$root/python
 bands=$root/scenarios/error-bands.yaml
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 echo "computing all predictions anew: some minutes" >&2
-"$program" compare "$here"/*.yaml --errors "$scratch/bands" >"$scratch/table"
+python3 -B -m spillway.papers "$here"/*.yaml --errors "$scratch/bands" >"$scratch/table"
 cat "$scratch/table"
 [ "${UPDATE:-0}" = 0 ] && exit
 {

@@ -1,337 +1,224 @@
-/* `spillway compare`: predictions beside published figures, as Markdown; or beside measurements of
- * a server. */
-#include "base/units.h"
-#include "cli/compare.h"
+/* `spillway compare`: the runs of a database beside measurements of a server, a row for each figure
+ * that the measurement has and the run predicts. Published figures are held against predictions by
+ * the Python module (python/spillway/papers.py). */
+
+#include "answer/frame.h"
+#include "base/array.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
-#include "cli/frame/question.h"
-#include "cli/frame/output.h"
-#include "cli/frame/progress.h"
-#include "hardware/profile.h"
+#include "cli/frame/database.h"
+#include "cli/report/plot_draw.h"
+#include "cli/report/plot_statement.h"
 #include "store/store.h"
-#include "study/papers/comparison.h"
+#include "study/papers/measured.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MEASURED, OUTPUT, ERRORS, JOBS };
+enum { MEASURED_FILE, OUTPUT };
 
 static const struct command_option options[] = {
-    [MEASURED] = {.name = "--measured",
-                  .argument = "FILE",
-                  .summary = "measurements of a server, to compare with a database's runs: a "
-                             "benchmark of vLLM or SGLang, or a JSON line per request with "
-                             "queued_ts, first_token_ts and last_token_ts in seconds, and "
-                             "output_toks"},
+    [MEASURED_FILE] = {.name = "--measured",
+                       .argument = "FILE",
+                       .summary = "measurements of a server: a benchmark of vLLM or SGLang, or a "
+                                  "JSON line per request with queued_ts, first_token_ts and "
+                                  "last_token_ts in seconds, and output_toks"},
     [OUTPUT] = {.name = "--output",
                 .letter = 'o',
                 .argument = "FILE",
-                .summary = "with --measured: also draw both distributions, as 'plot requests' "
-                           "does; .svg, .png or .pdf"},
-    [ERRORS] = {.name = "--errors",
-                .argument = "FILE",
-                .summary = "write the resulting error bands to this file, by class of system"},
-    [JOBS] = JOBS_OPTION,
+                .summary = "also draw both distributions, as 'plot requests' does; .svg, .png or "
+                           ".pdf"},
     {.name = NULL},
 };
 
-enum { TEXT = 128 };
+enum { RUN = 17, VARIANT = 256 };
 
-/* ---- a row ---- */
+enum { FIGURE, MEASURED, PREDICTED, ERROR, COLUMNS };
 
-static void print_percent(double share, FILE *out)
+static const struct frame_column columns[COLUMNS] = {
+    [FIGURE] = {.title = "figure"},
+    [MEASURED] = {.title = "measured", .unit = UNIT_COUNT},
+    [PREDICTED] = {.title = "predicted", .unit = UNIT_COUNT},
+    [ERROR] = {.title = "error", .unit = UNIT_CHANGE},
+};
+
+/* A run, and what distinguishes it from the others. */
+struct compare_run {
+    char hash[RUN], variant[VARIANT];
+};
+
+struct runs {
+    struct compare_run *all;
+    size_t count, capacity;
+};
+
+static bool compare_measured_add_run(uint32_t count, const char *const *names,
+                                     const char *const *values, void *context, struct error *why)
 {
-    double percent = fabs(share) < 0.0005 ? 0 : 100 * share; /* no "-0.0" */
-    fprintf(out, "%s%.*f %%", percent > 0 ? "+" : "", fabs(percent) < 9.95 ? 1 : 0, percent);
-}
-
-/* Print the systems of a ranking, in the published or in the predicted order. */
-static void print_order(const struct comparison *comparison, const struct comparison_row *row,
-                        bool predicted, FILE *out)
-{
-    uint32_t order[PAPER_MOST_RUNS], count;
-    comparison_order(comparison, row, order, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        int run = (int)(predicted ? order[i] : i);
-        fprintf(out, "%s%s", i > 0 ? ", " : "",
-                comparison_result(comparison, row, run)->cells[COLUMN_SYSTEM].text);
-    }
-}
-
-static void print_predicted(const struct comparison *comparison, const struct comparison_row *row,
-                            FILE *out)
-{
-    char text[TEXT];
-    const struct result *result = comparison_decides(comparison, row, PAPER_RUN);
-    if (row->row->rank) {
-        print_order(comparison, row, true, out);
-    } else if (!isnan(row->predicted) && row->row->most > 0) {
-        fputs(units_format(row->predicted, row->row->unit, text, sizeof text), out);
-    } else if (result != NULL && !result->cells[COLUMN_STEP].set) {
-        fputs(result->cells[COLUMN_STATUS].text, out);
-    }
-}
-
-/* Is the row one hit ratio, with one published value? */
-static bool is_hit_ratio(const struct comparison_row *row)
-{
-    const struct paper_row *said = row->row;
-    return said->take.count == 1 && said->take.terms[0].column == COLUMN_HIT_RATIO &&
-           said->over.count == 0 && row->runs[PAPER_MINUS] == COMPARISON_NO_RUN &&
-           row->runs[PAPER_AGAINST] == COMPARISON_NO_RUN && said->least == said->most &&
-           said->most < 1;
-}
-
-static void print_error(const struct comparison_row *row, FILE *out)
-{
-    const char *bold = row->verdict == VERDICT_MISSED ? "**" : "";
-    if (isnan(row->error)) {
-        return;
-    }
-    fputs(bold, out);
-    print_percent(row->error, out);
-    fputs(bold, out);
-    if (is_hit_ratio(row)) { /* what crosses the link; not judged */
-        fprintf(out, ", misses %.2fx", (1 - row->predicted) / (1 - row->row->most));
-    }
-}
-
-static void print_ranges(const struct comparison_row *row, FILE *out)
-{
-    if (row->least.name == NULL && row->most.name == NULL) {
-        return;
-    }
-    print_percent(row->least.error, out);
-    fputs(" … ", out);
-    print_percent(row->most.error, out);
-}
-
-static void compare_print_row(const struct comparison *comparison, const struct comparison_row *row,
-                              FILE *out)
-{
-    const char *bold = row->verdict == VERDICT_MISSED ? "**" : "";
-    fprintf(out, "| %s | %s | ", row->row->what, row->class_name != NULL ? row->class_name : "");
-    if (row->row->rank) {
-        print_order(comparison, row, false, out);
-    } else {
-        fputs(row->row->published, out);
-    }
-    fputs(" | ", out);
-    print_predicted(comparison, row, out);
-    fputs(" | ", out);
-    print_error(row, out);
-    fputs(" | ", out);
-    print_ranges(row, out);
-    fprintf(out, " | %s%s%s |\n", bold, verdict_names[row->verdict], bold);
-}
-
-/* ---- the likely cause of a miss ---- */
-
-/* The likely cause of a missed time: a figure of the machine or a key, and the largest part of the
- * step. */
-static void print_suspect(const struct comparison_end *suspect, const struct result *result,
-                          FILE *out)
-{
-    const struct result_item *part = result_largest(result, COLUMN_PARTS);
-    if (suspect->name == NULL) {
-        fputs(" no figure's range brings it nearer.", out);
-    } else {
-        fprintf(out, " `%s` (%s) ", suspect->name, basis_name(suspect->basis));
-        if (suspect->value != NULL) {
-            fprintf(out, "%s %s", suspect->error == 0 ? "towards" : "at", suspect->value);
-        } else {
-            fprintf(out, "at %s%.0f %% of its value", suspect->error == 0 ? "about " : "",
-                    100 * suspect->share);
-        }
-        fputs(suspect->error == 0 ? " would meet the row." : " would leave ", out);
-        if (suspect->error != 0) {
-            print_percent(suspect->error, out);
-            fputc('.', out);
-        }
-    }
-    fprintf(out, " Largest part of the step: %s, %.0f %%.", part->name,
-            100 * (double)part->ns / (double)result->cells[COLUMN_STEP].integer);
-}
-
-static void print_cause(const struct comparison *comparison, const struct comparison_row *row,
-                        FILE *out)
-{
-    const struct result *result = comparison_decides(comparison, row, PAPER_RUN);
-    if (row->row->rank || result == NULL || row->class_name == comparison_pool_class) {
-        return;
-    }
-    if (!result->cells[COLUMN_STEP].set) {
-        fprintf(out, " %s.", result->message);
-    } else if (row->class_name == comparison_trace_class) {
-        fprintf(out, " its hits come from %s.", result->cells[COLUMN_TRACE_SOURCE].text);
-    } else {
-        print_suspect(&row->suspect, result, out);
-    }
-}
-
-/* For a row across several cases: the case at its end, the run it was divided by, what was left
- * out. */
-static void print_case(const struct comparison *comparison, const struct comparison_row *row,
-                       FILE *out)
-{
-    char name[TEXT];
-    uint32_t runs, unfit = comparison_unfit(comparison, row, &runs);
-    const struct result *against = comparison_decides(comparison, row, row->at.against);
-    if (isnan(row->predicted)) {
-        return;
-    }
-    paper_case_name(row->row, row->at.which, name, sizeof name);
-    fprintf(out, " Read at %s", name);
-    if (row->at.against != PAPER_RUN) {
-        fprintf(out, ", against %s", against->cells[COLUMN_SYSTEM].text);
-    }
-    fputc('.', out);
-    if (unfit > 0) {
-        fprintf(out, " %" PRIu32 " of %" PRIu32 " runs do not fit the memory and are left out.",
-                unfit, runs);
-    }
-}
-
-/* Rows of one sweep share their texts: a reason is printed at the first, a note at the last. */
-static void print_remark(const struct comparison *comparison, size_t index, FILE *out)
-{
-    const struct comparison_row *row = &comparison->rows[index];
-    const struct paper_row *said = row->row;
-    const struct comparison_row *before = index > 0 ? row - 1 : NULL;
-    const struct comparison_row *behind = index + 1 < comparison->row_count ? row + 1 : NULL;
-    bool reason = said->not_comparable != NULL &&
-                  (before == NULL || before->row->not_comparable != said->not_comparable);
-    bool note = said->note != NULL && (behind == NULL || behind->row->note != said->note);
-    bool missed = row->verdict == VERDICT_MISSED && !said->served; /* servers have no ranges */
-    bool across = said->case_count > 1;
-    if (!reason && !note && !missed && !across) {
-        return;
-    }
-    fprintf(out, "- *%s*:", said->what);
-    if (reason && said->used != NULL) {
-        fprintf(out, " used for %s.", said->used);
-    } else if (reason) {
-        fprintf(out, " %s.", said->not_comparable);
-    }
-    if (missed) {
-        print_cause(comparison, row, out);
-    }
-    if (note) {
-        fprintf(out, " %s.", said->note);
-    }
-    if (across) {
-        print_case(comparison, row, out);
-    }
-    fputc('\n', out);
-}
-
-/* ---- the page ---- */
-
-static void print_paper(const struct comparison *comparison, const struct paper *paper, FILE *out)
-{
-    fprintf(out,
-            "\n## %s: %s\n\n"
-            "| what | class | published | predicted | error | over ranges | verdict |\n"
-            "|---|---|---|---|---|---|---|\n",
-            paper->title, paper->figure);
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        if (comparison->rows[i].paper == paper) {
-            compare_print_row(comparison, &comparison->rows[i], out);
-        }
-    }
-    fputc('\n', out);
-    for (size_t i = 0; i < comparison->row_count; i++) {
-        if (comparison->rows[i].paper == paper) {
-            print_remark(comparison, i, out);
-        }
-    }
-}
-
-/* Write the bands; of those that do not stand, how far figures lay from predictions. */
-static bool write_errors(const char *path, const struct class_errors errors[ERROR_BAND_COUNT],
-                         struct error *why)
-{
-    struct error_band bands[ERROR_BAND_COUNT] = {{.rows = 0}};
-    struct output output;
-    if (path == NULL) {
-        return true;
-    }
-    if (!output_open(path, &output, why)) {
+    struct runs *runs = context;
+    (void)count, (void)names;
+    if (!array_reserve(&runs->all, &runs->capacity, runs->count + 1, sizeof *runs->all, why)) {
         return false;
     }
-    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        if (!class_errors_tell(i, &errors[i])) {
-            continue;
-        }
-        bands[i] = errors[i].band;
-        bands[i].falls = !class_errors_band_stands(&errors[i]);
-        bands[i].median = errors[i].median;
-        bands[i].below = errors[i].below;
-    }
-    error_band_write(bands, output.file);
-    return output_commit(&output, why);
-}
-
-static bool compare_files(const char *const *files, uint32_t count,
-                          const struct arguments *arguments, uint32_t threads, struct error *why)
-{
-    struct comparison comparison;
-    struct class_errors errors[ERROR_BAND_COUNT];
-    bool good = comparison_create(files, count, threads, progress_runs, &comparison, why);
-    progress_clear();
-    if (!good) {
-        return false;
-    }
-    for (size_t i = 0; i < comparison.paper_count; i++) {
-        print_paper(&comparison, &comparison.papers[i], stdout);
-    }
-    good = compare_print_summary(&comparison, errors, stdout, why) &&
-           write_errors(arguments_text(arguments, ERRORS), errors, why);
-    comparison_release(&comparison);
-    return good;
-}
-
-/* A database alone holds only predictions: there is nothing to compare them with. */
-static bool check_papers(const char *const *files, uint32_t count, struct error *why)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (store_is_database(files[i])) {
-            error_usage(why, NULL, 0, "'%s' is a database, and --measured is missing", files[i]);
-            return error_expect(why, "--measured FILE, saved by a server's benchmark; or paper "
-                                     "files, such as scenarios/papers/geometry.yaml");
-        }
-    }
+    struct compare_run *run = &runs->all[runs->count++];
+    snprintf(run->hash, sizeof run->hash, "%s", values[0]);
+    snprintf(run->variant, sizeof run->variant, "%s", values[1]);
     return true;
 }
 
-static bool compare_run(const struct arguments *arguments, struct error *why)
+static void compare_measured_put_value(struct frame *frame, uint32_t column, double value)
 {
-    uint32_t count, jobs;
-    const char *const *files = arguments_operands(arguments, &count);
-    const char *measured = arguments_text(arguments, MEASURED);
-    if (!question_jobs(arguments, &jobs, why)) {
+    frame_textf(frame, column, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
+}
+
+/* Answers of one token have a measured TPOT of 0. */
+static struct frame *compare_measured_figures_frame(const struct result *result,
+                                                    const struct measured *measured,
+                                                    struct error *why)
+{
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        double was = measured->value[i];
+        double predicted = measured_predicted(result, &measured_figures[i]);
+        if (!isnan(was) && !isnan(predicted)) {
+            frame_row(frame);
+            frame_text(frame, FIGURE, measured_figures[i].what);
+            compare_measured_put_value(frame, MEASURED, was);
+            compare_measured_put_value(frame, PREDICTED, predicted);
+            frame_number(frame, ERROR, was > 0 ? predicted / was - 1 : (double)NAN);
+        }
+    }
+    return frame;
+}
+
+static void print_rate(double per_s, FILE *out)
+{
+    if (isfinite(per_s)) {
+        fprintf(out, "at %.3g/s", per_s);
+    } else {
+        fputs("all at once", out);
+    }
+}
+
+/* Requests that arrive all at once have no rate. */
+static void print_rates(const struct cell *cells, double asked)
+{
+    const struct cell *in = &cells[COLUMN_RATE_IN];
+    double predicted = in->set ? in->real : (double)INFINITY;
+    bool agree =
+        isfinite(asked) && in->set
+            ? measured_agrees_in_rate(asked, predicted, (double)cells[COLUMN_REQUESTS].integer)
+            : !isfinite(asked) && !in->set;
+    if (!isnan(asked) && !agree) {
+        fputs("note: requests were sent ", stdout);
+        print_rate(asked, stdout);
+        fputs(" in the measurement, and arrive ", stdout);
+        print_rate(predicted, stdout);
+        fputs(" in the run\n", stdout);
+    }
+}
+
+/* How the run differs from the measurement (requests, model, rate), and the basis of its figures.
+ */
+static void compare_measured_print_notes(const struct result *result,
+                                         const struct measured *measured)
+{
+    const struct cell *cells = result->cells;
+    double requests = (double)cells[COLUMN_REQUESTS].integer;
+    if (!isnan(measured->requests) && measured->requests != requests) {
+        printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
+               requests);
+    }
+    if (measured->model[0] != '\0' &&
+        !measured_names_model(measured->model, cells[COLUMN_MODEL].text)) {
+        printf("note: %s was measured, and %s predicted\n", measured->model,
+               cells[COLUMN_MODEL].text);
+    }
+    print_rates(cells, measured->rate);
+    printf("basis of the machine's figures: %s\n\n",
+           cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
+}
+
+static bool print_run(const struct compare_run *run, const struct result *result,
+                      const struct measured *measured, struct error *why)
+{
+    const struct cell *cells = result->cells;
+    struct frame *frame = compare_measured_figures_frame(result, measured, why);
+    printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
+           cells[COLUMN_HARDWARE].text, run->variant[0] != '\0' ? ", " : "", run->variant,
+           measured->tool);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    compare_measured_print_notes(result, measured);
+    frame_destroy(frame);
+    return ok;
+}
+
+static bool print_runs(struct store *store, const char *database, const struct measured *measured,
+                       struct error *why)
+{
+    struct runs runs = {.all = NULL};
+    static const char *const begin[] = {"timed", "runs", NULL};
+    const struct plot_statement statement = {.begin = begin, .end = "served"};
+    char *text = plot_statement_text(&statement, why);
+    bool ok = text != NULL && store_query(store, text, compare_measured_add_run, &runs, why);
+    free(text);
+    if (ok && runs.count == 0) {
+        ok = error_set(why, database, 0, "holds no run of a server with times");
+        error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
+    }
+    for (size_t i = 0; ok && i < runs.count; i++) {
+        struct result result;
+        ok = store_get(store, runs.all[i].hash, &result, why);
+        if (ok) {
+            ok = print_run(&runs.all[i], &result, measured, why);
+            result_release(&result);
+        }
+    }
+    free(runs.all);
+    return ok;
+}
+
+static bool compare_with(const char *database, const char *path, const char *picture,
+                         struct error *why)
+{
+    struct measured measured;
+    if (!measured_read(path, &measured, why)) {
         return false;
     }
-    const char *picture = arguments_text(arguments, OUTPUT);
-    if (picture != NULL && measured == NULL) {
-        return error_usage(why, NULL, 0, "'--output' draws what '--measured' names");
+    char note[DATABASE_NOTE] = "";
+    struct store *store = database_show(database, note, why);
+    database_print_note(note);
+    bool ok = store != NULL && print_runs(store, database, &measured, why);
+    store_close(store);
+    measured_release(&measured);
+    const struct plot_asked asked = {
+        .kind = "requests", .database = database, .measured = path, .path = picture};
+    return ok && (picture == NULL || plot_draw(&asked, note, why));
+}
+
+static bool compare_run_command(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *files = arguments_operands(arguments, &count);
+    const char *measured = arguments_text(arguments, MEASURED_FILE);
+    if (measured == NULL) {
+        error_usage(why, NULL, 0, "'--measured' is missing: there is nothing to compare '%s' with",
+                    files[0]);
+        return error_expect(why, "--measured FILE, saved by a server's benchmark; published "
+                                 "figures are compared by python3 -m spillway.papers");
     }
-    if (measured != NULL) {
-        return count == 1 ? compare_measured(files[0], measured, picture, why)
-                          : error_usage(why, NULL, 0, "'--measured' needs exactly one database");
-    }
-    return check_papers(files, count, why) && compare_files(files, count, arguments, jobs, why);
+    return compare_with(files[0], measured, arguments_text(arguments, OUTPUT), why);
 }
 
 const struct command command_compare = {
     .name = "compare",
-    .operands = "FILE...|DB",
+    .operands = "DB",
     .least_operands = 1,
-    .most_operands = COMMAND_MANY,
-    .summary = "compare predictions with published figures, or with measurements of a server",
-    .example = "spillway compare scenarios/papers/geometry.yaml\n"
-               "spillway compare results.db --measured benchmark.json",
+    .most_operands = 1,
+    .summary = "compare predictions with measurements of a server",
+    .example = "spillway compare results.db --measured benchmark.json",
     .options = options,
-    .run = compare_run,
+    .run = compare_run_command,
 };

@@ -112,31 +112,6 @@ bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT
     return good;
 }
 
-void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out)
-{
-    fputs(
-        "# Written by `make papers UPDATE=1`: the largest factor between published and predicted\n"
-        "# figures of each kind, with their median, and how many predictions lie below, where the band\n"
-        "# does not stand. It is not a confidence interval.\n",
-        out);
-    for (int i = 0; i < ERROR_BAND_COUNT; i++) {
-        const struct error_band *band = &bands[i];
-        if (band->rows > 0) {
-            fprintf(out, "%s: {rows: %" PRIu64 ", factor: %.2fx, ", error_band_names[i], band->rows,
-                    band->factor);
-            if (band->falls) {
-                fprintf(out, "stands: no, median: %.2fx, below: %" PRIu64 ", ", band->median,
-                        band->below);
-            }
-            fprintf(out, "machines: \"%s\"", band->machines);
-            if (band->systems[0] != '\0') {
-                fprintf(out, ", systems: \"%s\"", band->systems);
-            }
-            fputs("}\n", out);
-        }
-    }
-}
-
 bool error_band_stands(const struct error_band *band)
 {
     return band->rows > 0 && !band->falls;
@@ -173,14 +148,4 @@ const char *error_band_system(const struct setup *setup)
 bool error_band_covers_system(const struct error_band *band, const char *system)
 {
     return name_listed(band->systems, system);
-}
-
-void error_band_add(struct error_band *band, const char *machine, const char *system, double factor)
-{
-    band->rows++;
-    band->factor = fmax(band->factor, factor);
-    name_list_add(band->machines, sizeof band->machines, machine);
-    if (system != NULL) {
-        name_list_add(band->systems, sizeof band->systems, system);
-    }
 }

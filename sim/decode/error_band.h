@@ -1,9 +1,9 @@
 /* How far published figures lay from predicted ones: rates, by class of system; and time to first
  * token, time per output token and rate of servers, by kind of model, load and machine.
  *
- * `compare` writes the file (study/papers/class_errors.h): for each of these the largest factor
- * between a published figure and the predicted one, and whether that band stands. It is not a
- * confidence interval. A result carries the band on a machine with such a figure, and of a class of
+ * python/spillway/papers.py writes the file: for each of these the largest factor between a
+ * published figure and the predicted one, and whether that band stands. It is not a confidence
+ * interval. A result carries the band on a machine with such a figure, and of a class of
  * systems only if one of these figures is of its own system: others of the class may err otherwise.
  * scenario/resolve_band.h and serving/answer.c have the other conditions.
  */
@@ -15,7 +15,6 @@
 #include "decode/system.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct files;
 
@@ -51,7 +50,7 @@ struct band_server error_band_server(int place);
 struct error_band {
     uint64_t rows;      /* figures compared; 0: none */
     double factor;      /* 1.25: from 1 / 1.25 of the predicted rate to 1.25 times it */
-    bool falls;         /* it does not stand (study/papers/class_errors.h); then these, too: */
+    bool falls;         /* it does not stand; then these, too: */
     double median;      /* of the figures' factors */
     uint64_t below;     /* figures whose prediction lies below the published one */
     char machines[128]; /* of these figures: "a40-no-ecc, h100-sxm" */
@@ -68,14 +67,6 @@ bool error_band_stands(const struct error_band *band);
  * lacks has 0 rows. */
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],
                      struct error *why);
-
-/* Write that file to `out`; figures without rows are left out. */
-void error_band_write(const struct error_band bands[ERROR_BAND_COUNT], FILE *out);
-
-/* Widen the band by one figure of a machine, off by `factor`, at least 1. `system`: as
- * error_band_system() names it; NULL: of a server. */
-void error_band_add(struct error_band *band, const char *machine, const char *system,
-                    double factor);
 
 /* The machine of a setup as a band names it: "rtx-4090", or "8 b200" if several GPUs share the
  * model. ERROR_BAND_MACHINE bytes hold any. */

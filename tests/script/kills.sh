@@ -49,7 +49,6 @@ commands=(
     "plot plot latency ../../in/few.db -o latency.svg"
     "timeline timeline $small --set system=retroinfer -o timeline.json"
     "kernels kernels h100-sxm --op product --m 16 --n 4096 --k 4096 --plot product.svg"
-    "compare compare ../../in/paper.yaml --errors bands.yaml"
     "fit trace fit ../../in/small.swt -o profile.yaml"
     "generate trace generate smollm2-135m --context 500 --steps 16 -o made.swt"
     "export trace export ../../in/small.swt -o trace.csv"
@@ -59,16 +58,6 @@ run() { # FOLDER ARGUMENT...
     cd "$1" && exec env --default-signal=INT,TERM "$scratch/spillway" "${@:2}" >"$scratch/out" 2>"$scratch/said"
 }
 make_inputs() {
-    cat >in/paper.yaml <<'PAPER'
-paper: made up, 2026
-figure: one row
-scenario: {model: llama-3-8b, hardware: h100-sxm, system: vllm, trace: "assumed:hit=90%"}
-rows:
-  - what: tokens a second at 8K
-    set: {context: 8192}
-    take: decode_tokens_per_s
-    published: 100
-PAPER
     ./spillway trace generate smollm2-135m --model gemma-3-270m --context 500 --steps 64 -o in/small.swt &&
         ./spillway curve in/small.swt --policy lru --sizes 10%,30% --db in/curves.db &&
         cd killed/inputs &&

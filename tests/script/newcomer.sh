@@ -137,7 +137,7 @@ check "the system hits, and without its policy does not" $?
 run 'build/spillway simulate --set model=smollm2-135m --set context=3840 --set system=quest-arc --set hardware=example |
     grep "on example, 3840 tokens"'
 check "the machine runs" $?
-run 'build/spillway compare scenarios/papers/example.yaml | grep "16GiB.*16.0 GiB.*+*0.0 %.*met"'
+run 'PYTHONPATH=python python3 -m spillway.papers scenarios/papers/example.yaml | grep "16GiB.*16.0 GiB.*+*0.0 %.*met"'
 check "the figure is met" $?
 
 # ---- what is forgotten is found -----------------------------------------------------------------

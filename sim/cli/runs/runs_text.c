@@ -67,8 +67,8 @@ static void print_json_seal(const struct result *result, FILE *out)
     fputc('}', out);
 }
 
-/* Without the object's end. Ends of ranges that are null are left out. */
-static bool run_print_json_object(const struct result *result, FILE *out, struct error *why)
+/* Ends of ranges that are null are left out. */
+bool run_print_json_open(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
     for (int c = 0; c < COLUMN_COUNT; c++) {
@@ -93,7 +93,7 @@ static bool run_print_json_object(const struct result *result, FILE *out, struct
 
 bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why)
 {
-    bool good = run_print_json_object(result, out, why);
+    bool good = run_print_json_open(result, out, why);
     if (swept != NULL) {
         fputs(",\"swept\":", out);
         json_dumpf(swept, out, JSON_COMPACT);
@@ -107,7 +107,7 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
                   struct error *why)
 {
     struct text_file file;
-    bool good = text_open(&file, why) && run_print_json_object(result, file.out, why) &&
+    bool good = text_open(&file, why) && run_print_json_open(result, file.out, why) &&
                 fputc('}', file.out) == '}';
     char *text = text_close(&file, good, why);
     good = text != NULL;

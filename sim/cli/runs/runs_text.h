@@ -12,6 +12,9 @@
  * NULL. Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why);
 
+/* The same without the object's end, for more members. */
+bool run_print_json_open(const struct result *result, FILE *out, struct error *why);
+
 /* The same, without `swept`, as a cell of a frame. */
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
                   struct error *why);

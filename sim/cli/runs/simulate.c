@@ -84,7 +84,7 @@ enum { PRECISION_DRAWS = 1000 };
 
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
-    bool json, csv, progress, drawn;
+    bool json, csv, progress, drawn, explained;
     uint32_t done, points; /* so far */
     struct sweep_work work;
     bool has_draws;           /* of any run */
@@ -101,7 +101,8 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     if (view->table != NULL) {
         return runs_table_add(view->table, index, result, why);
     }
-    if (view->json && !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
+    if (view->json && !view->explained &&
+        !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
         return false;
     }
     if (view->csv) {
@@ -183,11 +184,8 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "use either --json or --csv");
     }
-    if (arguments_given(arguments, EXPLAIN) &&
-        (arguments_given(arguments, JSON) || arguments_given(arguments, CSV))) {
-        return error_usage(why, NULL, 0,
-                           "'--explain' prints sentences, so it cannot be used with --json or "
-                           "--csv");
+    if (arguments_given(arguments, EXPLAIN) && arguments_given(arguments, CSV)) {
+        return error_usage(why, NULL, 0, "'--explain' cannot be used with --csv");
     }
     const char *shard = arguments_text(arguments, SHARD);
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
@@ -227,6 +225,8 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
                    : false;
     }
     bool whole = sweep->shard.count == 0; /* other points may fit */
+    ok = ok && (!view->json || !view->explained ||
+                explain_print_json(scenario, sweep->runs, stdout, why));
     return ok && sweep_all_ran(&view->failures, why) &&
            (!whole || sweep_any_fits(&view->failures, why));
 }
@@ -237,6 +237,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
                                  .csv = arguments_given(arguments, CSV),
                                  .drawn = sweep->replications.count > 0,
+                                 .explained = arguments_given(arguments, EXPLAIN),
                                  .points = scenario->points,
                                  .sweep = scenario->sweep};
     bool plain = view.json || view.csv;
@@ -282,7 +283,7 @@ static bool simulate_run(const struct arguments *arguments, struct error *why)
     sweep.jobs = question.jobs;
     ok = ok && mark_shard(&question.scenario, &sweep, why) &&
          run_scenario(arguments, &question.scenario, &sweep, why) &&
-         (!arguments_given(arguments, EXPLAIN) ||
+         (!arguments_given(arguments, EXPLAIN) || arguments_given(arguments, JSON) ||
           explain_print(&question.scenario, &question.runs, why));
     question_end(&question);
     return ok;

@@ -1,0 +1,491 @@
+"""Hold predictions against the figures that papers and benchmarks publish.
+
+    python3 -m spillway.papers FILE... [--errors FILE] [--jobs N]
+
+prints a page of Markdown: a table for each file, the likely cause of each miss, counts by class, and error bands.
+--errors also writes the bands, which the program reads as scenarios/error-bands.yaml. A file states published figures
+and the runs that predict them; scenarios/papers/README.md explains its keys. Needs PyYAML.
+
+Each run is made once, with the figures of its machine at both ends of their ranges (`simulate --explain --json`). The
+error of a row is predicted divided by published, less 1; it is 0 within a published range. A row is met if its error
+is within the tolerance of its class.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import re
+import statistics
+import sys
+
+from .call import Error
+from .published import SERVED, Fault, Paper, predict, written
+
+# ---- the value of a row ----------------------------------------------------------------------------------------------
+
+SPEEDS = {"step_us": 1, "layer_us": 1, "tpot_ms": 1, "decode_tokens_per_s": -1, "tokens_per_s_per_user": -1,
+          "tokens_per_s_per_gpu": -1, "e2e_tokens_per_s": -1}
+SCALES = {"_us": 1e3, "_ms": 1e6}
+
+
+def value_of(column, run):
+    """A term of a formula in its base unit; NaN if the run has none."""
+    if column == "layers":
+        return run["explain"]["layers"] or math.nan
+    if "." in column:
+        group, name = column.split(".")
+        items = run.get(f"{group}_us")
+        return items[name] * 1e3 if items else math.nan
+    if column not in run:
+        raise Fault(f"'{column}' is not a figure of a result\n  expected: a column of 'spillway simulate --json'")
+    return math.nan if run[column] is None else run[column] * SCALES.get(column[-3:], 1)
+
+
+def total(formula, run):
+    return sum(value_of(column, run) for column in formula) if formula else 1
+
+
+# ---- a row -----------------------------------------------------------------------------------------------------------
+
+TOLERANCES = {"geometry": 1e-9, "trace": 0.05, "pool": 0.05, "bandwidth-bound": 0.10, "gpu-managed": 0.10,
+              "cpu-managed": 0.30, "disk": 0.30, "drafts": 0.10, "dense server": 0.10, "MoE server": 0.15,
+              "saturated server": 0.15, "ranking": None}
+BASES = ["measured", "published", "datasheet", "assumed"]
+
+
+def fits(run):
+    return run["step_us"] is not None
+
+
+class Judge:
+    """What the runs of a row come to."""
+
+    def __init__(self, row, runs):
+        self.row = row
+        self.cases = [{role: runs[json.dumps(layers)] for role, layers in case.items()} for case in row.cases]
+        self.assumed = [(key, value, {role: runs[json.dumps(layers)] for role, layers in case.items()})
+                        for key, value, case in row.assumed]
+        self.run = next(iter(self.cases[0].values())) if self.cases else None
+        self.kind = self.classify()
+        self.tolerance = TOLERANCES.get(self.base_kind())
+        self.predicted = self.error = math.nan
+        self.at = (0, None)
+        self.least = self.most = self.suspect = None
+        if row.ranks:
+            merits = [self.merit(run) for run in self.cases[0].values()]
+            met = all(a > b for a, b in zip(merits, merits[1:]))
+        elif self.run is not None:
+            self.predicted, self.at = self.across(lambda role, run: run)
+            self.error = self.error_of(self.predicted)
+            self.read_ranges()
+            met = abs(self.error) <= self.tolerance
+        else:
+            met = False
+        self.verdict = "not comparable" if row.reason is not None else "met" if met else "missed"
+
+    # The class of the row, by what it depends on: bytes, demands, or the clock.
+
+    def base_kind(self):
+        """Its class without the figure."""
+        return re.sub(" (TTFT|TPOT|tok/s)$", "", self.kind) if self.kind else None
+
+    def saturated(self):
+        return self.run["explain"]["class"].startswith("saturated ")
+
+    def within(self, first, last):
+        names = list(self.run)
+        inside = set(names[names.index(first):names.index(last) + 1])
+        return all(column in inside for column in [*self.row.take, *self.row.over])
+
+    def classify(self):
+        row = self.row
+        if row.ranks:
+            return "ranking"
+        if self.run is None:
+            return None
+        if row.figure:
+            server = self.run["explain"]["class"]
+            return "saturated server" if self.saturated() else f"{server} {SERVED[row.figure][1]}"
+        if self.within("budget_bytes", "limited_by"):
+            return "geometry"
+        if self.within("hit_ratio", "d2h_bytes_per_step"):
+            return "trace"
+        return "pool" if row.take == ["kv_blocks"] else self.run["explain"]["class"]
+
+    # Its value.
+
+    def merit(self, run):
+        """What a ranking sorts by, larger first; a run without it comes last."""
+        value = total(self.row.take, run)
+        speed = SPEEDS.get(self.row.take[0]) if len(self.row.take) == 1 else 0
+        return -math.inf if math.isnan(value) else -value if speed == 1 else value
+
+    def take(self, formula, case, changed, role):
+        """Memory does not depend on a figure's range: a run that was timed again lacks it."""
+        value = total(formula, changed[role])
+        return total(formula, case[role]) if math.isnan(value) else value
+
+    def of_case(self, case, changed):
+        """The value of a case, and the run that it was divided by: the best, of those that fit."""
+        row, rivals = self.row, [role for role in case if role.startswith("against")]
+        speed = SPEEDS.get(row.take[0], 0) if len(row.take) == 1 else 0
+        times = {role: speed * self.take(row.take, case, changed, role) for role in rivals}
+        fit = [role for role in rivals if not math.isnan(times[role])]
+        best = min(fit, key=times.get) if fit else rivals[0] if rivals else None
+        value = self.take(row.take, case, changed, "run")
+        if "minus" in case:
+            value -= self.take(row.take, case, changed, "minus")
+        divisor = self.take(row.take if best and not row.over else row.over, case, changed, best or "run")
+        value = value / divisor if divisor else math.nan if value == 0 else math.copysign(math.inf, value)
+        return value * 1e9 if row.unit == "bytes/s" else value, best
+
+    def across(self, change, cases=None):
+        """The value at the row's end of all its cases, and which case and run decide it; NaN if none fits."""
+        found, at = math.nan, (0, None)
+        for i, case in enumerate(cases or self.cases):
+            value, best = self.of_case(self.cases[i], {role: change(role, run) for role, run in case.items()})
+            nearer = value < found if self.row.end == "least" else value > found
+            if nearer or math.isnan(found) and not math.isnan(value):
+                found, at = value, (i, best)
+        return found, at
+
+    def error_of(self, predicted):
+        row = self.row
+        if row.most == 0:
+            return math.nan
+        if math.isnan(predicted):  # it was published, and does not fit by the prediction
+            return -1
+        return (predicted / row.least if predicted < row.least else
+                predicted / row.most if predicted > row.most else 1) - 1
+
+    # Why it is off: one thing is changed at a time, a figure of the machine or a key that the paper's file calls assumed.
+
+    def read_ranges(self):
+        ends = {}
+        for run in (run for case in self.cases for run in case.values()):
+            for end in run["explain"]["ends"]:
+                ends.setdefault((end["figure"], end["share"]), end)
+        self.least = self.most = self.suspect = {"name": None, "error": self.error, "share": 1, "basis": "measured"}
+        for (figure, share), end in ends.items():
+            def change(_, run):
+                return next(({**run, **one["changes"]} for one in run["explain"]["ends"]
+                             if (one["figure"], one["share"]) == (figure, share)), run)
+            self.note_end(figure, end["basis"], share, None, self.across(change)[0])
+        for key, value, case in self.assumed:
+            text = value if isinstance(value, str) else "an end"
+            self.note_end(key, "assumed", 1, text, self.across(lambda role, run: run, [case])[0])
+
+    def note_end(self, name, basis, share, value, predicted):
+        end = {"name": name, "basis": basis, "share": share, "value": value, "error": self.error_of(predicted)}
+        self.least = end if end["error"] < self.least["error"] else self.least
+        self.most = end if end["error"] > self.most["error"] else self.most
+        if self.error * end["error"] <= 0 and self.error != end["error"]:  # it overshoots: where is the error 0?
+            way = self.error / (self.error - end["error"])
+            end = {**end, "share": 1 + way * (share - 1), "error": 0}
+        if self.explains(end) < self.explains(self.suspect):
+            self.suspect = end
+
+    @staticmethod
+    def explains(end):
+        """Ends that explain a miss better come first: near, then on a bad basis, then by a small change."""
+        return (abs(end["error"]), end["name"] is None and -1, -BASES.index(end["basis"]), abs(math.log(end["share"])))
+
+    # What bands are made of.
+
+    def factor(self):
+        """How far it is off, at least 1; None if it shows no error."""
+        row = self.row
+        wide = row.most > row.least * (1 + (self.tolerance or 0))
+        if row.ranks or self.verdict == "not comparable" or not self.error > -1 or wide and self.verdict == "met":
+            return None
+        return math.exp(abs(math.log1p(self.error)))
+
+    def times_step(self):
+        """Does it show how wrong the rate of a whole step is?"""
+        row = self.row
+        if row.figure:
+            return True
+        if len(row.take) != 1 or row.take[0] not in SPEEDS or row.over or "minus" in self.cases[0]:
+            return False
+        rival = self.cases[0].get("against 0")
+        return rival is None or rival["explain"]["class"] == "bandwidth-bound"
+
+
+# ---- bands -----------------------------------------------------------------------------------------------------------
+
+CLASSES = ["bandwidth-bound", "gpu-managed", "cpu-managed", "disk", "drafts"]
+# (load, kind, machines, figure) of each band of servers.
+SERVERS = list(itertools.product(["", "saturated "], ["dense server", "MoE server"], ["", "NVLink", "PCIe"],
+                                 ["tok/s", "TTFT", "TPOT"]))
+WIDEST = 2  # a band from half of a figure to twice it tells nobody anything
+
+
+class Band:
+    """How far published figures of a class lie from predicted ones, and whether that holds on rows it never saw."""
+
+    def __init__(self, name, judges, server=None):
+        self.name, self.server = name, server
+        own = [judge for judge in judges if self.holds(judge) and judge.factor() is not None]
+        self.median = statistics_of([judge.factor() for judge in own])
+        steps = [judge for judge in own if judge.times_step()]
+        self.rows = len(steps)
+        self.largest = math.ceil(100 * max((judge.factor() for judge in steps), default=0) - 1e-6) / 100
+        self.below = sum(judge.error < 0 for judge in steps)
+        self.papers = len({judge.row.paper.title for judge in steps})
+        self.machines = list(dict.fromkeys(judge.run["explain"]["machine"] for judge in steps))
+        self.systems = [] if server else list(dict.fromkeys(judge.run["explain"]["system"] for judge in steps))
+        self.tested = self.inside = 0
+        for judge in steps:
+            others = max((other.factor() for other in steps if self.unrelated(judge, other)), default=0)
+            if others > 0 and not judge.row.paper.used:
+                self.tested += 1
+                self.inside += judge.factor() <= others
+        self.held = self.tested > 0 and 2 * self.inside >= self.tested
+        self.stands = self.held and self.largest <= WIDEST
+
+    def holds(self, judge):
+        """The TTFT of a saturated server is the length of a queue."""
+        if self.server is None:
+            return judge.kind == self.name
+        load, kind, machines, figure = self.server
+        if judge.run is None or not judge.row.figure:
+            return False
+        own = judge.run["explain"]
+        return (own["class"] == load + kind and SERVED[judge.row.figure][1] == figure and
+                not (load and figure == "TTFT") and machines in ("", own["exchange"]))
+
+    @staticmethod
+    def unrelated(one, other):
+        """Rows of different papers and of different machines."""
+        return (one.row.paper.title != other.row.paper.title and
+                one.run["explain"]["profile"] != other.run["explain"]["profile"])
+
+    def tells(self):
+        """Does it say more than other bands? A class of machines needs rows of two papers."""
+        return self.rows > 0 and (not (self.server and self.server[2]) or self.papers > 1)
+
+    def line(self):
+        """Its line in the file that the program reads."""
+        fallen = "" if self.stands else f"stands: no, median: {self.median:.2f}x, below: {self.below}, "
+        systems = f', systems: "{", ".join(self.systems)}"' if self.systems else ""
+        return (f"{self.name}: {{rows: {self.rows}, factor: {self.largest:.2f}x, {fallen}"
+                f'machines: "{", ".join(self.machines)}"{systems}}}\n')
+
+    def shown(self):
+        """Its line on the page."""
+        if self.rows == 0:
+            return f"| {self.name} | 0 |  |  | none: no figure |"
+        start = f"| {self.name} | {self.rows} | {self.largest:.2f}x | "
+        if self.tested == 0:
+            return start + f" | none: {'one source' if self.server and self.papers == 1 else 'not tested'} |"
+        start += f"{self.inside} of {self.tested} | "
+        if not self.stands:
+            return start + ("none: too wide |" if self.held else "none: it did not hold |")
+        return start + f"{100 / self.largest - 100:+.0f} … {100 * self.largest - 100:+.0f} % |"
+
+
+def statistics_of(factors):
+    """The median factor; None of no rows."""
+    return math.exp(statistics.median(map(math.log, factors))) if factors else None
+
+
+def bands_of(judges):
+    servers = [(f"{load}{kind} {figure}" + (f" ({machines})" if machines else ""), (load, kind, machines, figure))
+               for load, kind, machines, figure in SERVERS]
+    return [Band(name, judges) for name in CLASSES] + [Band(name, judges, server) for name, server in servers]
+
+
+BANDS_HEAD = """\
+# Written by `make papers UPDATE=1`: the largest factor between published and predicted
+# figures of each kind, with their median, and how many predictions lie below, where the band
+# does not stand. It is not a confidence interval.
+"""
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+def percent(share):
+    value = 0 if abs(share) < 0.0005 else 100 * share
+    return f"{'+' if value > 0 else ''}{value:.{1 if abs(value) < 9.95 else 0}f} %"
+
+
+def table_line(judge):
+    row, bold = judge.row, "**" if judge.verdict == "missed" else ""
+    return (f"| {row.title} | {judge.kind or ''} | {order_of(judge, False) if row.ranks else row.published} | "
+            f"{predicted_of(judge)} | {error_text(judge, bold)} | {ranges_text(judge)} | {bold}{judge.verdict}{bold} |")
+
+
+def order_of(judge, predicted):
+    runs = list(judge.cases[0].values())
+    return ", ".join(run["system"] for run in (sorted(runs, key=lambda run: -judge.merit(run)) if predicted else runs))
+
+
+def predicted_of(judge):
+    if judge.row.ranks:
+        return order_of(judge, True)
+    if not math.isnan(judge.predicted) and judge.row.most > 0:
+        return written(judge.predicted, judge.row.unit)
+    decides = deciding(judge, "run")
+    return decides["status"] if decides and not fits(decides) else ""
+
+
+def deciding(judge, role):
+    return judge.cases[judge.at[0]].get(role) if judge.cases else None
+
+
+def error_text(judge, bold):
+    row = judge.row
+    if math.isnan(judge.error):
+        return ""
+    text = bold + percent(judge.error) + bold
+    if row.take == ["hit_ratio"] and not row.over and list(judge.cases[0]) == ["run"] and row.least == row.most < 1:
+        text += f", misses {(1 - judge.predicted) / (1 - row.most):.2f}x"  # they cross the link; not judged
+    return text
+
+
+def ranges_text(judge):
+    if judge.least is None or judge.least["name"] is None and judge.most["name"] is None:
+        return ""
+    return f"{percent(judge.least['error'])} … {percent(judge.most['error'])}"
+
+
+def cause_of(judge):
+    """The likely cause of a miss: a figure of the machine or a key, and the largest part of the step."""
+    run = deciding(judge, "run")
+    if judge.row.ranks or run is None or judge.kind == "pool":
+        return ""
+    if not fits(run):
+        return " " + "; ".join(note["text"] for note in run["notes"]) + "."
+    if judge.kind == "trace":
+        return f" its hits come from {run['trace_source']}."
+    part = max(run["parts_us"], key=run["parts_us"].get)
+    share = run["parts_us"][part] / run["step_us"]
+    return f"{suspect_text(judge.suspect)} Largest part of the step: {part}, {100 * share:.0f} %."
+
+
+def suspect_text(suspect):
+    if suspect["name"] is None:
+        return " no figure's range brings it nearer."
+    reached = suspect["error"] == 0
+    text = f" `{suspect['name']}` ({suspect['basis']}) "
+    if suspect["value"] is not None:
+        text += f"{'towards' if reached else 'at'} {suspect['value']}"
+    else:
+        text += f"at {'about ' if reached else ''}{100 * suspect['share']:.0f} % of its value"
+    return text + (" would meet the row." if reached else f" would leave {percent(suspect['error'])}.")
+
+
+def case_text(judge):
+    """Of a row across several cases: the case at its end, the run it was divided by, what was left out."""
+    if math.isnan(judge.predicted):
+        return ""
+    which, best = judge.at
+    case = judge.row.node["across"][which]
+    text = " Read at " + ", ".join(f"{key} {value if isinstance(value, str) else 'as listed'}"
+                                   for key, value in case.items())
+    text += f", against {deciding(judge, best)['system']}." if best else "."
+    runs = [run for one in judge.cases for run in one.values()]
+    unfit = sum(not fits(run) for run in runs)
+    return text + (f" {unfit} of {len(runs)} runs do not fit the memory and are left out." if unfit else "")
+
+
+def remark(judge, before, behind):
+    """Rows of one sweep share their texts: a reason is printed at the first, a note at the last."""
+    row = judge.row
+    reason = row.reason is not None and (before is None or before.row.node is not row.node)
+    note = row.note is not None and (behind is None or behind.row.node is not row.node)
+    missed, across = judge.verdict == "missed" and not row.figure, len(judge.cases) > 1
+    if not (reason or note or missed or across):
+        return ""
+    text = f"- *{row.title}*:"
+    if reason:
+        text += f" used for {row.used}." if row.used else f" {row.reason}."
+    text += cause_of(judge) if missed else ""
+    text += f" {row.note}." if note else ""
+    return text + (case_text(judge) if across else "") + "\n"
+
+
+def paper_text(paper, judges):
+    own = [i for i, judge in enumerate(judges) if judge.row.paper is paper]
+    around = [None, *judges, None]
+    remarks = "".join(remark(judges[i], around[i], around[i + 2]) for i in own)
+    return (f"\n## {paper.heading}\n\n| what | class | published | predicted | error | over ranges | verdict |\n"
+            "|---|---|---|---|---|---|---|\n" + "".join(table_line(judges[i]) + "\n" for i in own) + "\n" + remarks)
+
+
+def count(judges, verdict, later=None):
+    return sum(judge.verdict == verdict and later in (None, judge.row.later) for judge in judges)
+
+
+def class_line(name, judges, median):
+    own = [judge for judge in judges if judge.kind == name]
+    if not own:
+        return ""
+    wanted = "exactly" if name == "geometry" else f"{100 * own[0].tolerance:.0f} %" if own[0].tolerance else ""
+    cells = []
+    for later in (False, True):
+        missed = count(own, "missed", later)
+        cells += [str(count(own, "met", later)), f"**{missed}**" if missed else "0"]
+    return (f"| {name or 'nothing predicted'} | {wanted} | {' | '.join(cells)} | {count(own, 'not comparable')} | "
+            f"{f'{median:.2f}x' if median else ''} |\n")
+
+
+def summary(judges, bands):
+    met, missed = ([count(judges, verdict, later) for later in (False, True)] for verdict in ("met", "missed"))
+    text = (f"\n## All together\n\nOf the first {met[0] + missed[0]} rows, {met[0]} are met and {missed[0]} missed. Of "
+            f"{met[1] + missed[1]} added later, {met[1]} are met and {missed[1]} missed. "
+            f"{count(judges, 'not comparable')} are not comparable.\n\n"
+            "| class | wanted within | met | missed | added: met | added: missed | not comparable | median off by |\n"
+            "|---|---:|---:|---:|---:|---:|---:|---:|\n")
+    text += "".join(class_line(band.name, judges, band.median) for band in bands)
+    for name in ("geometry", "trace", "saturated server", "pool", "ranking", None):
+        factors = [judge.factor() for judge in judges if judge.kind == name and judge.factor() is not None]
+        text += class_line(name, judges, statistics_of(factors))
+    text += ("\n## Error bands\n\n| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
+             "|---|---:|---:|---:|---|\n")
+    return text + "".join(band.shown() + "\n" for band in bands if band.server is None or band.tells()) + used(judges)
+
+
+def used(judges):
+    """Figures that were read off rows: neighbours with one figure share a line, and rows of one sweep are one."""
+    text, last = "", None
+    for row in (judge.row for judge in judges if judge.row.used):
+        if last is not None and row.node is last.node:
+            continue
+        if last is not None and row.paper is last.paper and row.used == last.used:
+            text += f", *{row.title}*"
+        else:
+            text += ("\n## Figures that were read off rows\n\n" if last is None else "\n")
+            text += f"- {row.used}: {row.paper.title}, *{row.title}*"
+        last = row
+    return text + ("\n" if text else "")
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(prog="spillway.papers", description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="FILE", help="published figures and their runs")
+    parser.add_argument("--errors", metavar="FILE", help="write the error bands to this file, by class")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
+    given = parser.parse_args(words)
+
+    def report(done, all):
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{done} of {all} runs\033[K" if done < all else "\r\033[K")
+
+    try:
+        papers = [Paper(path) for path in given.files]
+        runs = predict(papers, given.jobs, report)
+        judges = [Judge(row, runs) for paper in papers for row in paper.rows]
+    except (Fault, Error) as why:
+        sys.exit(f"spillway.papers: {why}")
+    bands = bands_of(judges)
+    sys.stdout.write("".join(paper_text(paper, judges) for paper in papers) + summary(judges, bands))
+    if given.errors:
+        with open(given.errors, "w", encoding="utf-8") as file:
+            file.write(BANDS_HEAD + "".join(band.line() for band in bands if band.tells()))
+
+
+if __name__ == "__main__":
+    main()

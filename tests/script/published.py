@@ -1,0 +1,237 @@
+"""What rows of published figures come to (python/spillway/papers.py), on made runs whose figures are worked out by hand.
+
+A layer takes 100 us and 8 ns a token, twice as long with half of `gpu.hbm_bandwidth` and half as long with twice; two
+layers and 40 us make a step. More than 1000 sequences do not fit."""
+
+import math
+import os
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, "python")
+from spillway import papers, published  # noqa: E402
+
+SCRATCH = tempfile.mkdtemp()
+BASE = {"context": "1000", "batch": "1", "system": "slow", "class": "bandwidth-bound", "on": "m"}
+
+
+def made(layers, folder=None, number=0):
+    """The run of a scenario: its last value of each key counts."""
+    given = dict(BASE)
+    for layer in layers:
+        given.update(layer)
+    layer = 100e3 + 8 * int(given["context"])
+    fits = int(given["batch"]) <= 1000
+    run = {"system": given["system"], "status": "ok" if fits else "out-of-memory", "budget_bytes": 600,
+           "dram_kv_bytes": 2400 * int(given["context"]), "limited_by": None, "hit_ratio": 0.9,
+           "d2h_bytes_per_step": 0, "kv_blocks": 100, **times(layer if fits else None, given),
+           "notes": [{"text": "HBM: needs more"}], "trace_source": "made"}
+    half = {"figure": "gpu.hbm_bandwidth", "basis": "datasheet"}
+    ends = [{**half, "share": 0.5, "changes": times(2 * layer, given)},
+            {**half, "share": 2, "changes": times(layer / 2, given)}]
+    return {**run, "explain": {"class": given["class"], "system": given["system"], "profile": given["on"],
+                               "machine": given["on"], "exchange": "NVLink", "layers": 2, "ends": ends if fits else []}}
+
+
+def times(layer, given):
+    if layer is None:
+        return {"step_us": None, "layer_us": None, "decode_tokens_per_s": None, "parts_us": None, "ttft_ms": None,
+                "tpot_ms": None}
+    step = 2 * layer + 40e3
+    return {"step_us": step / 1e3, "layer_us": layer / 1e3, "decode_tokens_per_s": 1e9 * int(given["batch"]) / step,
+            "parts_us": {"compute": layer / 1e3, "launch": 40}, "ttft_ms": 100, "tpot_ms": step / 1e6}
+
+
+published._ask = made
+
+
+def judged(*rows, **top):
+    """The judges of a file with these rows, written as YAML flow maps."""
+    path = os.path.join(SCRATCH, "paper.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(f"{key}: {value}\n" for key, value in {"paper": "a", "figure": "f", **top}.items()))
+        file.write("rows:\n" + "".join(f"  - {{what: it, {row}}}\n" for row in rows))
+    paper = published.Paper(path)
+    runs = published.predict([paper], 1, lambda done, all: None)
+    return [papers.Judge(row, runs) for row in paper.rows]
+
+
+def near(found, wanted):
+    assert math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-9), (found, wanted)
+
+
+def rows_come_to_what_is_worked_out():
+    for row, predicted, error, verdict in [
+            ("take: layer_us, published: 108us", 108e3, 0, "met"),
+            ("take: layer_us, published: 100us", 108e3, 0.08, "met"),
+            ("take: layer_us, published: 90us", 108e3, 0.2, "missed"),
+            ("take: layer_us, published: 90us..120us", 108e3, 0, "met"),
+            ("take: layer_us, published: 54us..60us", 108e3, 0.8, "missed"),
+            ("take: layer_us, published: 90us, not_comparable: so it is", 108e3, 0.2, "not comparable"),
+            ("take: layer_us, published: 1x, set: {context: 2000}, against: {context: 1000}", 116 / 108, 8 / 108, "met"),
+            ("take: layer_us, published: 8us, set: {context: 2000}, minus: {context: 1000}", 8e3, 0, "met"),
+            ("take: [layer_us, layer_us], over: layers, published: 108us", 108e3, 0, "met"),
+            ("take: parts.compute, over: step_us, published: 54%", 108 / 256, 108 / 256 / 0.54 - 1, "missed"),
+            ("take: dram_kv_bytes, published: 2400000B", 2400000, 0, "met"),
+            ("take: dram_kv_bytes, published: 2400001B", 2400000, 2400000 / 2400001 - 1, "missed"),
+            ("take: dram_kv_bytes, over: step_us, published: 9.375GB/s", 2400000 / 256e3 * 1e9, 0, "met"),
+            ("take: hit_ratio, published: 94%", 0.9, 0.9 / 0.94 - 1, "met"),
+            ("take: kv_blocks, published: 106", 100, 100 / 106 - 1, "missed")]:
+        judge, = judged(row)
+        near(judge.predicted, predicted)
+        near(judge.error, error)
+        assert judge.verdict == verdict, (row, judge.verdict)
+
+
+def a_sweep_makes_a_row_for_each_value():
+    first, second, other, same = judged("take: layer_us, sweep: {context: [1000, 2000]}, published: [108us, 116us]",
+                                        "take: layer_us, published: 108us", "take: step_us, published: 256us")
+    assert (second.row.title, first.verdict, second.verdict) == ("it, context 2000", "met", "met")
+    assert other.run is same.run, "rows share runs"
+
+
+def figures_of_a_server_are_rows():
+    ttft, tpot = judged("set: {class: dense server}, served: {ttft_ms: 50ms, tpot_ms: 0.256ms}")
+    assert (ttft.kind, ttft.row.title, ttft.verdict) == ("dense server TTFT", "it, TTFT, mean", "missed")
+    assert (tpot.kind, tpot.verdict) == ("dense server TPOT", "met")
+    queued, = judged("set: {class: saturated MoE server}, served: {tpot_ms: 0.23ms}")
+    assert (queued.kind, queued.tolerance, queued.verdict) == ("saturated server", 0.15, "met")
+
+
+def a_rank_is_met_where_every_run_is_faster_than_the_next():
+    verdicts = [judge.verdict for judge in judged(
+        "rank: [{context: 10}, {context: 1000}, {context: 2000}]", "rank: [{context: 1000}, {context: 10}]",
+        "rank: [{context: 10}, {context: 10}]", "rank: [{context: 10}, {batch: 2000}]")]
+    assert verdicts == ["met", "missed", "missed", "met"], verdicts
+
+
+def ends_across_cases_are_found():
+    for row, predicted, at in [
+            ("published: {least: 100us}", 108e3, (0, None)),
+            ("published: {most: 100us}", 116e3, (1, None)),
+            ("published: {most: 1x}, against: {context: 1000}", 116 / 108, (1, "against 0")),
+            ("published: {most: 1x}, against: [{context: 4000}, {context: 1000}]", 116 / 108, (1, "against 1")),
+            ("published: {most: 1x}, against: [{batch: 2000}, {context: 1000}]", 116 / 108, (1, "against 1")),
+            ("published: {least: 1us}, minus: {context: 500}", 4e3, (0, None))]:
+        judge, = judged(f"take: layer_us, across: [{{context: 1000}}, {{context: 2000}}, {{batch: 2000}}], {row}")
+        near(judge.predicted, predicted)
+        assert judge.at == at, (row, judge.at)
+    judge, = judged("take: decode_tokens_per_s, across: [{context: 1000}], published: {least: 1x},"
+                    " against: [{context: 3000}, {context: 500}]")
+    near(judge.predicted, (2 * 104 + 40) / (2 * 108 + 40))
+    assert judge.at == (0, "against 1"), "of rates, the fastest is the greatest"
+
+
+def what_does_not_fit_is_missed():
+    for row in ("set: {batch: 2000}, published: 1us", "across: [{batch: 2000}, {batch: 3000}], published: {least: 1us}"):
+        judge, = judged(f"take: layer_us, {row}")
+        assert (judge.verdict, judge.error) == ("missed", -1)
+
+
+def a_miss_names_the_figure_whose_range_reaches_it():
+    """Half the bandwidth is 216 us; 162 us lie half of the way from 108, a quarter of it away from the whole."""
+    judge, = judged("take: layer_us, published: 162us")
+    near(judge.least["error"], 54 / 162 - 1)
+    near(judge.most["error"], 216 / 162 - 1)
+    assert judge.suspect["name"] == "gpu.hbm_bandwidth" and judge.suspect["error"] == 0
+    near(judge.suspect["share"], 0.75)
+    far, = judged("take: layer_us, published: 864us")
+    near(far.suspect["error"], -0.75)
+    ratio, = judged("take: layer_us, published: 2x, against: {batch: 1}")
+    assert ratio.suspect["name"] is None, "both runs of a ratio move"
+
+
+def keys_that_are_assumed_move_as_well():
+    judge, = judged("take: layer_us, published: 1ms, assumed: {context: [1000, 113000]}")
+    near(judge.most["error"], 1.004 / 1 - 1)
+    assert (judge.suspect["name"], judge.suspect["value"]) == ("context", "113000")
+
+
+def invalid_files_are_one_message():
+    for rows, wanted in [(["take: layer_us, published: wide"], "paper.yaml:4: 'wide' is not a published figure"),
+                         (["take: layer_us, published: 2us..1us"], "is not a published figure"),
+                         (["take: layer_us, published: 1us, taken: 2"], "unknown key 'taken'"),
+                         (["published: 1us"], "'take' is missing here"),
+                         (["take: nothing, published: 1us"], "'nothing' is not a figure of a result"),
+                         (["served: {nothing: 1us}"], "'nothing' is not a figure of 'served'"),
+                         (["take: layer_us, sweep: {context: [1, 2]}, published: [1us]"], "a figure for each of 2"),
+                         (["take: layer_us, take: step_us, published: 1us"], "the key 'take' comes twice"),
+                         (["["], "paper.yaml:")]:
+        try:
+            judged(*rows)
+        except published.Fault as why:
+            assert wanted in str(why), (rows, str(why))
+        else:
+            raise AssertionError(rows)
+
+
+class Known:
+    """A row of a band: of a paper, on a machine, off by an error; of a paper in capitals, a figure was read off a row."""
+
+    def __init__(self, paper, machine, error, system="full attention", kind="bandwidth-bound"):
+        self.row = type("row", (), {"paper": type("paper", (), {"title": paper, "used": paper.isupper()}),
+                                    "figure": "ttft_ms" if "server" in kind else None})
+        self.error, self.kind = error, kind
+        self.run = {"explain": {"class": kind, "machine": f"4 {machine}", "profile": machine, "system": system,
+                                "exchange": "NVLink" if machine == "m" else "PCIe"}}
+
+    def factor(self):
+        return math.exp(abs(math.log1p(self.error)))
+
+    def times_step(self):
+        return True
+
+
+def bands_are_tested_on_rows_that_they_never_saw():
+    for known, largest, median, inside, tested in [
+            ([("a", "m", 0.25), ("a", "m", -0.2)], 1.25, 1.25, 0, 0),  # too long and too short count alike
+            ([("a", "m", 0), ("a", "m", 0.21)], 1.21, 1.1, 0, 0),  # the mean of two logarithms
+            ([("a", "m", 0.1), ("a", "m", 0.2), ("b", "n", 0.3)], 1.3, 1.2, 2, 3),
+            ([("a", "m", 0.1), ("a", "n", 0.2)], 1.2, None, 0, 0),  # one paper on two machines
+            ([("a", "m", 0.1), ("b", "m", 0.2)], 1.2, None, 0, 0),  # two papers on one machine
+            ([("a", "m", 0.1), ("b", "m", 0.5), ("c", "n", 0.3)], 1.5, 1.3, 2, 3),
+            ([("A", "m", 0.1), ("b", "n", 0.05), ("b", "n", 0.3)], 1.3, 1.1, 1, 2),  # tests others, is not tested
+            ([], 0, None, 0, 0)]:
+        band = papers.Band("bandwidth-bound", [Known(*one) for one in known])
+        assert (band.largest, band.inside, band.tested) == (largest, inside, tested), (known, vars(band))
+        assert band.stands == (tested > 0 and 2 * inside >= tested)
+        if median is not None:
+            near(band.median, median)
+    wide = papers.Band("bandwidth-bound", [Known("a", "m", 1.01), Known("b", "n", 1.01)])
+    assert wide.held and not wide.stands, "no band of more than 2x tells anything"
+
+
+def bands_of_servers_are_by_figure_and_machine():
+    known = [Known(*one, kind="MoE server") for one in [("a", "m", 0.1), ("b", "m", 0.5), ("c", "n", 0.3)]]
+    bands = {band.name: band for band in papers.bands_of(known)}
+    every, nvlink = bands["MoE server TTFT"], bands["MoE server TTFT (NVLink)"]
+    assert (every.rows, every.machines, every.systems, every.inside, every.tested) == (3, ["4 m", "4 n"], [], 2, 3)
+    assert (nvlink.machines, nvlink.tested, nvlink.tells()) == (["4 m"], 0, True)
+    assert not bands["MoE server TTFT (PCIe)"].tells(), "one paper makes no band of a class of machines"
+    assert bands["MoE server TPOT"].rows == bands["dense server TTFT"].rows == 0
+
+
+def bands_name_the_systems_of_their_rows():
+    band = papers.Band("bandwidth-bound", [Known("a", "m", 0.1), Known("b", "n", 0.5, "q"), Known("c", "n", 0.1, "q")])
+    assert band.line() == ('bandwidth-bound: {rows: 3, factor: 1.50x, machines: "4 m, 4 n", '
+                           'systems: "full attention, q"}\n'), band.line()
+
+
+def main():
+    cases = [case for name, case in globals().items() if callable(case) and getattr(case, "__module__", "") == __name__
+             and name not in ("made", "times", "judged", "near", "main", "Known")]
+    print(f"1..{len(cases)}")
+    failed = 0
+    for number, case in enumerate(cases, 1):
+        try:
+            case()
+            print(f"ok {number} - {case.__name__}")
+        except Exception:
+            print(f"not ok {number} - {case.__name__}", *traceback.format_exc().splitlines(), sep="\n# ")
+            failed = 1
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
