@@ -99,7 +99,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
          CFLAGS=-fno-sanitize=pointer-overflow
 
 .PHONY: format-check analyze tsan
-.PHONY: all calibrate bundle demo test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
+.PHONY: all calibrate bundle demo check test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
 .PHONY: study papers site host-example install wheel wheel-aarch64 deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
@@ -122,6 +122,14 @@ bundle: calibrate ## pack build/bundle for a GPU machine on which nothing can be
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all
 	@tools/demo.sh build/demo
+
+# Families that walk through most of the program, and unit tests that cost little.
+QUICK_CASES = bands calibrate completion explain help lists measured model_page model messages names output_errors \
+              plan_best policies reuse_share seal streams tiers timeline usage_errors
+check: packages ## run the unit tests and twenty families of cases, without sanitizers (a minute, once all is built)
+	$(SUBMAKE) all $(filter-out $(FULL_UNITS:%=$(OUT)/%),$(UNITS))
+	@PROGRAM=$(PROGRAM) tests/run.sh tests/script/folder_order.sh tests/script/names.sh \
+	    $(QUICK_CASES:%='tests/cli/run.sh %') $(filter-out $(FULL_UNITS:%=$(OUT)/%),$(UNITS))
 
 test: packages ## run every test, most of them under the address and undefined sanitizers
 	$(SUBMAKE) all kernel-tests $(FULL_UNITS:%=$(OUT)/%)
