@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+enum { LEAST_NUMBERS = 32 }; /* are made before spare ones are looked for */
+
 /* ---- blocks of a request -------------------------------------------------------------- */
 
 static const struct request *request_of(const struct block_numbers *numbers, size_t index)
@@ -65,7 +67,10 @@ static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chun
 {
     const struct requests *requests = numbers->of.requests;
     uint32_t tokens = numbers->of.block_tokens;
-    return requests->chunk_tokens < tokens ? 1 : requests->kind[chunk].tokens / tokens;
+    if (numbers->of.chunks_recycled || requests->chunk_tokens < tokens) {
+        return numbers->rows.length; /* another chunk may get them */
+    }
+    return requests->kind[chunk].tokens / tokens;
 }
 
 /* The numbers that the chunks of all requests could need. */
@@ -119,17 +124,20 @@ static bool block_numbers_allocate(struct block_numbers *numbers, struct error *
     const struct requests *requests = numbers->of.requests;
     numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
     numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
-    return numbers->own != NULL && numbers->first_shared != NULL;
+    numbers->users = array_zeroed(numbers->of.chunks_recycled ? requests->ids.count : 0,
+                                  sizeof *numbers->users, why);
+    return numbers->own != NULL && numbers->first_shared != NULL && numbers->users != NULL;
 }
 
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
                         struct error *why)
 {
-    *numbers = (struct block_numbers){.of = *of};
+    *numbers = (struct block_numbers){.of = *of, .ones.length = 1};
     if (!check_chunks(of, why)) {
         return false;
     }
     relate_chunks(numbers);
+    numbers->rows.length = numbers->blocks_per_chunk > 0 ? numbers->blocks_per_chunk : 1;
     uint64_t most = all_numbers(numbers);
     numbers->most = most > 0 ? (uint32_t)most : 1;
     if (most >= UINT32_MAX) {
@@ -150,28 +158,96 @@ void block_numbers_release(struct block_numbers *numbers)
     }
     free(numbers->own);
     free(numbers->first_shared);
-    free(numbers->spare);
-    free(numbers->orphan);
+    free(numbers->users);
+    free(numbers->ones.spare.items);
+    free(numbers->rows.spare.items);
+    free(numbers->left.items);
+    free(numbers->chunks.items);
     *numbers = (struct block_numbers){.most = 0};
-}
-
-bool block_numbers_recycle(struct block_numbers *numbers, struct error *why)
-{
-    numbers->orphan = array_zeroed(numbers->most, sizeof *numbers->orphan, why);
-    return numbers->orphan != NULL;
 }
 
 /* ---- giving and recycling ------------------------------------------------------------- */
 
-/* Give the request numbers for its own blocks. */
-static bool give_own(struct block_numbers *numbers, size_t index)
+/* If there is no memory to note it, it is not given anew. */
+static void push_number(struct number_list *list, uint32_t number)
 {
-    uint64_t count = own_blocks(numbers, index);
+    struct error unseen;
+    if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+                      &unseen)) {
+        list->items[list->count++] = number;
+    }
+}
+
+static uint32_t take_row(struct block_numbers *numbers, struct block_rows *rows, uint32_t length)
+{
+    uint32_t first = numbers->next;
+    if (rows->spare.count > 0) {
+        return rows->spare.items[--rows->spare.count];
+    }
+    rows->made++;
+    numbers->next += length;
+    return first;
+}
+
+/* Are more needed than are spare, and as many made as the limit says? */
+static bool is_short(const struct block_rows *rows, uint64_t needed)
+{
+    return needed > rows->spare.count && rows->made + needed - rows->spare.count > rows->limit;
+}
+
+static void set_limit(struct block_rows *rows)
+{
+    uint64_t used = rows->made - rows->spare.count;
+    uint64_t most = used + used / 2 + LEAST_NUMBERS / rows->length;
+    rows->limit = most > rows->limit ? most : rows->limit;
+}
+
+static bool are_gone(const struct block_numbers *numbers, uint32_t first, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        if (!numbers->gone(first + i, numbers->context)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_unclaimed(const struct block_numbers *numbers, uint32_t chunk)
+{
+    return numbers->users[chunk] == 0 &&
+           are_gone(numbers, numbers->first_shared[chunk] - 1, numbers->rows.length);
+}
+
+/* Make spare what nobody can find: own blocks of ended requests, and chunks that no request has which
+ * has begun and not ended, once they are nowhere. */
+static void collect(struct block_numbers *numbers)
+{
+    struct number_list left = numbers->left, chunks = numbers->chunks;
+    numbers->left.count = numbers->chunks.count = 0;
+    for (size_t i = 0; i < left.count; i++) {
+        bool gone = are_gone(numbers, left.items[i], 1);
+        push_number(gone ? &numbers->ones.spare : &numbers->left, left.items[i]);
+    }
+    for (size_t i = 0; i < chunks.count; i++) {
+        uint32_t chunk = chunks.items[i], *first = &numbers->first_shared[chunk];
+        if (is_unclaimed(numbers, chunk)) {
+            push_number(&numbers->rows.spare, *first - 1);
+            *first = 0;
+        } else {
+            push_number(&numbers->chunks, chunk);
+        }
+    }
+    set_limit(&numbers->ones);
+    set_limit(&numbers->rows);
+}
+
+/* Give the request numbers for its own blocks. */
+static bool give_own(struct block_numbers *numbers, size_t index, uint64_t count)
+{
     struct error unseen;
     uint32_t *own = array_zeroed(count, sizeof *own, &unseen);
     for (uint64_t i = 0; own != NULL && i < count; i++) {
-        own[i] =
-            numbers->spare_count > 0 ? numbers->spare[--numbers->spare_count] : numbers->next++;
+        own[i] = take_row(numbers, &numbers->ones, 1);
     }
     numbers->own[index] = own;
     return own != NULL;
@@ -181,40 +257,45 @@ bool block_numbers_give(struct block_numbers *numbers, size_t index)
 {
     const struct request *request = request_of(numbers, index);
     const uint32_t *chunks = request_chunks(numbers->of.requests, request);
-    if (numbers->own[index] != NULL) {
-        return true;
+    bool owns = !numbers->of.runs && numbers->own[index] == NULL;
+    uint64_t own = owns ? own_blocks(numbers, index) : 0, lacking = 0;
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        lacking += numbers->first_shared[chunks[i]] == 0;
+    }
+    if (numbers->of.recycled &&
+        (is_short(&numbers->ones, own) || is_short(&numbers->rows, lacking))) {
+        collect(numbers);
     }
     for (uint32_t i = 0; i < request->chunks; i++) {
-        if (numbers->first_shared[chunks[i]] == 0) {
-            numbers->first_shared[chunks[i]] = numbers->next + 1;
-            numbers->next += chunk_numbers(numbers, chunks[i]);
+        uint32_t *first = &numbers->first_shared[chunks[i]];
+        if (*first == 0) {
+            *first = 1 + take_row(numbers, &numbers->rows, chunk_numbers(numbers, chunks[i]));
+            if (numbers->of.chunks_recycled) {
+                push_number(&numbers->chunks, chunks[i]);
+            }
         }
     }
-    return numbers->of.runs || give_own(numbers, index);
+    return !owns || give_own(numbers, index, own);
 }
 
-void block_numbers_leave(struct block_numbers *numbers, size_t index,
-                         void (*orphaned)(uint32_t id, void *context), void *context)
+void block_numbers_use(struct block_numbers *numbers, size_t index, int change)
 {
-    if (numbers->orphan == NULL) {
+    const struct request *request = request_of(numbers, index);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
+    for (uint32_t i = 0; numbers->of.chunks_recycled && i < request->chunks; i++) {
+        numbers->users[chunks[i]] += (uint32_t)change;
+    }
+}
+
+void block_numbers_leave(struct block_numbers *numbers, size_t index)
+{
+    uint64_t count = own_blocks(numbers, index);
+    if (!numbers->of.recycled || numbers->own[index] == NULL) {
         return;
     }
-    for (uint64_t i = own_blocks(numbers, index); i-- > 0;) {
-        uint32_t id = numbers->own[index][i];
-        numbers->orphan[id] = true;
-        orphaned(id, context);
+    for (uint64_t i = 0; i < count; i++) {
+        push_number(&numbers->left, numbers->own[index][i]);
     }
     free(numbers->own[index]);
     numbers->own[index] = NULL;
-}
-
-/* If there is no memory to note it, others take a new one. */
-void block_numbers_spare(struct block_numbers *numbers, uint32_t id)
-{
-    struct error unseen;
-    numbers->orphan[id] = false;
-    if (array_reserve(&numbers->spare, &numbers->spare_capacity, numbers->spare_count + 1,
-                      sizeof *numbers->spare, &unseen)) {
-        numbers->spare[numbers->spare_count++] = id;
-    }
 }

@@ -32,23 +32,13 @@ struct prefix_cache {
 
 /* ---- create, destroy ------------------------------------------------------------------ */
 
-static struct block_owners owners_of(const struct prefix_options *options,
-                                     const struct requests *requests)
-{
-    return (struct block_owners){
-        .requests = requests,
-        .block_tokens = options->block_tokens,
-        .runs = prefix_tiers_runs(options),
-        .server_of = options->server_of,
-        .server = options->server,
-    };
-}
-
 struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
                                          const struct requests *requests, struct error *why)
 {
     struct prefix_cache *cache = array_zeroed(1, sizeof *cache, why);
-    const struct block_owners owners = owners_of(options, requests);
+    struct block_owners owners = prefix_tiers_owners(options, requests);
+    owners.server_of = options->server_of;
+    owners.server = options->server;
     if (cache == NULL) {
         return NULL;
     }
@@ -262,6 +252,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     block_pool_take(tiers->gpu, blocks - found.in[0]);
     struct holding *holding = &cache->holdings[index];
     *holding = (struct holding){.full = found.blocks, .blocks = blocks};
+    block_numbers_use(cache->numbers, index, 1);
     begin_loads(cache, &found, found.in, holding);
     bring_found(cache, index, &found, holding);
     write_match(cache, &found, tokens, match);
@@ -335,6 +326,7 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     *missing = kept - found.blocks * block_tokens;
     struct holding *holding = &cache->holdings[index];
     *holding = (struct holding){.full = full, .blocks = blocks};
+    block_numbers_use(cache->numbers, index, 1);
     begin_loads(cache, &found, (uint64_t[PREFIX_MOST_TIERS]){0, *missing}, holding);
     bring_kept(cache, index, found.blocks, full, holding->load[1]);
     return true;
@@ -397,8 +389,9 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
         end_block(cache, prefix_id(cache, index, block), saves && block < whole, before);
     }
     block_pool_give_back(tiers->gpu, holding->blocks - (options->gpu_keeps ? holding->full : 0));
+    block_numbers_use(cache->numbers, index, -1);
     if (done) {
-        prefix_tiers_leave(tiers, index);
+        block_numbers_leave(cache->numbers, index);
     }
     *holding = (struct holding){.full = 0};
 }

@@ -65,10 +65,9 @@ struct prefix_options {
                                 prompt's beginning; 0: 1 */
     uint32_t least_asked;     /* a block is saved once this many requests held it; 0: 1 */
     bool saves_wait;          /* saves take time: prefix_saved() says when they are done */
-    bool recycles;            /* numbers of blocks that nobody can find again are given anew. Then
-                                prefix_id() is for requests that have not ended and, without a
-                                lower tier, for blocks that hashes cover. Does nothing if the policy
-                                of one remembers blocks that it has evicted */
+    bool recycles;            /* numbers of blocks that are nowhere are given anew. Then prefix_id()
+                                is for requests that have begun and not ended. Does nothing if the
+                                policy of a lower tier remembers blocks that it has evicted */
     bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */

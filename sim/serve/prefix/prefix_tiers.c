@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- orphans -------------------------------------------------------------------------- */
+/* ---- numbers -------------------------------------------------------------------------- */
 
 /* Is the block of this number nowhere in these tiers, and on no way? */
 static bool tiers_lack(const struct prefix_tiers *tiers, uint32_t id)
@@ -26,32 +26,55 @@ static void forget_asked(struct prefix_tiers *tiers, uint32_t id)
     }
 }
 
-/* A tier may have lost its last copy of the block. */
-static void bury(struct prefix_tiers *tiers, uint32_t id)
+/* Another block may get a number of which this is true. */
+static bool is_gone(uint32_t id, void *context)
 {
-    const struct prefix_pool *pool = tiers->options->pool;
-    bool gone = block_numbers_is_orphan(tiers->numbers, id) && tiers_lack(tiers, id);
-    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
-        gone = gone && tiers_lack(pool->members[i], id);
+    struct prefix_tiers *tiers = context;
+    bool gone = tiers_lack(tiers, id);
+    if (gone) {
+        forget_asked(tiers, id);
     }
-    if (!gone) {
-        return;
+    return gone;
+}
+
+static bool is_gone_from_all(uint32_t id, void *context)
+{
+    const struct prefix_pool *pool = context;
+    bool gone = true;
+    for (size_t i = 0; gone && i < pool->member_count; i++) {
+        gone = tiers_lack(pool->members[i], id);
     }
-    forget_asked(tiers, id);
-    for (size_t i = 0; pool != NULL && i < pool->member_count; i++) {
+    for (size_t i = 0; gone && i < pool->member_count; i++) {
         forget_asked(pool->members[i], id);
     }
-    block_numbers_spare(tiers->numbers, id);
+    return gone;
 }
 
-static void on_orphan(uint32_t id, void *context)
+/* Are numbers of requests that held a block counted? */
+static bool asks(const struct prefix_options *options)
 {
-    bury(context, id);
+    bool some = options->lower_count > 0 && options->least_asked > 1;
+    for (uint32_t k = 1; k < options->lower_count; k++) {
+        some = some || options->lower[k].least_asked > 1;
+    }
+    return some;
 }
 
-void prefix_tiers_leave(struct prefix_tiers *tiers, size_t index)
+/* A policy may remember what it has evicted. A chunk that was asked for counts wherever it is. */
+struct block_owners prefix_tiers_owners(const struct prefix_options *options,
+                                        const struct requests *requests)
 {
-    block_numbers_leave(tiers->numbers, index, on_orphan, tiers);
+    bool recycled = options->recycles;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        recycled = recycled && block_store_forgets(options->lower[k].policy);
+    }
+    return (struct block_owners){
+        .requests = requests,
+        .block_tokens = options->block_tokens,
+        .runs = options->recycles && options->gpu_keeps && options->lower_count == 0,
+        .recycled = recycled,
+        .chunks_recycled = recycled && !asks(options),
+    };
 }
 
 /* ---- copies --------------------------------------------------------------------------- */
@@ -237,7 +260,6 @@ void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t coun
         if (done.crosses && lower->saving[done.id] == 0) {
             arrive(lower, done.id);
         }
-        bury(tiers, done.id);
     }
     assert(count == 0 || tiers->failed);
 }
@@ -283,7 +305,6 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
         }
         counts->evicted += counts->saved - before;
     }
-    bury(tiers, id);
 }
 
 static void on_pool_evict(uint32_t id, void *context)
@@ -295,11 +316,6 @@ static void on_lower_evict(uint32_t id, void *context)
 {
     struct prefix_lower *lower = context;
     hand_on(lower->tiers, lower->number + 1, id);
-}
-
-bool prefix_tiers_runs(const struct prefix_options *options)
-{
-    return options->recycles && options->gpu_keeps && options->lower_count == 0;
 }
 
 static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
@@ -357,30 +373,15 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
 static bool create_all(struct prefix_tiers *tiers, struct error *why)
 {
     uint32_t most = tiers->numbers->most;
-    bool asks = tiers->count > 1 && tiers->options->least_asked > 1, deep = tiers->count > 2;
-    for (uint32_t k = 2; k < tiers->count; k++) {
-        asks = asks || tiers->options->lower[k - 1].least_asked > 1;
-    }
-    tiers->asked = asks ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
+    bool counts = asks(tiers->options), deep = tiers->count > 2;
+    tiers->asked = counts ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
     tiers->source = deep ? array_zeroed(most, sizeof *tiers->source, why) : NULL;
-    bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !asks) &&
+    bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !counts) &&
               (tiers->source != NULL || !deep);
     for (uint32_t k = 1; ok && k < tiers->count; k++) {
         ok = create_lower(tiers, k, why);
     }
     return ok;
-}
-
-/* Recycle numbers, if the options say so and no policy remembers what it has evicted. */
-static bool recycle(struct block_numbers *numbers, const struct prefix_options *options,
-                    struct error *why)
-{
-    bool forgets = true;
-    for (uint32_t k = 0; k < options->lower_count; k++) {
-        forgets = forgets && block_store_forgets(options->lower[k].policy);
-    }
-    return !options->recycles || !forgets || numbers->of.runs ||
-           block_numbers_recycle(numbers, why);
 }
 
 static bool pool_join(struct prefix_pool *pool, struct prefix_tiers *tiers, struct error *why)
@@ -407,8 +408,11 @@ bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *
 {
     *tiers = (struct prefix_tiers){
         .options = options, .numbers = numbers, .count = options->lower_count + 1};
-    return (options->pool != NULL || recycle(numbers, options, why)) &&
-           (options->pool == NULL || pool_join(options->pool, tiers, why)) &&
+    if (options->pool == NULL) {
+        numbers->gone = is_gone;
+        numbers->context = tiers;
+    }
+    return (options->pool == NULL || pool_join(options->pool, tiers, why)) &&
            create_all(tiers, why);
 }
 
@@ -436,34 +440,25 @@ void prefix_tiers_release(struct prefix_tiers *tiers)
 
 /* ---- the pool ------------------------------------------------------------------------- */
 
-/* It is the last tier, so nobody takes what it evicts. */
-static void on_shared_evict(uint32_t id, void *context)
-{
-    const struct prefix_pool *pool = context;
-    if (pool->member_count > 0) {
-        bury(pool->members[0], id);
-    }
-}
-
 struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
                                        const struct requests *requests, struct error *why)
 {
     struct prefix_pool *pool = array_zeroed(1, sizeof *pool, why);
     const struct prefix_tier *tier = &options->lower[options->lower_count - 1];
-    const struct block_owners owners = {.requests = requests,
-                                        .block_tokens = options->block_tokens};
+    const struct block_owners owners = prefix_tiers_owners(options, requests);
     if (pool == NULL) {
         return NULL;
     }
-    bool ok =
-        block_numbers_init(&pool->numbers, &owners, why) && recycle(&pool->numbers, options, why);
+    bool ok = block_numbers_init(&pool->numbers, &owners, why);
+    pool->numbers.gone = is_gone_from_all;
+    pool->numbers.context = pool;
     uint32_t most = pool->numbers.most;
     if (ok && options->saves_wait) {
         pool->saving = array_zeroed(most, sizeof *pool->saving, why);
         ok = pool->saving != NULL;
     }
     pool->store = ok ? block_store_create(most, tier->blocks, tier->policy, tier->values,
-                                          options->pins, options->seed, on_shared_evict, pool, why)
+                                          options->pins, options->seed, NULL, NULL, why)
                      : NULL;
     if (pool->store == NULL) {
         prefix_pool_destroy(pool);

@@ -66,18 +66,19 @@ struct prefix_tiers {
     bool failed;                   /* memory was out */
 };
 
-/* `numbers` is initialised; its numbers are recycled from now on if the options say so. After a
- * failure the caller releases what there is. */
+/* Whose blocks get numbers, and which are recycled. Requests' own blocks are runs of the pool if numbers
+ * may be recycled, so that nobody asks for those of ended requests, and no lower tier looks at blocks
+ * one by one. */
+struct block_owners prefix_tiers_owners(const struct prefix_options *options,
+                                        const struct requests *requests);
+
+/* `numbers` is initialised. After a failure the caller releases what there is. */
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why);
 void prefix_tiers_release(struct prefix_tiers *tiers); /* a zeroed struct is fine */
 
 /* Pending copies that refer to blocks of a tier: those of all caches, if it is shared. */
 uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier);
-
-/* Are requests' own blocks runs of the pool? Runs need what recycling does, that nobody asks for
- * the numbers of ended requests, and no lower tier that looks at its blocks one by one. */
-bool prefix_tiers_runs(const struct prefix_options *options);
 
 /* The nearest tier below the GPU that has the block, and to which its copy has arrived; 0: none. */
 uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id);
@@ -111,8 +112,5 @@ void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
 /* Make a taken block known, if the GPU retains blocks. `load`, a tier_load(), brings its KV; 0:
  * the KV is there. */
 void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load);
-
-/* The request has ended: nobody finds its own blocks any more. */
-void prefix_tiers_leave(struct prefix_tiers *tiers, size_t index);
 
 #endif

@@ -418,39 +418,30 @@ static void saves_of_any_length_lose_no_block(void **state)
 /* A server whose requests begin, are preempted, come back and end; each ends once. */
 struct served {
     struct prefix_cache *cache;
-    bool has_runs;    /* own blocks have no numbers */
-    uint32_t largest; /* number of a block so far */
 };
 
 /* If `kept` is above 0, the KV of so many of its tokens was copied out when it was preempted. */
 static bool serve_begin(struct served *served, const struct requests *requests, size_t index,
                         uint64_t kept, struct prefix_match *match)
 {
-    const struct request *request = &requests->all[index];
-    uint64_t prompt = request->prompt, missing = 0;
+    uint64_t prompt = requests->all[index].prompt, missing = 0;
     bool begun = kept > 0 ? prefix_restore(served->cache, index, prompt, kept, prompt, &missing)
                           : prefix_begin(served->cache, index, prompt, prompt, match);
     match->found[1] += (uint32_t)missing;
-    uint64_t blocks = served->has_runs ? (request->chunks > 0 ? prompt / BLOCK : 0)
-                                       : request_tokens(request) / BLOCK;
-    for (uint64_t block = 0; begun && block < blocks; block++) {
-        uint32_t id = prefix_id(served->cache, index, block);
-        served->largest = id > served->largest ? id : served->largest;
-    }
     return begun;
 }
 
-/* Numbers that are given anew change nothing, and stay few: requests whose prompts are their own
- * need new ones all the time. */
+/* Requests whose prompts are their own need new numbers all the time. */
 static void recycled_numbers_change_nothing(void **state)
 {
     (void)state;
     enum { GPU_BLOCKS = 40 };
     for (uint64_t seed = 1; seed <= 200; seed++) {
+        print_message("seed %u\n", (unsigned)seed);
         gsl_rng *random = random_stream(seed, "test.prefix.recycled", 0, &why);
         bool has_host = seed % 3 > 0, waits = has_host && seed % 2 > 0;
         struct requests requests = random_requests(random);
-        struct served served[2] = {{NULL, false, 0}, {NULL, false, 0}};
+        struct served served[2] = {{NULL}, {NULL}};
         bool held[MOST] = {false}, ended[MOST] = {false};
         uint64_t computed[MOST] = {0}; /* tokens */
         uint64_t saved = 0;
@@ -471,7 +462,6 @@ static void recycled_numbers_change_nothing(void **state)
                                              .least_asked = 1 + seed % 2,
                                              .lower[0].write = (enum prefix_write)(seed / 6 % 3)};
             served[i].cache = prefix_cache_create(&options, &requests, &why);
-            served[i].has_runs = i > 0 && !has_host && options.gpu_keeps;
         }
         for (int i = 0; i < 2000; i++) {
             size_t index = gsl_rng_uniform_int(random, requests.count);
@@ -519,12 +509,57 @@ static void recycled_numbers_change_nothing(void **state)
             }
             saved += some;
         }
-        print_message("seed %u: numbers up to %u, and %u\n", (unsigned)seed, served[0].largest,
-                      served[1].largest);
-        assert_true(served[1].largest < served[0].largest);
         prefix_cache_destroy(served[0].cache);
         prefix_cache_destroy(served[1].cache);
         gsl_rng_free(random);
+    }
+}
+
+/* A thousand prompts, each asked for twice, in a cache of 40 blocks, and one of 100 below it: there are
+ * no more numbers than twice what the tiers hold and what is made before spare ones are looked for. */
+static void numbers_do_not_grow_with_the_requests(void **state)
+{
+    (void)state;
+    enum { PROMPTS = 1000 };
+    static struct request prompts[2 * PROMPTS];
+    static uint32_t numbers[PROMPTS];
+    static struct request_chunk kind[PROMPTS];
+    struct requests requests = {.all = prompts,
+                                .count = 2 * PROMPTS,
+                                .chunks = numbers,
+                                .kind = kind,
+                                .ids.count = PROMPTS,
+                                .chunk_tokens = CHUNK};
+    for (uint32_t i = 0; i < 2 * PROMPTS; i++) {
+        prompts[i] = (struct request){
+            .prompt = CHUNK + 1, .output = BLOCK, .first_chunk = i / 2, .chunks = 1};
+        numbers[i / 2] = i / 2;
+        kind[i / 2].tokens = CHUNK;
+    }
+    for (uint32_t lower = 0; lower < 2; lower++) {
+        uint32_t largest = 0;
+        uint64_t found = 0;
+        const struct prefix_options options = {.block_tokens = BLOCK,
+                                               .gpu_keeps = true,
+                                               .recycles = true,
+                                               .gpu_blocks = 40,
+                                               .lower_count = lower,
+                                               .lower[0].blocks = 100,
+                                               .lower[0].policy = &policy_lru};
+        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
+        assert_non_null(cache);
+        for (size_t i = 0; i < requests.count; i++) {
+            struct prefix_match match;
+            assert_true(prefix_begin(cache, i, prompts[i].prompt, CHUNK + 1, &match));
+            uint32_t id = prefix_id(cache, i, CHUNK / BLOCK - 1);
+            largest = id > largest ? id : largest;
+            found += match.found[0];
+            prefix_fill(cache, i, prompts[i].prompt);
+            prefix_end(cache, i, true);
+        }
+        assert_int_equal(found, PROMPTS * CHUNK);
+        assert_true(largest < 2 * (40 + 100 + 32));
+        prefix_cache_destroy(cache);
     }
 }
 
@@ -543,6 +578,7 @@ int main(void)
         cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
         cmocka_unit_test(who_comes_back_has_room_for_all),
         cmocka_unit_test(recycled_numbers_change_nothing),
+        cmocka_unit_test(numbers_do_not_grow_with_the_requests),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
