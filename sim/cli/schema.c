@@ -256,6 +256,15 @@ static json_t *sweep_schema(void)
                      list, "additionalProperties", 0);
 }
 
+/* A known version, another one of the same program, or a file. */
+static json_t *engine_schema(struct error *why)
+{
+    const char *const *names = server_engine_names(why);
+    json_t *known = names != NULL ? schema_words(names) : NULL;
+    return schema_either(schema_either(known, schema_pattern("^[a-z-]+-[0-9]+(\\.[0-9]+)+$")),
+                         schema_pattern("\\.yaml(-[0-9]+(\\.[0-9]+)+)?$"));
+}
+
 /* ---- all ---- */
 
 /* A number in the range that its reader accepts. */
@@ -287,8 +296,7 @@ static json_t *key_schema(const struct scenario_key *key, struct error *why)
     case SCENARIO_WORD:
         return schema_words(key->words);
     case SCENARIO_ENGINE:
-        return schema_either(schema_words(key->words),
-                             schema_pattern("^(vllm|sglang)-[0-9]+\\.[0-9]+$"));
+        return engine_schema(why);
     case SCENARIO_CONFIG:
         return json_pack("{s:s}", "type", "object");
     case SCENARIO_MACHINE:

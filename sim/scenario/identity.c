@@ -161,6 +161,14 @@ static uint64_t hash_bands(const struct point *point, uint64_t run)
     return hash_band(&point->timed, run);
 }
 
+/* The engine decides a server's figures; of a step alone, a note names the preset's. */
+static uint64_t hash_engine(const struct point *point, uint64_t run)
+{
+    const struct server_engine *engine =
+        point_serves(point) ? &point->workload.engine : &point->preset_engine;
+    return engine->row != NULL ? XXH64(&engine->content, sizeof engine->content, run) : run;
+}
+
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
@@ -177,6 +185,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     run = identity_hash_text(setup->system.available,
                              identity_hash_text(setup->system.lossless, run));
     run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
+    run = hash_engine(point, run);
     run = hash_bands(point, run);
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;

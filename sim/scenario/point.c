@@ -97,7 +97,7 @@ bool point_launches(const struct point *point, bool prompts)
 {
     const struct workload *workload = &point->workload;
     return workload->compile == COMPILE_EAGER ||
-           (prompts && server_engines[workload->engine].path.prompts_launched);
+           (prompts && workload->engine.path.prompts_launched);
 }
 
 size_t point_curves(const struct point *point, enum curve_id *ids)

@@ -80,8 +80,9 @@ static bool resolve_read_model(const struct node *root, struct files *files, str
 /* Where a version of an engine is given as the system, say how to write both. Returns false. */
 static bool expect_engine(const char *name, struct error *why)
 {
-    struct server_engine_version engine;
-    bool version = server_engine_read(name, &engine) && engine.id != SERVER_ENGINE_NONE;
+    struct server_engine engine;
+    struct error unread;
+    bool version = server_engine_find(name, NULL, 0, &engine, &unread) && engine.row != NULL;
     return version && why->nearest[0] != '\0'
                ? error_expect(why, "system: %s, and of a server engine: %s", why->nearest,
                               engine.name)

@@ -11,9 +11,7 @@
 /* Is the engine older than any that published figures are of? */
 static bool is_older(const struct workload *workload)
 {
-    struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
-    snprintf(engine.name, sizeof engine.name, "%s", workload->engine_name);
-    const char *which = server_engine_stand_in(&engine);
+    const char *which = workload->engine.stand_in;
     return which != NULL && strcmp(which, "earliest") == 0;
 }
 
@@ -26,15 +24,14 @@ static bool is_tensor_parallel(const struct model *model)
 }
 
 /* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
- * memory and limits, of a version that is known, and no other server behind the router. No figure
- * is of TensorRT-LLM. */
+ * memory and limits, of a version that is known and has published figures, and no other server behind
+ * the router. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return !is_older(&point->workload) && point->workload.engine != SERVER_ENGINE_TENSORRT_LLM_10 &&
-           point->workload.engine != SERVER_ENGINE_NONE && !mechanisms_offload(mechanisms) &&
-           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1 &&
-           is_tensor_parallel(&point->setup.model);
+    return !is_older(&point->workload) && point->workload.engine.compared &&
+           !mechanisms_offload(mechanisms) && mechanisms->prefix == PREFIX_GPU &&
+           point_servers(point) == 1 && is_tensor_parallel(&point->setup.model);
 }
 
 static bool take_band(const struct error_band *band, enum band_figure figure,

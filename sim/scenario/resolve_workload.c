@@ -207,28 +207,27 @@ static bool check_clients(const struct node *root, const struct point *point, st
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* The engine that the user names, else the one that the system's preset names, else none. */
-static bool find_engine(const struct node *root, const struct system_info *system,
-                        struct server_engine_version *out, struct error *why)
+/* The engine of the system's preset, or none. */
+static bool find_preset_engine(struct point *out, struct error *why)
 {
-    const struct node *node = node_said(root, "engine");
-    const char *name =
-        system->engine[0] != '\0' ? system->engine : server_engine_names[SERVER_ENGINE_NONE];
-    return node_text(root, "engine", &name, why) &&
-           server_engine_find(name, node != NULL ? node->file : system->name,
-                              node != NULL ? node->line : 0, out, why);
+    const struct system_info *system = &out->setup.system;
+    return server_engine_find(system->engine[0] != '\0' ? system->engine : "none", system->name, 0,
+                              &out->preset_engine, why);
 }
 
-static bool read_engine(const struct node *root, const struct setup *setup, struct workload *out,
-                        struct error *why)
+/* The engine that the user names, else the system's. */
+static bool read_engine(const struct node *root, struct point *out, struct error *why)
 {
-    struct server_engine_version engine;
-    if (!find_engine(root, &setup->system, &engine, why)) {
+    const struct node *node = node_said(root, "engine");
+    const struct setup *setup = &out->setup;
+    struct server_engine *engine = &out->workload.engine;
+    const char *name = NULL;
+    *engine = out->preset_engine;
+    if (!node_text(root, "engine", &name, why) ||
+        (name != NULL && !server_engine_find(name, node->file, node->line, engine, why))) {
         return false;
     }
-    out->engine = engine.id;
-    snprintf(out->engine_name, sizeof out->engine_name, "%s", engine.name);
-    if (engine.id == SERVER_ENGINE_NONE || !mechanisms_offload(&setup->mechanisms)) {
+    if (engine->row == NULL || !mechanisms_offload(&setup->mechanisms)) {
         return true;
     }
     node_key_error(root, node_said(root, "engine") != NULL ? "engine" : "system", why,
@@ -241,12 +240,12 @@ static bool read_engine(const struct node *root, const struct setup *setup, stru
 /* Only an engine that measures its memory sees what torch.compile does. */
 static bool read_compile(const struct node *root, struct workload *out, struct error *why)
 {
-    if (node_said(root, "compile") == NULL || server_engines[out->engine].measures) {
+    if (node_said(root, "compile") == NULL || out->engine.memory == ENGINE_MEASURED) {
         return node_word(root, "compile", server_compile_names, &out->compile, why);
     }
     node_key_error(root, "compile", why,
                    "'compile' is for an engine that measures its memory, and '%s' does not",
-                   out->engine_name);
+                   out->engine.name);
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 
@@ -254,28 +253,28 @@ void resolve_engine(const struct node *root, struct point *out)
 {
     struct workload *workload = &out->workload;
     struct trust trust = {.basis = BASIS_MEASURED};
-    if (!point_serves(out) || workload->engine == SERVER_ENGINE_NONE) {
+    const struct server_engine *engine = &workload->engine;
+    if (!point_serves(out) || engine->row == NULL) {
         return;
     }
     const struct profile *profile = &out->setup.profile;
-    enum server_engine_id id = (enum server_engine_id)workload->engine;
     struct server_engine_gpu gpu = {
         .bytes = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
-        .a100 = strstr(profile->name, "a100") != NULL,
+        .machine = profile->name,
         .gpus = out->setup.model.tensor_parallel,
     };
-    struct server_engine_limits limits = server_engine_limits(id, &gpu);
+    const struct server_engine_gpus *limits = server_engine_limits(engine, &gpu);
     if (node_said(root, "max_sequences") == NULL) {
-        workload->sequences = limits.sequences;
+        workload->sequences = limits->sequences;
     }
     if (node_said(root, "batched_tokens") == NULL) {
-        workload->batched_tokens = limits.batched_tokens;
+        workload->batched_tokens = limits->batched_tokens;
     }
     if (node_said(root, "hbm_usable") == NULL) {
-        out->setup.hbm_usable = server_engine_usable(id, &gpu, workload->batched_tokens);
+        out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
     }
     struct model *model = &out->setup.model;
-    if (server_engines[id].mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
+    if (engine->mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;
     }
@@ -292,6 +291,9 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
             return error_expect(why, "'workload' as well: a file of requests");
         }
     }
+    if (!find_preset_engine(out, why)) {
+        return false;
+    }
     if (workload == NULL) {
         return true;
     }
@@ -301,7 +303,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     }
     read->content = out->requests->content;
     return read_arrivals(root, read, why) && read_server(root, read, why) &&
-           read_engine(root, &out->setup, read, why) && read_compile(root, read, why) &&
+           read_engine(root, out, why) && read_compile(root, read, why) &&
            read_balance(root, read, why) && check_clients(root, out, why) &&
            check_routing(root, read, why);
 }
@@ -321,8 +323,8 @@ bool workload_put(struct node *all, const struct workload *workload, struct erro
     return workload->path[0] == '\0' ||
            (resolve_workload_put_real(all, "time_scale", workload->time_scale, why) &&
             resolve_workload_put_real(all, "replicas", (double)workload->replicas, why) &&
-            node_set(all, "engine", workload->engine_name, why) &&
-            (!server_engines[workload->engine].measures ||
+            node_set(all, "engine", workload->engine.name, why) &&
+            (workload->engine.memory != ENGINE_MEASURED ||
              node_set(all, "compile", server_compile_names[workload->compile], why)) &&
             resolve_workload_put_real(all, "max_sequences", (double)workload->sequences, why) &&
             resolve_workload_put_real(all, "batched_tokens", (double)workload->batched_tokens,

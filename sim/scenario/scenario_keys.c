@@ -135,7 +135,7 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true},
     {"engine", "vllm-0.19",
      "engine and version whose limits and memory a server has; default: the system's; or none",
-     .shape = SCENARIO_ENGINE, .words = server_engine_names, .serving = true},
+     .shape = SCENARIO_ENGINE, .serving = true},
     {"compile", "warm",
      "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",
      .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true},

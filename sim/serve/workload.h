@@ -25,13 +25,12 @@ struct workload {
     int routing;              /* enum routing */
     double cache_threshold, balance_rel; /* of ROUTE_PREFIX_LOAD */
     uint64_t balance_abs;
-    int timed;                            /* 0: no clock, one request after the other */
-    int engine;                           /* enum server_engine_id */
-    char engine_name[SERVER_ENGINE_NAME]; /* canonical, of the version that the user named */
-    int compile;                          /* enum server_compile */
-    uint64_t sequences, batched_tokens;   /* at most, in one step */
-    uint64_t request_tokens;           /* most of a prompt and its output together; 0: no limit */
-    uint64_t slo_ttft_ns, slo_tpot_ns; /* objectives; 0: none */
+    int timed;                          /* 0: no clock, one request after the other */
+    struct server_engine engine;        /* the version that the user or the system names */
+    int compile;                        /* enum server_compile */
+    uint64_t sequences, batched_tokens; /* at most, in one step */
+    uint64_t request_tokens;            /* most of a prompt and its output together; 0: no limit */
+    uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
 };
 
 /* Does the router see the load of servers? */

@@ -145,20 +145,19 @@ static void note_no_band(const struct point *point, struct result *result)
 static void note_overhead(const struct point *point, struct result *result)
 {
     const struct cell *step = &result->cells[COLUMN_STEP];
-    struct server_engine_version engine;
+    const struct server_engine *engine = &point->preset_engine;
     double ns = 0;
     for (uint32_t i = 0; i < result->stall_count; i++) {
         bool own = strcmp(result->stalls[i].name, pipeline_part_names[PART_OVERHEAD]) == 0;
         ns += own ? (double)result->stalls[i].ns : 0;
     }
     if (point_serves(point) || !step->set || ns < OVERHEAD_TOLD * (double)step->integer ||
-        !server_engine_read(point->setup.system.engine, &engine) ||
-        !server_engines[engine.id].path.overlaps) {
+        !engine->path.overlaps) {
         return;
     }
-    double gap = (double)server_engines[engine.id].path.gap_ns / 1e6;
-    result_note(result, gap > 0 ? note_overhead_mostly_hidden(engine.name, gap)
-                                : note_overhead_hidden(engine.name));
+    double gap = (double)engine->path.gap_ns / 1e6;
+    result_note(result, gap > 0 ? note_overhead_mostly_hidden(engine->name, gap)
+                                : note_overhead_hidden(engine->name));
 }
 
 static uint64_t count_gpus(const struct point *point)

@@ -76,10 +76,10 @@ static double compile_bytes(const struct point *point)
                : BF16 * (double)model->hidden * (rows + (double)point->workload.batched_tokens);
 }
 
-static struct server_engine engine_of(const struct point *point)
+static const struct server_engine_runner *runner_of(const struct point *point)
 {
-    return server_engine_for((enum server_engine_id)point->workload.engine,
-                             !model_is_routed(&point->setup.model));
+    const struct server_engine *engine = &point->workload.engine;
+    return model_is_routed(&point->setup.model) ? &engine->runner : &engine->dense;
 }
 
 /* Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:
@@ -101,7 +101,7 @@ static double sampler_bytes(const struct point *point, double sms)
     const struct workload *workload = &point->workload;
     double rows = fmin((double)workload->sequences, (double)workload->batched_tokens);
     double hidden = (double)model->hidden * BF16, words = model->vocabulary;
-    enum server_engine_sampler sampler = engine_of(point).sampler;
+    enum server_engine_sampler sampler = runner_of(point)->sampler;
     double scratch = sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
     return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
            (sampler_values(sampler, rows) * rows + scratch) * words * FP32;
@@ -199,25 +199,26 @@ static void add_peak(const struct point *point, double sms, struct engine_memory
 static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
 {
     const struct workload *workload = &point->workload;
-    const struct server_engine engine = engine_of(point);
+    const struct server_engine_runner *runner = runner_of(point);
     const struct profile *profile = &point->setup.profile;
     add_loaded(point, out);
-    if (engine.kept_buffers) {
+    if (runner->kept_buffers) {
         engine_memory_add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
                           "counts of each word for all sequences");
     }
     add_peak(point, sms, out);
     engine_memory_add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED,
                       "of matrix products");
-    if (engine.sampler == SAMPLER_TRITON) {
+    if (runner->sampler == SAMPLER_TRITON) {
         engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");
     }
-    engine_memory_add(out, "kernels", engine.kernel_bytes, BASIS_PUBLISHED, "code that CUDA loads");
-    if (engine.takes_graphs && workload->compile != COMPILE_EAGER) {
+    engine_memory_add(out, "kernels", workload->engine.kernel_bytes, BASIS_PUBLISHED,
+                      "code that CUDA loads");
+    if (runner->takes_graphs && workload->compile != COMPILE_EAGER) {
         engine_memory_add(out, "CUDA graphs",
-                          graph_bytes *
-                              server_engine_graphs(workload->sequences, workload->batched_tokens),
+                          graph_bytes * server_engine_graphs(&workload->engine, workload->sequences,
+                                                             workload->batched_tokens),
                           BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
     }
 }
@@ -240,20 +241,20 @@ static void split_rest(const struct point *point, double all, struct engine_memo
                       BASIS_PUBLISHED, "a share of the rest");
 }
 
-static void split_all(const struct point *point, const struct server_engine *engine, double all,
-                      double sms, struct engine_memory *out)
+static void split_all(const struct point *point, double all, double sms, struct engine_memory *out)
 {
-    double base = all - (engine->measures ? 0 : context_bytes);
-    if (!engine->measures) {
+    bool measures = point->workload.engine.memory == ENGINE_MEASURED;
+    double base = all - (measures ? 0 : context_bytes);
+    if (!measures) {
         engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
     }
-    engine_memory_add(out, "left alone",
-                      base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
-                      BASIS_PUBLISHED,
-                      !engine->measures      ? "for activations and CUDA graphs"
-                      : engine->takes_graphs ? "holds the CUDA context and NCCL"
-                                             : "holds the CUDA context, NCCL and CUDA graphs");
-    if (engine->measures) {
+    engine_memory_add(
+        out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
+        BASIS_PUBLISHED,
+        !measures                        ? "for activations and CUDA graphs"
+        : runner_of(point)->takes_graphs ? "holds the CUDA context and NCCL"
+                                         : "holds the CUDA context, NCCL and CUDA graphs");
+    if (measures) {
         split_vllm(point, sms, out);
     } else {
         add_loaded(point, out);
@@ -263,10 +264,9 @@ static void split_all(const struct point *point, const struct server_engine *eng
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why)
 {
     static const enum curve_id sms_id = CURVE_GPU_SMS;
-    const struct server_engine engine = engine_of(point);
     const struct profile *profile = &point->setup.profile;
     struct trust trust = {.basis = BASIS_MEASURED};
-    bool triton = engine.sampler == SAMPLER_TRITON;
+    bool triton = runner_of(point)->sampler == SAMPLER_TRITON;
     if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
         return false;
     }
@@ -274,10 +274,10 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
     double left = all;
     *out = (struct engine_memory){.count = 0};
-    if (engine.of_rest) {
+    if (point->workload.engine.memory == ENGINE_REST) {
         split_rest(point, all, out);
     } else {
-        split_all(point, &engine, all, sms, out);
+        split_all(point, all, sms, out);
     }
     for (uint32_t i = 0; i < out->count; i++) {
         left -= out->lines[i].bytes;

@@ -34,7 +34,7 @@ struct engine_memory {
     double pool; /* bytes of KV, of one GPU */
 };
 
-/* The memory of one GPU of a server whose `workload.engine` is not SERVER_ENGINE_NONE. Fails if the
+/* The memory of one GPU of a server that has a `workload.engine`. Fails if the
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
 

@@ -133,7 +133,7 @@ static bool arrive_queued(const struct point *point)
  * engine's queue have been through it. */
 static struct server_path server_path(const struct point *point)
 {
-    struct server_path path = server_engines[point->workload.engine].path;
+    struct server_path path = point->workload.engine.path;
     uint32_t ranks = point_joined_ranks(point);
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;

@@ -22,8 +22,7 @@ uint64_t serving_token_bytes(const struct setup *setup)
 
 struct kv_limits serving_kv_limits(const struct point *point)
 {
-    return kv_limits_of((enum server_engine_id)point->workload.engine,
-                        point->workload.batched_tokens,
+    return kv_limits_of(&point->workload.engine.groups, point->workload.batched_tokens,
                         point->setup.mechanisms.prefix != PREFIX_NONE);
 }
 
@@ -32,11 +31,11 @@ static double grouped_token_bytes(const struct point *point)
 {
     const struct model *model = &point->setup.model;
     const struct kv_limits limits = serving_kv_limits(point);
-    enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
+    const struct server_engine *engine = &point->workload.engine;
     struct kv_groups groups;
     struct error unseen;
-    bool grouped = server_engine_groups(engine) &&
-                   kv_groups_plan(model, &limits, &groups, &unseen) && groups.groups > 1;
+    bool grouped = engine->groups.block > 0 && kv_groups_plan(model, &limits, &groups, &unseen) &&
+                   groups.groups > 1;
     return grouped
                ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
                : 0;
@@ -112,7 +111,7 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     struct engine_memory memory;
     const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
     uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
-    if (point->workload.engine == SERVER_ENGINE_NONE || point->setup.kv_pool_tokens > 0) {
+    if (point->workload.engine.row == NULL || point->setup.kv_pool_tokens > 0) {
         *out = limit > others ? (double)(limit - others) : 0;
         return true;
     }
@@ -129,7 +128,7 @@ static uint64_t engine_pool_tokens(const struct point *point, const struct plan 
 {
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
-    enum server_engine_id engine = (enum server_engine_id)point->workload.engine;
+    const struct server_engine *engine = &point->workload.engine;
     double held = (double)plan->memory.in[TIER_GPU].kv;
     double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
     struct kv_groups groups;
@@ -137,16 +136,16 @@ static uint64_t engine_pool_tokens(const struct point *point, const struct plan 
     struct kv_limits limits = serving_kv_limits(point);
     struct error why;
     limits.in_flight = 1;
-    if (engine == SERVER_ENGINE_NONE || setup->kv_pool_tokens > 0) {
+    if (engine->row == NULL || setup->kv_pool_tokens > 0) {
         return (uint64_t)tokens;
     }
-    if (engine == SERVER_ENGINE_SGLANG_05) {
+    if (engine->pools.slots > 0) {
         bool caches = setup->mechanisms.prefix != PREFIX_NONE;
-        bool divided = kv_pools_divide(model, pool, &pools);
+        bool divided = kv_pools_divide(model, &engine->pools, pool, &pools);
         return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
                                   : tokens);
     }
-    if (!server_engine_groups(engine) || !kv_groups_plan(model, &limits, &groups, &why) ||
+    if (engine->groups.block == 0 || !kv_groups_plan(model, &limits, &groups, &why) ||
         groups.groups < 2) {
         return (uint64_t)tokens;
     }

@@ -26,12 +26,9 @@ static void note_longest(const struct model *model, const struct requests *reque
 
 static void note_engine(const struct workload *workload, struct result *result)
 {
-    struct server_engine_version engine = {.id = (enum server_engine_id)workload->engine};
-    snprintf(engine.name, sizeof engine.name, "%s", workload->engine_name);
-    const char *which = server_engine_stand_in(&engine);
-    if (which != NULL) {
-        result_note(result,
-                    note_engine_by_another(engine.name, server_engine_names[engine.id], which));
+    const struct server_engine *engine = &workload->engine;
+    if (engine->stand_in != NULL) {
+        result_note(result, note_engine_by_another(engine->name, engine->row, engine->stand_in));
     }
 }
 

@@ -16,8 +16,8 @@
 
 struct step_cost {
     const struct setup *setup;
-    enum server_engine_id engine;
-    const struct server_path *path; /* the engine's */
+    const struct server_engine *engine; /* the point's */
+    const struct server_path *path;     /* the engine's */
     struct server_engine_gpu gpu;
     bool pads;                       /* decodes fill the rows of a CUDA graph */
     uint32_t most_rows;              /* of a surface */
@@ -69,11 +69,12 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         return NULL;
     }
     cost->setup = setup;
-    cost->engine = (enum server_engine_id)point->workload.engine;
-    cost->path = &server_engines[cost->engine].path;
+    cost->engine = &point->workload.engine;
+    cost->path = &cost->engine->path;
     cost->pads = !fetches && !mechanisms_select(&setup->mechanisms);
     cost->most_rows = range->sequences;
     struct trust unused = {.basis = BASIS_MEASURED};
+    cost->gpu.machine = setup->profile.name;
     cost->gpu.bytes = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unused);
     cost->gpu.gpus = model_gpus(&setup->model);
     cost->passes = point_passes(point);

@@ -7,6 +7,7 @@
 #include "policy/policy.h"
 #include "scenario/ensemble.h"
 #include "scenario/scenario_keys.h"
+#include "serve/server_engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,15 @@ static void names_of_mechanism(const struct offer *offer, const char *key)
     }
 }
 
+static void names_engines(const struct offer *offer)
+{
+    struct error unread;
+    const char *const *names = server_engine_names(&unread);
+    if (names != NULL) {
+        offer_names(offer, names);
+    }
+}
+
 static void names_of_part(const struct offer *offer, const char *part)
 {
     for (size_t i = 0; named_parts[i] != NULL; i++) {
@@ -113,6 +123,8 @@ static void names_of_key(const struct offer *offer, const struct scenario_key *k
         names_files(offer, key->named);
     } else if (key->shape == SCENARIO_MACHINE) {
         names_machines(offer);
+    } else if (key->shape == SCENARIO_ENGINE) {
+        names_engines(offer);
     } else if (key->shape == SCENARIO_TRACE) {
         names_traces(offer);
         names_trace_profiles(offer);

@@ -79,7 +79,7 @@ void man_page(const struct program *program, FILE *out)
           ".SH ENVIRONMENT\n"
           ".TP\n"
           ".B SPILLWAY_DATA\n"
-          "The folder that holds models, hwprofiles, scenarios, traces and plots. By default the "
+          "The folder of models, hwprofiles, engines, scenarios, traces and plots. By default the "
           "program looks in the folders above its own.\n",
           out);
 }

@@ -90,35 +90,34 @@ static void page_take_parts(struct model_page *page)
     page->model.parallel.context = 1;
 }
 
-/* vLLM before 0.28 caches prefixes of a model with states only if asked (engine/arg_utils.py). */
 static bool page_caches(const struct model_page *page)
 {
     bool states = false;
     for (uint32_t i = 0; i < page->model.layer_count; i++) {
         states = states || page->model.layers[i].attention == ATTENTION_LINEAR;
     }
-    return !states || page->engine > SERVER_ENGINE_VLLM_027;
+    return !states || page->engine.caches_states;
 }
 
 static bool page_read_engine(const struct node *root, struct model_page *out, struct error *why)
 {
-    struct server_engine_version engine = {.id = SERVER_ENGINE_NONE};
     const char *name = NULL;
     out->hybrid = true;
     out->length = out->model.trained_context > 0 ? out->model.trained_context : 131072;
     out->batched = 8192;
-    out->windowed = 0.8; /* SGLang 0.5's swa_full_tokens_ratio */
     if (!node_text(root, "engine", &name, why) ||
-        (name != NULL && !server_engine_find(name, "--set", 0, &engine, why)) ||
+        (name != NULL && !server_engine_find(name, "--set", 0, &out->engine, why)) ||
         !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &out->length, why) ||
         !node_whole(root, "batched_tokens", UNIT_TOKENS, UINT32_MAX, &out->batched, why) ||
         !node_quantity(root, "kv_pool", UNIT_BYTES, &out->pool, why) ||
-        !node_bool(root, "hybrid_kv", &out->hybrid, why) ||
-        !node_quantity(root, "swa_full_ratio", UNIT_COUNT, &out->windowed, why) ||
+        !node_bool(root, "hybrid_kv", &out->hybrid, why)) {
+        return false;
+    }
+    out->windowed = out->engine.pools.windows;
+    if (!node_quantity(root, "swa_full_ratio", UNIT_COUNT, &out->windowed, why) ||
         !node_quantity(root, "state_slots", UNIT_COUNT, &out->slots, why)) {
         return false;
     }
-    out->engine = engine.id;
     page_take_parts(out);
     out->caches = page_caches(out);
     return node_bool(root, "prefix_caching", &out->caches, why);
@@ -166,7 +165,7 @@ static bool page_print_table(struct frame *frame, FILE *out, struct error *why)
 
 static struct kv_limits page_limits(const struct model_page *page)
 {
-    struct kv_limits limits = kv_limits_of(page->engine, page->batched, page->caches);
+    struct kv_limits limits = kv_limits_of(&page->engine.groups, page->batched, page->caches);
     limits.hybrid = page->hybrid;
     limits.context = page->context_parallel;
     return limits;
@@ -192,9 +191,9 @@ static bool print_vllm(const struct model_page *page, FILE *out, struct error *w
 static struct kv_pools page_pools(const struct model_page *page)
 {
     double tokens = (double)page->length;
-    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots};
+    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots, 1};
     if (page->pool > 0) {
-        (void)kv_pools_divide(&page->model, page->pool, &pools);
+        (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
     }
     return pools;
 }
@@ -216,9 +215,9 @@ static bool print_page(const struct model_page *page, FILE *out, struct error *w
     return page_print_table(model_page_layers(page, why), out, why) &&
            page_print_table(model_page_weights(page, why), out, why) &&
            page_print_table(model_page_kept(page, why), out, why) &&
-           (page->engine == SERVER_ENGINE_SGLANG_05 ? print_sglang(page, out)
-            : server_engine_groups(page->engine)    ? print_vllm(page, out, why)
-                                                    : true);
+           (page->engine.pools.slots > 0    ? print_sglang(page, out)
+            : page->engine.groups.block > 0 ? print_vllm(page, out, why)
+                                            : true);
 }
 
 /* ---- for programs ---- */
@@ -297,12 +296,12 @@ static bool put_page(const struct model_page *page, struct frame *frame, struct 
     frame_take(frame, LAYERS, model_page_layers(page, why));
     frame_take(frame, WEIGHTS, model_page_weights(page, why));
     frame_take(frame, KV, model_page_kept(page, why));
-    if (page->engine == SERVER_ENGINE_SGLANG_05) {
+    if (page->engine.pools.slots > 0) {
         frame_number(frame, FULL, kv_pools_full(model, pools.tokens));
         frame_number(frame, WINDOWS, kv_pools_window(model, pools.windowed));
         frame_number(frame, STATES, kv_pools_states(model, pools.slots));
     }
-    return !server_engine_groups(page->engine) || put_vllm(page, frame, why);
+    return page->engine.groups.block == 0 || put_vllm(page, frame, why);
 }
 
 static bool print_json(const struct model_page *page, FILE *out, struct error *why)
@@ -317,7 +316,7 @@ static bool print_json(const struct model_page *page, FILE *out, struct error *w
 bool list_model_page(const char *name, const char *const *sets, uint32_t set_count, bool json,
                      struct error *why)
 {
-    struct model_page page = {.engine = SERVER_ENGINE_NONE};
+    struct model_page page = {.engine = {.row = NULL}};
     struct node *root = read_sets(sets, set_count, why);
     bool ok = root != NULL && read_model(root, name, &page.model, why);
     if (ok) {

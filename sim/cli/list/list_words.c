@@ -100,11 +100,18 @@ static const struct frame_column engine_columns[] = {
 
 static bool add_engines(struct frame *frame, struct error *why)
 {
-    (void)why;
-    for (int id = 0; id < SERVER_ENGINE_COUNT; id++) {
-        frame_add(frame, (const char *[]){server_engine_names[id], server_engines[id].summary}, 2);
+    static const char none[] = "KV takes what weights and a step's tensors leave";
+    const char *const *names = server_engine_names(why);
+    bool good = names != NULL;
+    for (; good && *names != NULL; names++) {
+        struct server_engine engine;
+        good = server_engine_find(*names, NULL, 0, &engine, why);
+        if (good) {
+            frame_add(frame,
+                      (const char *[]){engine.name, engine.row != NULL ? engine.summary : none}, 2);
+        }
     }
-    return true;
+    return good;
 }
 
 const struct list list_engines = {"engines", LIST_COLUMNS(engine_columns), add_engines};

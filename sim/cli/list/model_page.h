@@ -9,7 +9,7 @@
 struct model_page {
     struct model model;
     uint32_t context_parallel; /* GPUs that share the tokens of layers that keep all */
-    enum server_engine_id engine;
+    struct server_engine engine;
     bool hybrid, caches;      /* the engine frees windows; it caches prefixes */
     uint64_t length, batched; /* tokens: of the longest sequence, of a step */
     double pool;              /* bytes of KV on a GPU; 0: not stated */

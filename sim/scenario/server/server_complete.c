@@ -82,17 +82,22 @@ static void complete_vllm(struct stated_key *all)
     }
 }
 
-static void complete_sglang(struct stated_key *all)
+static bool complete_sglang(struct stated_key *all, struct error *why)
 {
     const struct stated_key sglang = {.said = "SGLang"};
     complete_ranks(all);
-    set(&all[STATED_ENGINE], &sglang, server_engine_names[SERVER_ENGINE_SGLANG_05]);
+    const char *engine = server_engine_latest("sglang", why);
+    if (engine == NULL) {
+        return false;
+    }
+    set(&all[STATED_ENGINE], &sglang, engine);
     bool tiers = says(&all[SAID_TIERS], "yes");
     set(&all[STATED_SYSTEM], tiers ? &all[SAID_TIERS] : &sglang,
         tiers ? "sglang-hicache" : "sglang");
     if (says(&all[SAID_PREFIX], "no")) {
         set(&all[STATED_PREFIX], &all[SAID_PREFIX], "none");
     }
+    return true;
 }
 
 /* A form of parallelism with a single rank is the default, and need not be stated. */
@@ -105,13 +110,14 @@ static void drop_single_ranks(struct stated_key *all)
     }
 }
 
-void server_complete(struct server_said *said)
+bool server_complete(struct server_said *said, struct error *why)
 {
     complete_both(said->all);
     if (said->maker == SERVER_VLLM) {
         complete_vllm(said->all);
-    } else {
-        complete_sglang(said->all);
+    } else if (!complete_sglang(said->all, why)) {
+        return false;
     }
     drop_single_ranks(said->all);
+    return true;
 }

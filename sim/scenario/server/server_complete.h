@@ -6,6 +6,6 @@
 #include "scenario/server/server_setting.h"
 
 /* Fill in the keys that follow from everything that was said; the maker is known. */
-void server_complete(struct server_said *said);
+bool server_complete(struct server_said *said, struct error *why);
 
 #endif

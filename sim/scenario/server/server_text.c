@@ -235,7 +235,7 @@ bool server_text_read(const char *text, size_t size, const char *file, struct st
     }
     if (ok) {
         server_command_end(&said);
-        server_complete(&said);
+        ok = server_complete(&said, why);
     }
     memcpy(out->all, said.all, sizeof out->all);
     out->unused = said.unused;

@@ -5,31 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-#define GIB 1073741824.0
-#define GB 1e9
 enum { PAGE = 4096, SGLANG_PAGE = 64 /* tokens: --page-size of the preset */ };
 
-static const struct host_engine engines[] = {
-#define HOST_ENGINE(flag, engine, first, unit, each, whole, above, kind, rounding, versions, src)  \
-    {flag, engine, first, unit, each, whole, above, HOST_##kind, HOST_##rounding, versions, src},
-#include "serving/pools/host_engines.def"
-};
-enum { ENGINES = sizeof engines / sizeof *engines };
-
-const struct host_engine *host_engine_row(uint32_t index)
+const struct host_engine *host_engine_of(const char *command, const struct server_engine *engine)
 {
-    return index < ENGINES ? &engines[index] : NULL;
-}
-
-const struct host_engine *host_engine_of(const char *command, enum server_engine_id engine)
-{
-    const struct host_engine *found = NULL;
-    for (uint32_t i = 0; i < ENGINES; i++) {
-        if (strstr(command, engines[i].flag) != NULL && engines[i].first <= engine) {
-            found = &engines[i];
+    for (size_t i = 0; i < engine->host_count; i++) {
+        if (strstr(command, engine->host[i].flag) != NULL) {
+            return &engine->host[i];
         }
     }
-    return found;
+    return NULL;
 }
 
 const char *host_engine_where(const struct host_engine *engine)

@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-struct kv_limits kv_limits_of(enum server_engine_id engine, uint64_t batched, bool caches)
+struct kv_limits kv_limits_of(const struct server_engine_groups *groups, uint64_t batched,
+                              bool caches)
 {
-    bool late = engine >= SERVER_ENGINE_VLLM_023, last = engine >= SERVER_ENGINE_VLLM_027;
     return (struct kv_limits){
-        .block = 16,
-        .latents = 64,
+        .block = groups->block,
+        .latents = groups->latents,
         .context = 1,
-        .alignment = late ? 128 : 64,
-        .in_flight = last ? 2 * batched : batched, /* steps are scheduled ahead */
-        .alike = late ? 1.5 : 1.25,
+        .alignment = groups->alignment,
+        .in_flight = groups->steps * batched,
+        .alike = groups->alike,
         .hybrid = true,
         .align = caches,
-        .states_full = engine >= SERVER_ENGINE_VLLM_020,
+        .states_full = groups->states_full,
     };
 }
 
@@ -166,6 +166,9 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
 {
     bool all = true;
     memset(out, 0, sizeof *out);
+    if (limits->block == 0) {
+        return error_set(why, NULL, 0, "this engine does not divide its KV memory among groups");
+    }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         if (model->layers[i].attention == ATTENTION_COMPRESSED) {
             error_set(why, NULL, 0,

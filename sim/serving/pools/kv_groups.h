@@ -42,7 +42,8 @@ struct kv_limits {
 };
 
 /* What the rows of vLLM's versions do with `batched` tokens a step and prefix caching or not. */
-struct kv_limits kv_limits_of(enum server_engine_id engine, uint64_t batched, bool caches);
+struct kv_limits kv_limits_of(const struct server_engine_groups *groups, uint64_t batched,
+                              bool caches);
 
 struct kv_group {
     enum attention_kind kind;

@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATES_SHARE 0.9 /* of states over all other KV */
-#define SLOTS_OF_A_REQUEST 3
-
 double kv_pools_full(const struct model *model, double tokens)
 {
     double bytes = 0;
@@ -42,19 +39,20 @@ double kv_pools_states(const struct model *model, double slots)
     return bytes * (slots + 1);
 }
 
-bool kv_pools_divide(const struct model *model, double pool, struct kv_pools *out)
+bool kv_pools_divide(const struct model *model, const struct server_engine_pools *shares,
+                     double pool, struct kv_pools *out)
 {
     double slot = kv_pools_states(model, 0), full = kv_pools_full(model, 1);
     double window = kv_pools_window(model, 1);
-    *out = (struct kv_pools){0};
+    *out = (struct kv_pools){.taken = shares->slots};
     if (slot > 0) {
-        double states = pool * STATES_SHARE / (1 + STATES_SHARE);
+        double states = pool * shares->states / (1 + shares->states);
         out->slots = fmax(floor(states / slot) - 1, 0);
         pool -= kv_pools_states(model, out->slots);
     }
     if (full > 0) {
-        out->tokens = floor(pool / (full + KV_POOLS_WINDOWED * window));
-        out->windowed = window > 0 ? floor(out->tokens * KV_POOLS_WINDOWED) : 0;
+        out->tokens = floor(pool / (full + shares->windows * window));
+        out->windowed = window > 0 ? floor(out->tokens * shares->windows) : 0;
     } else if (window > 0) {
         out->windowed = floor(pool / window);
     }
@@ -77,7 +75,7 @@ double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, 
         tokens = fmin(tokens, pools->windowed / (double)reach * (double)length);
     }
     if (kv_pools_states(model, 0) > 0) {
-        double requests = floor(pools->slots / (caches ? SLOTS_OF_A_REQUEST : 1));
+        double requests = floor(pools->slots / (double)(caches ? pools->taken : 1));
         tokens = fmin(tokens, requests * (double)length);
     }
     return tokens;

@@ -12,21 +12,23 @@
 #define SERVING_KV_POOLS_H
 
 #include "model/model.h"
+#include "serve/server_engine.h"
 
 struct kv_pools {
     double tokens;   /* of full layers */
     double windowed; /* tokens of windows */
     double slots;    /* of states */
+    uint64_t taken;  /* slots that a request takes if prefixes are cached */
 };
-#define KV_POOLS_WINDOWED 0.8
 
 /* Bytes of each pool, on one GPU. */
 double kv_pools_full(const struct model *model, double tokens);
 double kv_pools_window(const struct model *model, double tokens);
 double kv_pools_states(const struct model *model, double slots);
 
-/* What SGLang makes of `pool` bytes; false unless there are several pools. */
-bool kv_pools_divide(const struct model *model, double pool, struct kv_pools *out);
+/* What an engine with `shares` makes of `pool` bytes; false unless there are several pools. */
+bool kv_pools_divide(const struct model *model, const struct server_engine_pools *shares,
+                     double pool, struct kv_pools *out);
 
 /* Tokens of sequences of `length` tokens that the pools hold together. */
 double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, uint64_t length,

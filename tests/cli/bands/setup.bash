@@ -1,6 +1,6 @@
 exec 2>&1
 mkdir -p data/scenarios
-ln -s "$SOURCE"/{models,hwprofiles,traces} data
+ln -s "$SOURCE"/{models,hwprofiles,engines,traces} data
 ln -s "$SOURCE"/scenarios/* data/scenarios
 rm data/scenarios/error-bands.yaml
 export SPILLWAY_DATA=$PWD/data

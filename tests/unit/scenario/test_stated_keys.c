@@ -65,7 +65,7 @@ static void each_key_of_a_system_may_stand_beside_a_workload(void **state)
         {"summary", "words"},         {"paper", "words"},
         {"available", "vllm"},        {"baseline", "vllm"},
         {"command", "serve {model}"}, {"engine", "vllm-0.19"},
-        {"engine", "sglang"},         {"where", "0.1"},
+        {"engine", "sglang-0.5"},     {"where", "0.1"},
         {"reference", "yes"},         {"also", "[another]"},
     };
     (void)state;

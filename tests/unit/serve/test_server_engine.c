@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "serve/server_engine.h"
+#include "unit/fixture/engine_of.h"
+#include "unit/fixture/trace_folder.h"
 
 #include <string.h>
 
@@ -19,33 +20,33 @@ static const double MiB = 1 << 20;
  * + 256 · 2 + 128 = 13 440, so 83.4 %. */
 static const struct {
     const char *what;
-    enum server_engine_id id;
+    const char *id;
     double mib;
-    bool a100;
+    const char *machine;
     uint32_t gpus;
     uint64_t sequences, batched_tokens;
     double usable;
 } cases[] = {
-    {"vllm, RTX 4090", SERVER_ENGINE_VLLM_019, 24080, false, 1, 256, 2048, 0.9},
-    {"vllm, A100 of 80 GB", SERVER_ENGINE_VLLM_019, 81079, true, 1, 256, 2048, 0.9},
-    {"vllm, H100", SERVER_ENGINE_VLLM_019, 81079, false, 1, 1024, 8192, 0.9},
-    {"vllm 0.20, H100", SERVER_ENGINE_VLLM_020, 81079, false, 1, 1024, 8192, 0.92},
-    {"vllm 0.22, just below 70 GiB", SERVER_ENGINE_VLLM_022, 70 * 1024 - 1, false, 2, 256, 2048,
-     0.92},
-    {"sglang, RTX 4090", SERVER_ENGINE_SGLANG_05, 24080, false, 1, 2048, 2048, 0.844},
-    {"sglang, 4 of RTX 4090", SERVER_ENGINE_SGLANG_05, 24080, false, 4, 2048, 2048, 0.823},
-    {"sglang, H100", SERVER_ENGINE_SGLANG_05, 81079, false, 1, 2048, 8192, 0.834},
-    {"sglang, 8 of B200", SERVER_ENGINE_SGLANG_05, 182642, false, 8, 2048, 16384, 0.851},
-    {"tensorrt-llm, A100 of 80 GB", SERVER_ENGINE_TENSORRT_LLM_10, 81079, true, 1, 2048, 8192, 0.9},
+    {"vllm, RTX 4090", "vllm-0.19", 24080, "rtx-4090", 1, 256, 2048, 0.9},
+    {"vllm, A100 of 80 GB", "vllm-0.19", 81079, "a100-sxm-80gb", 1, 256, 2048, 0.9},
+    {"vllm, H100", "vllm-0.19", 81079, "h100-sxm", 1, 1024, 8192, 0.9},
+    {"vllm 0.20, H100", "vllm-0.20", 81079, "h100-sxm", 1, 1024, 8192, 0.92},
+    {"vllm 0.22, just below 70 GiB", "vllm-0.22", 70 * 1024 - 1, "other", 2, 256, 2048, 0.92},
+    {"sglang, RTX 4090", "sglang-0.5", 24080, "rtx-4090", 1, 2048, 2048, 0.844},
+    {"sglang, 4 of RTX 4090", "sglang-0.5", 24080, "rtx-4090", 4, 2048, 2048, 0.823},
+    {"sglang, H100", "sglang-0.5", 81079, "h100-sxm", 1, 2048, 8192, 0.834},
+    {"sglang, 8 of B200", "sglang-0.5", 182642, "b200", 8, 2048, 16384, 0.851},
+    {"tensorrt-llm, A100 of 80 GB", "tensorrt-llm-1.0", 81079, "a100-sxm-80gb", 1, 2048, 8192, 0.9},
 };
 
 static void limits_follow_from_the_gpu(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct server_engine_gpu gpu = {cases[i].mib * MiB, cases[i].a100, cases[i].gpus};
-        struct server_engine_limits limits = server_engine_limits(cases[i].id, &gpu);
-        double usable = server_engine_usable(cases[i].id, &gpu, limits.batched_tokens);
+        struct server_engine engine = engine_of(cases[i].id);
+        struct server_engine_gpu gpu = {cases[i].mib * MiB, cases[i].machine, cases[i].gpus};
+        struct server_engine_gpus limits = *server_engine_limits(&engine, &gpu);
+        double usable = server_engine_usable(&engine, &gpu, limits.batched_tokens);
         double off = usable - cases[i].usable;
         if (limits.sequences != cases[i].sequences ||
             limits.batched_tokens != cases[i].batched_tokens || off > 1e-9 || off < -1e-9) {
@@ -59,9 +60,10 @@ static void limits_follow_from_the_gpu(void **state)
 static void the_share_follows_the_chunk_only_in_sglang(void **state)
 {
     (void)state;
-    struct server_engine_gpu gpu = {24080 * MiB, false, 1};
-    assert_true(server_engine_usable(SERVER_ENGINE_SGLANG_05, &gpu, 8192) == 0.461);
-    assert_true(server_engine_usable(SERVER_ENGINE_VLLM_019, &gpu, 8192) == 0.9);
+    struct server_engine_gpu gpu = {24080 * MiB, "rtx-4090", 1};
+    struct server_engine sglang = engine_of("sglang-0.5"), vllm = engine_of("vllm-0.19");
+    assert_true(server_engine_usable(&sglang, &gpu, 8192) == 0.461);
+    assert_true(server_engine_usable(&vllm, &gpu, 8192) == 0.9);
 }
 
 /* vLLM logs "PIECEWISE=51 (largest=512), FULL=35 (largest=256)" with its limits for small GPUs, and
@@ -69,39 +71,41 @@ static void the_share_follows_the_chunk_only_in_sglang(void **state)
 static void graphs_are_captured_for_the_sizes_of_the_logs(void **state)
 {
     (void)state;
-    assert_int_equal(server_engine_graphs(256, 2048), 51 + 35);
-    assert_int_equal(server_engine_graphs(1024, 8192), 51 + 51);
-    assert_int_equal(server_engine_graphs(8, 2048), 5 + 4);
-    assert_int_equal(server_engine_graphs(1, 2048), 2 + 1);
-    assert_int_equal(server_engine_graphs(256, 1), 1 + 1);
+    struct server_engine vllm = engine_of("vllm-0.19");
+    assert_int_equal(server_engine_graphs(&vllm, 256, 2048), 51 + 35);
+    assert_int_equal(server_engine_graphs(&vllm, 1024, 8192), 51 + 51);
+    assert_int_equal(server_engine_graphs(&vllm, 8, 2048), 5 + 4);
+    assert_int_equal(server_engine_graphs(&vllm, 1, 2048), 2 + 1);
+    assert_int_equal(server_engine_graphs(&vllm, 256, 1), 1 + 1);
 }
 
 static void a_step_fills_the_next_graph(void **state)
 {
     (void)state;
     static const struct {
-        enum server_engine_id id;
+        const char *id;
         uint32_t sequences, rows;
     } cases[] = {
-        {SERVER_ENGINE_NONE, 9, 9},
-        {SERVER_ENGINE_VLLM_019, 1, 1},
-        {SERVER_ENGINE_VLLM_019, 3, 4},
-        {SERVER_ENGINE_VLLM_019, 5, 8},
-        {SERVER_ENGINE_VLLM_019, 9, 16},
-        {SERVER_ENGINE_VLLM_019, 256, 256},
-        {SERVER_ENGINE_VLLM_019, 257, 272},
-        {SERVER_ENGINE_VLLM_019, 513, 513},
-        {SERVER_ENGINE_SGLANG_05, 9, 12},
-        {SERVER_ENGINE_SGLANG_05, 13, 16},
-        {SERVER_ENGINE_SGLANG_05, 22, 24},
-        {SERVER_ENGINE_SGLANG_05, 25, 25},
-        {SERVER_ENGINE_TENSORRT_LLM_10, 9, 16},
-        {SERVER_ENGINE_TENSORRT_LLM_10, 129, 129},
+        {"none", 9, 9},
+        {"vllm-0.19", 1, 1},
+        {"vllm-0.19", 3, 4},
+        {"vllm-0.19", 5, 8},
+        {"vllm-0.19", 9, 16},
+        {"vllm-0.19", 256, 256},
+        {"vllm-0.19", 257, 272},
+        {"vllm-0.19", 513, 513},
+        {"sglang-0.5", 9, 12},
+        {"sglang-0.5", 13, 16},
+        {"sglang-0.5", 22, 24},
+        {"sglang-0.5", 25, 25},
+        {"tensorrt-llm-1.0", 9, 16},
+        {"tensorrt-llm-1.0", 129, 129},
     };
-    struct server_engine_gpu gpu = {24080 * MiB, false, 1}; /* SGLang: graphs of up to 24 */
+    struct server_engine_gpu gpu = {24080 * MiB, "rtx-4090", 1}; /* SGLang: graphs of up to 24 */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("# case %zu\n", i);
-        assert_int_equal(server_engine_graph_rows(cases[i].id, &gpu, cases[i].sequences),
+        struct server_engine engine = engine_of(cases[i].id);
+        assert_int_equal(server_engine_graph_rows(&engine, &gpu, cases[i].sequences),
                          cases[i].rows);
     }
 }
@@ -128,13 +132,12 @@ static void versions_between_rows_have_the_earlier_one(void **state)
         {"sglang-0.4", "sglang-0.4", "sglang-0.5", "earliest"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct server_engine_version version;
+        struct server_engine version = engine_of(cases[i].text);
         char canonical[SERVER_ENGINE_NAME];
         print_message("# %s\n", cases[i].text);
-        assert_true(server_engine_read(cases[i].text, &version));
         assert_string_equal(version.name, cases[i].name);
-        assert_string_equal(server_engine_names[version.id], cases[i].row);
-        const char *which = server_engine_stand_in(&version);
+        assert_string_equal(version.row != NULL ? version.row : "none", cases[i].row);
+        const char *which = version.stand_in;
         assert_int_equal(which != NULL, cases[i].which != NULL);
         assert_true(which == NULL || strcmp(which, cases[i].which) == 0);
         assert_true(server_engine_canonical(version.name, canonical, sizeof canonical));
@@ -160,7 +163,7 @@ static void what_is_no_version_is_refused(void **state)
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct server_engine_version version;
+        struct server_engine version;
         struct error why;
         print_message("# '%s'\n", cases[i].text);
         assert_false(server_engine_find(cases[i].text, "a.yaml", 3, &version, &why));
@@ -172,11 +175,17 @@ static void what_is_no_version_is_refused(void **state)
 static void every_engine_has_a_name_and_a_summary(void **state)
 {
     (void)state;
-    for (int id = 0; id < SERVER_ENGINE_COUNT; id++) {
-        assert_non_null(server_engine_names[id]);
-        assert_non_null(server_engines[id].summary);
+    struct error why;
+    const char *const *names = server_engine_names(&why);
+    size_t count = 1;
+    assert_string_equal(names[0], "none");
+    for (; names[count] != NULL; count++) {
+        struct server_engine engine = engine_of(names[count]);
+        assert_string_equal(engine.name, names[count]);
+        assert_string_equal(engine.row, names[count]);
+        assert_true(engine.summary[0] != '\0' && engine.source[0] != '\0');
     }
-    assert_null(server_engine_names[SERVER_ENGINE_COUNT]);
+    assert_true(count > 10);
 }
 
 int main(void)

@@ -7,12 +7,13 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "serve/server_engine.h"
+#include "unit/fixture/engine_of.h"
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/server_course.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Steps of 10 ms. */
 static struct course ten_ms_steps(uint32_t count)
@@ -276,12 +277,15 @@ static void nothing_is_lost_on_the_way(void **state)
 static void engines_differ_in_the_order_of_prompts(void **state)
 {
     (void)state;
-    for (int id = 0; id < SERVER_ENGINE_COUNT; id++) {
-        const struct server_path *path = &server_engines[id].path;
-        assert_int_equal(path->overlaps, id != SERVER_ENGINE_NONE && id != SERVER_ENGINE_VLLM_008);
-        assert_int_equal(path->prompt_token_ns > 0, id != SERVER_ENGINE_NONE);
-        assert_int_equal(path->prompts_alone, id == SERVER_ENGINE_SGLANG_05);
-        assert_int_equal(path->whole_prompts, id == SERVER_ENGINE_TENSORRT_LLM_10);
+    struct error why;
+    for (const char *const *name = server_engine_names(&why); *name != NULL; name++) {
+        const struct server_engine engine = engine_of(*name);
+        const struct server_path *path = &engine.path;
+        bool none = strcmp(*name, "none") == 0;
+        assert_int_equal(path->overlaps, !none && strcmp(*name, "vllm-0.8") != 0);
+        assert_int_equal(path->prompt_token_ns > 0, !none);
+        assert_int_equal(path->prompts_alone, strncmp(*name, "sglang", 6) == 0);
+        assert_int_equal(path->whole_prompts, strncmp(*name, "tensorrt", 8) == 0);
     }
 }
 

@@ -7,9 +7,23 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "unit/fixture/engine_of.h"
+
 #include "serving/pools/host_engine.h"
 
 #define GIB 1073741824.0
+
+static struct kv_limits limits_of(const char *engine, uint64_t batched, bool caches)
+{
+    const struct server_engine found = engine_of(engine);
+    return kv_limits_of(&found.groups, batched, caches);
+}
+
+static const struct host_engine *host_of(const char *flag, const char *engine)
+{
+    const struct server_engine found = engine_of(engine);
+    return host_engine_of(flag, &found);
+}
 
 static struct model load(const char *name, uint32_t tensor_parallel)
 {
@@ -21,11 +35,10 @@ static struct model load(const char *name, uint32_t tensor_parallel)
     return model;
 }
 
-static double takes(const char *flag, enum server_engine_id engine, const struct model *model,
-                    double bytes)
+static double takes(const char *flag, const char *engine, const struct model *model, double bytes)
 {
-    const struct kv_limits limits = kv_limits_of(engine, 8192, true);
-    const struct host_engine *row = host_engine_of(flag, engine);
+    const struct kv_limits limits = limits_of(engine, 8192, true);
+    const struct host_engine *row = host_of(flag, engine);
     assert_non_null(row);
     return host_engine_takes(row, model, &limits, bytes);
 }
@@ -36,7 +49,7 @@ static void pinned_tensors_are_powers_of_two(void **state)
 {
     (void)state;
     struct model model = load("llama-3.1-8b", 1);
-    enum server_engine_id old = SERVER_ENGINE_VLLM_019;
+    const char *old = "vllm-0.19";
     assert_true(takes("--kv-offloading-size 10", old, &model, 10 * GIB) == 16 * GIB);
     assert_true(takes("--kv-offloading-size 8", old, &model, 8 * GIB) == 8 * GIB);
     assert_true(takes("--kv-offloading-size 1", old, &model, 0.001 * GIB) == 0);
@@ -51,8 +64,8 @@ static void pinned_tensors_are_powers_of_two(void **state)
  * of two. vLLM's counts GiB of all GPUs. */
 static void a_flag_without_fractions_is_rounded_up(void **state)
 {
-    const struct host_engine *sglang = host_engine_of("--hicache-size", SERVER_ENGINE_SGLANG_05);
-    const struct host_engine *vllm = host_engine_of("--kv-offloading-size", SERVER_ENGINE_VLLM_019);
+    const struct host_engine *sglang = host_of("--hicache-size", "sglang-0.5");
+    const struct host_engine *vllm = host_of("--kv-offloading-size", "vllm-0.19");
     (void)state;
     assert_true(host_engine_typed(sglang, 16 * GIB, 1) == 18);
     assert_true(host_engine_typed(sglang, 16 * GIB, 2) == 9);
@@ -66,12 +79,11 @@ static void a_shared_region_takes_what_is_asked(void **state)
 {
     (void)state;
     struct model model = load("llama-3.1-8b", 1);
-    enum server_engine_id new = SERVER_ENGINE_VLLM_027;
+    const char *new = "vllm-0.27";
     assert_true(takes("--kv-offloading-size 10", new, &model, 10 * GIB) == 10 * GIB);
     assert_true(takes("--kv-offloading-size 10", new, &model, 10 * GIB + 1e6) == 10 * GIB);
-    assert_int_equal(host_engine_of("--kv-offloading-size", new)->kind, HOST_SHARED);
-    assert_int_equal(host_engine_of("--kv-offloading-size", SERVER_ENGINE_VLLM_023)->kind,
-                     HOST_PINNED);
+    assert_int_equal(host_of("--kv-offloading-size", new)->kind, HOST_SHARED);
+    assert_int_equal(host_of("--kv-offloading-size", "vllm-0.23")->kind, HOST_PINNED);
     model_release(&model);
 }
 
@@ -83,9 +95,8 @@ static void hybrid_models_take_up_to_twice_as_much(void **state)
     (void)state;
     struct model model = load("qwen3.5-27b", 1);
     double page = 64 * 65536.0;
-    assert_true(takes("--kv-offloading-size", SERVER_ENGINE_VLLM_019, &model, 10 * GIB) ==
-                16 * GIB);
-    assert_true(takes("--hicache-size", SERVER_ENGINE_SGLANG_05, &model, 1e10) ==
+    assert_true(takes("--kv-offloading-size", "vllm-0.19", &model, 10 * GIB) == 16 * GIB);
+    assert_true(takes("--hicache-size", "sglang-0.5", &model, 1e10) ==
                 (floor(1e10 / page) + 1) * page + 1e10);
     model_release(&model);
 }
@@ -96,7 +107,7 @@ static void states_take_room_at_every_block(void **state)
 {
     (void)state;
     struct model model = load("qwen3.5-27b", 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_019, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.19", 8192, true);
     struct kv_groups groups;
     struct error why;
     assert_true(kv_groups_plan(&model, &limits, &groups, &why));
@@ -114,19 +125,23 @@ static void latents_are_kept_once(void **state)
 {
     (void)state;
     struct model model = load("deepseek-v3", 8);
-    assert_true(takes("LMCACHE_MAX_LOCAL_CPU_SIZE=5", SERVER_ENGINE_VLLM_019, &model, 40 * GIB) ==
-                5 * GIB);
+    assert_true(takes("LMCACHE_MAX_LOCAL_CPU_SIZE=5", "vllm-0.19", &model, 40 * GIB) == 5 * GIB);
     model_release(&model);
 }
 
 static void every_row_says_where_it_is_from(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; host_engine_row(i) != NULL; i++) {
-        const struct host_engine *row = host_engine_row(i);
-        assert_true(row->unit >= 1 && row->source[0] != '\0' && row->versions[0] != '\0');
+    struct error why;
+    for (const char *const *name = server_engine_names(&why) + 1; *name != NULL; name++) {
+        const struct server_engine engine = engine_of(*name);
+        assert_true(engine.host_count > 0);
+        for (size_t i = 0; i < engine.host_count; i++) {
+            const struct host_engine *row = &engine.host[i];
+            assert_true(row->unit >= 1 && row->source[0] != '\0' && row->versions[0] != '\0');
+        }
     }
-    assert_null(host_engine_of("vllm serve MODEL", SERVER_ENGINE_VLLM_019));
+    assert_null(host_of("vllm serve MODEL", "vllm-0.19"));
 }
 
 int main(void)

@@ -8,8 +8,22 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "unit/fixture/engine_of.h"
+
 #include "serving/pools/kv_groups.h"
 #include "serving/pools/kv_pools.h"
+
+static struct kv_limits limits_of(const char *engine, uint64_t batched, bool caches)
+{
+    const struct server_engine found = engine_of(engine);
+    return kv_limits_of(&found.groups, batched, caches);
+}
+
+static bool divides(const struct model *model, double pool, struct kv_pools *out)
+{
+    const struct server_engine sglang = engine_of("sglang-0.5");
+    return kv_pools_divide(model, &sglang.pools, pool, out);
+}
 
 static struct model load(const char *name, enum dtype kv, uint32_t tensor_parallel)
 {
@@ -35,7 +49,7 @@ static void windows_and_full_layers_share_a_pool(void **state)
 {
     (void)state;
     struct model model = load("gpt-oss-120b", DTYPE_BF16, 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_014, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.14", 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.groups, 2);
     assert_int_equal(groups.layers, 18);
@@ -56,7 +70,7 @@ static void a_block_holds_no_less_than_a_state(void **state)
 {
     (void)state;
     struct model model = load("qwen3.5-27b", DTYPE_BF16, 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_019, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.19", 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.kinds[0].state_bytes, 48 * 128 * 128 * 4 + 10240 * 3 * 2);
     assert_int_equal(groups.kinds[1].block, 784);
@@ -72,7 +86,7 @@ static void the_last_group_is_padded(void **state)
 {
     (void)state;
     struct model model = load("kimi-linear-48b-a3b", DTYPE_BF16, 2);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_014, 8192, false);
+    struct kv_limits limits = limits_of("vllm-0.14", 8192, false);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.layers, 7);
     assert_int_equal(groups.groups, 4);
@@ -85,7 +99,7 @@ static void pages_have_the_same_bytes(void **state)
 {
     (void)state;
     struct model model = load("gemma-4-31b", DTYPE_BF16, 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.23", 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.kinds[0].block, 16);
     assert_int_equal(groups.kinds[1].block, 32);
@@ -99,7 +113,7 @@ static void layers_that_keep_all_are_one_group(void **state)
 {
     (void)state;
     struct model model = load("deepseek-v3.2", DTYPE_FP8, 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.23", 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_int_equal(groups.groups, 1);
     assert_int_equal(groups.block_bytes, 61 * 64 * (656 + 132));
@@ -115,7 +129,7 @@ static void sglang_divides_full_and_sliding(void **state)
     (void)state;
     struct model model = load("gpt-oss-120b", DTYPE_BF16, 1);
     struct kv_pools pools;
-    assert_true(kv_pools_divide(&model, 18 * 2048 * 1.8 * 1000 + 1, &pools));
+    assert_true(divides(&model, 18 * 2048 * 1.8 * 1000 + 1, &pools));
     assert_true(pools.tokens == 1000 && pools.windowed == 800 && pools.slots == 0);
     assert_true(kv_pools_tokens(&model, &pools, 4096, true) == 1000);
     assert_true(kv_pools_tokens(&model, &pools, 64, true) == 800);
@@ -128,14 +142,14 @@ static void sglang_divides_full_and_states(void **state)
     (void)state;
     struct model model = load("qwen3.5-27b", DTYPE_BF16, 1);
     struct kv_pools pools;
-    assert_true(kv_pools_divide(&model, 190 * kv_pools_states(&model, 0) + 1, &pools));
+    assert_true(divides(&model, 190 * kv_pools_states(&model, 0) + 1, &pools));
     assert_true(pools.slots == 89 && pools.windowed == 0);
     assert_true(pools.tokens == floor(100 * kv_pools_states(&model, 0) / (16 * 4096)));
     assert_true(kv_pools_tokens(&model, &pools, 10, true) == 290);
     assert_true(kv_pools_tokens(&model, &pools, 10, false) == 890);
     model_release(&model);
     model = load("qwen3-8b", DTYPE_BF16, 1);
-    assert_false(kv_pools_divide(&model, 1e9, &pools));
+    assert_false(divides(&model, 1e9, &pools));
     model_release(&model);
 }
 
@@ -145,7 +159,7 @@ static void states_alone_are_pages(void **state)
     (void)state;
     struct model model = load("qwen3.5-27b", DTYPE_BF16, 1);
     model.layer_count = 1;
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.23", 8192, true);
     struct kv_groups groups = plan(&model, &limits);
     assert_true(groups.block_bytes == model_state_bytes(&model, 0));
     assert_int_equal(kv_groups_blocks(&groups, &limits, 100000), 2);
@@ -156,7 +170,7 @@ static void compressed_layers_are_refused(void **state)
 {
     (void)state;
     struct model model = load("deepseek-v4-flash", DTYPE_FP8, 1);
-    struct kv_limits limits = kv_limits_of(SERVER_ENGINE_VLLM_023, 8192, true);
+    struct kv_limits limits = limits_of("vllm-0.23", 8192, true);
     struct kv_groups groups;
     struct error why;
     assert_false(kv_groups_plan(&model, &limits, &groups, &why));

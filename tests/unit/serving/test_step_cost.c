@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "unit/fixture/engine_of.h"
 #include "unit/fixture/make_setup.h"
 
 #include "base/random.h"
@@ -192,13 +193,13 @@ static void prompts_have_all_reduces(void **state)
 }
 
 /* What a step of 16 decodes of 3000 tokens takes longer with a chunk of 256 tokens beside. */
-static double chunk_ns(enum server_engine_id engine, const char *hardware)
+static double chunk_ns(const char *engine, const char *hardware)
 {
     static const struct step_chunk chunk = {.start = 0, .tokens = 256};
     struct point point = POINT("system=vllm", "model=llama-3-8b", hardware, "steps=1");
     struct run_context runs;
     make_runs(&runs, 1);
-    point.workload.engine = engine;
+    point.workload.engine = engine_of(engine);
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
     assert_true(cost != NULL);
     struct step_load load = {.decodes = 16, .decode_tokens = 16 * 3000};
@@ -217,24 +218,23 @@ static double chunk_ns(enum server_engine_id engine, const char *hardware)
 static void one_call_slows_decodes_down(void **state)
 {
     (void)state;
-    double apart = chunk_ns(SERVER_ENGINE_SGLANG_05, "hardware=rtx-4090");
-    double together = chunk_ns(SERVER_ENGINE_VLLM_014, "hardware=rtx-4090");
+    double apart = chunk_ns("sglang-0.5", "hardware=rtx-4090");
+    double together = chunk_ns("vllm-0.14", "hardware=rtx-4090");
     assert_true(together > apart + 1e6);
-    apart = chunk_ns(SERVER_ENGINE_SGLANG_05, "hardware=h200");
-    together = chunk_ns(SERVER_ENGINE_VLLM_014, "hardware=h200");
+    apart = chunk_ns("sglang-0.5", "hardware=h200");
+    together = chunk_ns("vllm-0.14", "hardware=h200");
     assert_true(fabs(together - apart) < 0.2e6);
 }
 
 /* A step of a chunk of 16 tokens alone, or of a decode alone. */
-static double launched_ns(enum server_engine_id engine, int compile, bool prompt,
-                          const char *launch)
+static double launched_ns(const char *engine, int compile, bool prompt, const char *launch)
 {
     static const struct step_chunk chunk = {.start = 0, .tokens = 16};
     struct point point =
         POINT("system=vllm", "model=llama-3-8b", "hardware=h200", "steps=1", launch);
     struct run_context runs;
     make_runs(&runs, 1);
-    point.workload.engine = engine;
+    point.workload.engine = engine_of(engine);
     point.workload.compile = compile;
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
     assert_true(cost != NULL);
@@ -257,15 +257,13 @@ static void steps_without_graphs_wait_for_launches(void **state)
     static const char fast[] = "hardware.host.launch={value: 1ns, basis: assumed, range: [50%, "
                                "200%], source: made up}";
     static const struct {
-        enum server_engine_id engine;
+        const char *engine;
         int compile;
         bool prompt, waits;
     } cases[] = {
-        {SERVER_ENGINE_SGLANG_05, COMPILE_COLD, true, true},
-        {SERVER_ENGINE_SGLANG_05, COMPILE_COLD, false, false},
-        {SERVER_ENGINE_VLLM_014, COMPILE_COLD, true, false},
-        {SERVER_ENGINE_VLLM_014, COMPILE_EAGER, true, true},
-        {SERVER_ENGINE_VLLM_014, COMPILE_EAGER, false, true},
+        {"sglang-0.5", COMPILE_COLD, true, true},  {"sglang-0.5", COMPILE_COLD, false, false},
+        {"vllm-0.14", COMPILE_COLD, true, false},  {"vllm-0.14", COMPILE_EAGER, true, true},
+        {"vllm-0.14", COMPILE_EAGER, false, true},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         double with = launched_ns(cases[i].engine, cases[i].compile, cases[i].prompt, slow);
@@ -439,18 +437,18 @@ static void the_cpu_is_added_or_hidden(void **state)
         {.decodes = 8, .decode_tokens = 8000, .chunks = &chunk, .chunk_count = 1}};
     const struct {
         const char *overhead;
-        enum server_engine_id engine;
+        const char *engine;
         double more_ns[COUNT(loads)]; /* than the GPU takes; 0: the step is 100 ms of CPU */
     } cases[] = {
-        {"mechanisms.step_overhead=0us", SERVER_ENGINE_NONE, {0, 0}},
-        {"mechanisms.step_overhead=1500us", SERVER_ENGINE_NONE, {1500000, 1500000}},
-        {"mechanisms.step_overhead=1500us", SERVER_ENGINE_VLLM_019, {250000, 250000}},
-        {"mechanisms.step_overhead=100ms", SERVER_ENGINE_VLLM_019, {0, 0}},
+        {"mechanisms.step_overhead=0us", "none", {0, 0}},
+        {"mechanisms.step_overhead=1500us", "none", {1500000, 1500000}},
+        {"mechanisms.step_overhead=1500us", "vllm-0.19", {250000, 250000}},
+        {"mechanisms.step_overhead=100ms", "vllm-0.19", {0, 0}},
     };
     double gpu_ns[COUNT(loads)] = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct point point = POINT("system=vllm", "hardware=h200", "steps=1", cases[i].overhead);
-        point.workload.engine = cases[i].engine;
+        point.workload.engine = engine_of(cases[i].engine);
         struct run_context runs;
         make_runs(&runs, 1);
         struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "unit/fixture/engine_of.h"
 #include "unit/fixture/make_setup.h"
 
 #include "base/random.h"
@@ -42,11 +43,11 @@ static uint32_t whole_rows(const struct point *point, uint32_t sequences)
     const struct model *model = &point->setup.model;
     const struct server_engine_gpu gpu = {
         .bytes = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &unused),
+        .machine = point->setup.profile.name,
         .gpus = model_gpus(model)};
     uint32_t own = sequences / model->parallel.data;
-    bool whole =
-        sequences % model->parallel.data == 0 &&
-        server_engine_graph_rows((enum server_engine_id)point->workload.engine, &gpu, own) == own;
+    bool whole = sequences % model->parallel.data == 0 &&
+                 server_engine_graph_rows(&point->workload.engine, &gpu, own) == own;
     return whole ? own : 0;
 }
 
@@ -90,8 +91,8 @@ static void check_server(const struct point *point, uint32_t most, uint64_t cont
             fail_msg(
                 "%s, engine %s, context %llu: %u sequences take %g ms, %u %g; they are %g a ms, "
                 "%u %g",
-                what, server_engine_names[point->workload.engine], (unsigned long long)context, n,
-                ns / 1e6, n - 1, before / 1e6, 1e6 * n / ns, whole, 1e6 * capacity);
+                what, point->workload.engine.name, (unsigned long long)context, n, ns / 1e6, n - 1,
+                before / 1e6, 1e6 * n / ns, whole, 1e6 * capacity);
         }
         capacity = rows > 0 ? n / ns : capacity;
         whole = rows > 0 ? rows : whole;
@@ -103,9 +104,9 @@ static void check_server(const struct point *point, uint32_t most, uint64_t cont
 
 /* ---- models and machines that ship ------------------------------------------------------------ */
 
-static void check_engine(struct point point, enum server_engine_id engine, const char *what)
+static void check_engine(struct point point, const char *engine, const char *what)
 {
-    point.workload.engine = engine;
+    point.workload.engine = engine_of(engine);
     check_server(&point, SEQUENCES, CONTEXT, what);
     point_release(&point);
 }
@@ -113,8 +114,7 @@ static void check_engine(struct point point, enum server_engine_id engine, const
 static void one_sequence_more_is_no_faster(void **state)
 {
     (void)state;
-    static const enum server_engine_id engines[] = {SERVER_ENGINE_NONE, SERVER_ENGINE_VLLM_019,
-                                                    SERVER_ENGINE_SGLANG_05};
+    static const char *const engines[] = {"none", "vllm-0.19", "sglang-0.5"};
     static const char *const models[] = {"model=llama-3.1-8b", "model=llama-3.1-8b-awq",
                                          "model=qwen3-8b-fp8", "model=qwen3-30b-a3b",
                                          "model=mixtral-8x7b"};
@@ -137,8 +137,7 @@ static void one_sequence_more_is_no_faster(void **state)
 static void nor_is_it_where_gpus_share_the_model(void **state)
 {
     (void)state;
-    static const enum server_engine_id engines[] = {SERVER_ENGINE_VLLM_019, SERVER_ENGINE_SGLANG_05,
-                                                    SERVER_ENGINE_TENSORRT_LLM_10};
+    static const char *const engines[] = {"vllm-0.19", "sglang-0.5", "tensorrt-llm-1.0"};
     for (int i = 0; i < 3; i++) {
         const char *model = "model=qwen3-30b-a3b", *machine = "hardware=h100-sxm";
         check_engine(
@@ -241,8 +240,10 @@ static void nor_is_it_of_random_models(void **state)
         for (int j = 0; j < overrides.count; j++) {
             used += snprintf(what + used, sizeof what - (size_t)used, " %s", overrides.texts[j]);
         }
+        static const char *const engines[] = {"none",      "vllm-0.8",   "vllm-0.19",
+                                              "vllm-0.29", "sglang-0.5", "tensorrt-llm-1.0"};
         struct point point = make_point(overrides.all);
-        point.workload.engine = (enum server_engine_id)(i % SERVER_ENGINE_COUNT);
+        point.workload.engine = engine_of(engines[i % COUNT(engines)]);
         check_server(&point, DRAWN_SEQUENCES, context, what);
         point_release(&point);
         gsl_rng_free(random);
