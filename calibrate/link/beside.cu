@@ -195,8 +195,9 @@ static bool beside_sample(void *state, double *value, struct error *why)
 {
     const struct beside_copy *copy = (const struct beside_copy *)state;
     struct beside *all = copy->all;
-    double alone[ALONE], ends_ns[BESIDE], from = 0, to = 0;
-    bool ok = put_attention(all, ALONE, why) && read_all_ends(all, ALONE, alone, why), met = false;
+    double alone[ALONE] = {}, ends_ns[BESIDE], from = 0, to = 0;
+    bool met = false, ok = copy->rate || (put_attention(all, ALONE, why) &&
+                                          read_all_ends(all, ALONE, alone, why));
     for (int attempt = 0; ok && !met && attempt < ATTEMPTS; attempt++) {
         ok = run_both(copy, ends_ns, &from, &to, why);
         met = ok && from < ends_ns[BESIDE - 1];
