@@ -124,7 +124,7 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 	@tools/demo.sh build/demo
 
 # Families that walk through most of the program, and unit tests that cost little.
-QUICK_CASES = bands calibrate completion explain help lists measured model_page model messages names output_errors \
+QUICK_CASES = bands calibrate completion explain help lists measured messages model_page models names output_errors \
               plan_best policies reuse_share seal streams tiers timeline usage_errors
 check: packages ## run the unit tests and twenty families of cases, without sanitizers (a minute, once all is built)
 	$(SUBMAKE) all $(filter-out $(FULL_UNITS:%=$(OUT)/%),$(UNITS))

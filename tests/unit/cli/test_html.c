@@ -71,7 +71,7 @@ static void words_are_one_word_of_a_shell(void **state)
         {"results.db", "results.db"},
         {"/tmp/a-b_c+d.db", "/tmp/a-b_c+d.db"},
         {"", "&#39;&#39;"},
-        {"-rf", "&#39;-rf&#39;"},
+        {"-rf", "-rf"}, /* quotes would not make it another word */
         {"my runs.db", "&#39;my runs.db&#39;"},
         {"$(x)", "&#39;$(x)&#39;"},
         {"it's", "&#39;it&#39;\\&#39;&#39;s&#39;"},
