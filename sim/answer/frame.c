@@ -43,21 +43,24 @@ static uint32_t place_of(const struct frame *frame, const char *name, size_t len
     return i;
 }
 
-static void near_add(struct name_near *near, const char *given, const char *name)
+/* The nearest name of a column of the frame, of a figure or of a column of results; or NULL. */
+static const char *nearest_column(const struct frame *frame, const char *text)
 {
-    bool known = name == NULL;
-    for (size_t i = 0; i < near->count; i++) {
-        known = known || strcmp(near->names[i], name) == 0;
+    const char *nearest = NULL;
+    int least = NAME_FAR;
+    for (uint32_t i = 0; i < frame->column_count + FIGURES_AND_COLUMNS; i++) {
+        const char *name = i < frame->column_count ? frame->columns[i].name
+                                                   : figure_kinds[i - frame->column_count].name;
+        int distance = name != NULL ? name_distance(text, name) : NAME_FAR;
+        nearest = distance < least ? name : nearest;
+        least = distance < least ? distance : least;
     }
-    if (!known) {
-        name_near_add(near, name, name_distance(given, name));
-    }
+    return nearest;
 }
 
 /* A column that is not among the frame's may be a figure of any table, or a column of results. */
 static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
 {
-    struct name_near near = {.count = 0};
     char text[64] = "";
     enum figure figure = figure_find(name, length);
     if (frame->columns[place_of(frame, name, length)].title != NULL) {
@@ -69,14 +72,9 @@ static bool append_chosen(struct frame *frame, const char *name, size_t length, 
         return true;
     }
     strncat(text, name, length < sizeof text ? length : sizeof text - 1);
-    for (uint32_t i = 0; i < frame->column_count; i++) {
-        near_add(&near, text, frame->columns[i].name);
-    }
-    for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
-        near_add(&near, text, figure_kinds[i].name);
-    }
     error_usage(why, "--columns", 0, "there is no column '%s'", text);
-    return name_near_expect(&near, "'spillway list columns'", why);
+    error_expect(why, "one of 'spillway list columns'");
+    return error_nearest(why, nearest_column(frame, text));
 }
 
 static bool check_titles(const struct frame *frame, struct error *why)

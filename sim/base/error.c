@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONG_LIST = 160 }; /* bytes of names that nobody reads to the end */
-
 void error_drop_partial(char *text, size_t length)
 {
     size_t tail = 0; /* continuation bytes at the end */
@@ -107,20 +105,6 @@ bool error_expect(struct error *why, const char *format, ...)
     return false;
 }
 
-bool error_item(struct error *why, const char *format, ...)
-{
-    char item[sizeof why->found];
-    size_t used = strlen(why->items);
-    va_list list;
-    va_start(list, format);
-    error_write_list(item, sizeof item, format, list);
-    va_end(list);
-    if (used + strlen(item) + 2 <= sizeof why->items) {
-        snprintf(why->items + used, sizeof why->items - used, "\n%s", item);
-    }
-    return false;
-}
-
 bool error_nearest(struct error *why, const char *name)
 {
     if (name != NULL) {
@@ -139,16 +123,11 @@ bool error_key(struct error *why, const char *key)
 
 bool error_rest(struct error *why, const char *command)
 {
-    static const char dots[] = ", ...";
-    size_t used = strlen(why->expected), end = sizeof dots - 1;
-    if (why->nearest[0] == '\0' && used > LONG_LIST) {
-        bool map = strncmp(why->expected, "a map of ", strlen("a map of ")) == 0;
-        error_expect(why, map ? "a map of keys that '%.100s' prints" : "one of '%.100s'", command);
-    } else if (used >= end && strcmp(why->expected + used - end, dots) == 0) {
-        snprintf(why->expected + used - end, sizeof why->expected - used + end,
-                 " or another of '%.100s'", command);
-    }
-    return false;
+    static const char cut[] = ", ...";
+    size_t used = strlen(why->expected), end = sizeof cut - 1;
+    return used == 0 || (used >= end && strcmp(why->expected + used - end, cut) == 0)
+               ? error_expect(why, "one of '%s'", command)
+               : false;
 }
 
 void error_format(const struct error *why, char *text, size_t size)
@@ -161,8 +140,7 @@ void error_format(const struct error *why, char *text, size_t size)
     }
     bool expected = why->expected[0] != '\0';
     bool nearest = why->nearest[0] != '\0';
-    snprintf(text, size, "%s%s%s%s%s%s%s%s%s%s", place, why->found, why->items,
-             expected || nearest ? "\n  " : "", nearest ? "nearest: '" : "", why->nearest,
-             nearest ? "'" : "", expected && nearest ? "   " : "", expected ? "expected: " : "",
-             why->expected);
+    snprintf(text, size, "%s%s%s%s%s%s%s%s%s", place, why->found, expected || nearest ? "\n  " : "",
+             nearest ? "nearest: '" : "", why->nearest, nearest ? "'" : "",
+             expected && nearest ? "   " : "", expected ? "expected: " : "", why->expected);
 }

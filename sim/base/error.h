@@ -27,8 +27,7 @@ struct error {
     char file[256]; /* "" when no file is to blame; "--set" for an override */
     int line;       /* 1-based; 0 when unknown */
     char found[256];
-    char items[8192];   /* what was found, one line an item, each begun by '\n'; "" for none */
-    char expected[512]; /* "" when there is nothing to add */
+    char expected[320]; /* "" when there is nothing to add */
     char nearest[64];   /* "" when no name is near */
     char key[64];       /* the key or option to blame; "" when none is known */
 };
@@ -50,22 +49,18 @@ bool error_unmet(struct error *why, const char *format, ...) __attribute__((form
 bool error_input(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Add a line to an error that was set: one more thing of those that were found. A line for which
- * there is no room is left out. Returns false. */
-bool error_item(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Add what was expected, or the nearest valid name, or the key to blame (NULL adds nothing), to an
  * error that was set. Return false. */
 bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
 bool error_key(struct error *why, const char *key);
 
-/* Where a list of names that was expected is shortened ("sync, sinks, ...") or long, say which
- * command prints them: "spillway list mechanisms". Returns false. */
+/* Where a list of expected names was cut ("sync, sinks, ...") or left out, name the command that
+ * prints all of them instead: "spillway list mechanisms". Returns false. */
 bool error_rest(struct error *why, const char *command);
 
 /* Write the message a person reads into `text` (at most `size` bytes with the
- * terminator), one or two lines and one for each item, without a final newline:
+ * terminator), one or two lines, without a final newline:
  *
  *   a.yaml:12: unknown key 'granularty' in 'system'
  *     nearest: 'granularity'   expected: policy, granularity, budget

@@ -2,7 +2,6 @@
  * from every file in it: these are few and small. A model's further names are Hugging Face ids. */
 #include "base/named.h"
 
-#include "base/array.h"
 #include "base/find.h"
 #include "base/name.h"
 #include "base/node.h"
@@ -67,138 +66,110 @@ static bool is_path(const struct named_kind *kind, const char *name)
 
 /* ---- all spellings of a kind ---- */
 
-/* A spelling, and the name of the file that it stands for. */
-struct named_spelling {
-    char *text, *name;
-};
+/* A spelling, and the name of the file that it stands for. Returns whether the walk ends here. */
+typedef bool (*spelling_visit)(void *context, const char *spelling, const char *name);
 
-struct spellings {
-    struct named_spelling *all;
-    size_t count, capacity;
-};
-
-static void spellings_release(struct spellings *spellings)
-{
-    for (size_t i = 0; i < spellings->count; i++) {
-        free(spellings->all[i].text);
-        free(spellings->all[i].name);
-    }
-    free(spellings->all);
-}
-
-static bool spellings_add(struct spellings *spellings, const char *text, const char *name,
-                          struct error *why)
-{
-    if (!array_reserve(&spellings->all, &spellings->capacity, spellings->count + 1,
-                       sizeof *spellings->all, why)) {
-        return false;
-    }
-    struct named_spelling added = {strdup(text), strdup(name)};
-    spellings->all[spellings->count++] = added;
-    return (added.text != NULL && added.name != NULL) || error_set(why, NULL, 0, "out of memory");
-}
-
-/* Add a further name: an id as it is, without its organisation, and without both that and the
- * ending of a tuned model, which people leave out. */
-static bool add_further_name(const char *text, const char *name, struct spellings *spellings,
-                             struct error *why)
+/* A further name: an id as it is, without its organisation, and without both that and the ending of
+ * a tuned model, which people leave out. */
+static bool visit_further_name(const char *text, const char *name, spelling_visit visit,
+                               void *context)
 {
     static const char tuned[] = "-Instruct";
     const char *slash = strrchr(text, '/');
     char base[NAMED_SIZE];
-    if (slash == NULL) {
-        return spellings_add(spellings, text, name, why);
+    if (visit(context, text, name)) {
+        return true;
     }
-    size_t length = strlen(slash + 1);
-    bool ends = length > strlen(tuned) && strcmp(slash + 1 + length - strlen(tuned), tuned) == 0;
-    snprintf(base, sizeof base, "%.*s", ends ? (int)(length - strlen(tuned)) : 0, slash + 1);
-    return spellings_add(spellings, text, name, why) &&
-           spellings_add(spellings, slash + 1, name, why) &&
-           (!ends || spellings_add(spellings, base, name, why));
+    text_copy(base, sizeof base, slash != NULL ? slash + 1 : "");
+    size_t length = strlen(base), end = strlen(tuned);
+    if (length > 0 && visit(context, base, name)) {
+        return true;
+    }
+    if (length <= end || strcmp(base + length - end, tuned) != 0) {
+        return false;
+    }
+    base[length - end] = '\0';
+    return visit(context, base, name);
 }
 
-/* Add the further names in the file of `name`. */
-static bool add_further(const struct named_kind *kind, const char *name,
-                        struct spellings *spellings, struct error *why)
+/* The further names in the file of `name`. */
+static bool visit_further(const struct named_kind *kind, const char *name, spelling_visit visit,
+                          void *context)
 {
     char path[PATH_MAX];
-    struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, why)
-                            ? node_load(path, why)
+    struct error unread;
+    bool ends = false;
+    struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread)
+                            ? node_load(path, &unread)
                             : NULL;
-    const struct node *list = root != NULL ? node_get(root, kind->also) : NULL;
-    bool good = true;
-    for (size_t i = 0; good && list != NULL && i < list->count; i++) {
+    const struct node *list = node_get(root, kind->also);
+    for (size_t i = 0; !ends && list != NULL && i < list->count; i++) {
         const struct node *one = list->children[i];
-        good = one->kind != NODE_SCALAR || add_further_name(one->text, name, spellings, why);
+        ends = one->kind == NODE_SCALAR && visit_further_name(one->text, name, visit, context);
     }
     node_destroy(root);
-    return good;
+    return ends;
 }
 
-/* Add the names of all files, or their further names. */
-static bool add_spellings(const struct named_kind *kind, bool further, struct spellings *spellings,
-                          struct error *why)
+/* The names of all files, or their further names. */
+static bool visit_spellings(const struct named_kind *kind, bool further, spelling_visit visit,
+                            void *context)
 {
     char **names;
     size_t count;
     struct error unread;
-    if (!find_names(kind->folder, kind->suffix, &names, &count, why)) {
+    bool ends = false;
+    if ((further && kind->also == NULL) ||
+        !find_names(kind->folder, kind->suffix, &names, &count, &unread)) {
         return false;
     }
-    bool good = true;
     for (size_t i = 0; i < count; i++) {
-        good = good && (further || spellings_add(spellings, names[i], names[i], why));
-        if (good && further) {
-            add_further(kind, names[i], spellings, &unread);
+        if (!ends) {
+            ends = further ? visit_further(kind, names[i], visit, context)
+                           : visit(context, names[i], names[i]);
         }
         free(names[i]);
     }
     free(names);
-    return good;
+    return ends;
 }
 
-/* ---- the one that is meant ---- */
+/* ---- the file of a name ---- */
 
-static bool find_same(const struct spellings *spellings, const char *name, char out[NAMED_SIZE])
+struct wanted {
+    const char *text;
+    char *name; /* of the file, NAMED_SIZE */
+};
+
+static bool spelling_is_wanted(void *context, const char *spelling, const char *name)
 {
-    for (size_t i = 0; i < spellings->count; i++) {
-        if (name_same(spellings->all[i].text, name)) {
-            snprintf(out, NAMED_SIZE, "%s", spellings->all[i].name);
-            return true;
-        }
+    struct wanted *wanted = context;
+    bool same = name_same(spelling, wanted->text);
+    if (same) {
+        text_copy(wanted->name, NAMED_SIZE, name);
     }
-    return false;
-}
-
-static bool find_spelt(const struct named_kind *kind, bool further, const char *name,
-                       char out[NAMED_SIZE])
-{
-    struct spellings spellings = {0};
-    struct error unread;
-    bool found =
-        add_spellings(kind, further, &spellings, &unread) && find_same(&spellings, name, out);
-    spellings_release(&spellings);
-    return found;
+    return same;
 }
 
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
 {
     char path[PATH_MAX];
     struct error unread;
+    struct wanted wanted = {name, out};
     if (name[0] == '\0' || strlen(name) >= NAMED_SIZE || is_path(kind, name)) {
         return false;
     }
     if (strchr(name, '/') == NULL &&
         find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread) &&
         access(path, F_OK) == 0) {
-        snprintf(out, NAMED_SIZE, "%s", name);
+        text_copy(out, NAMED_SIZE, name);
         return true;
     }
-    return find_spelt(kind, false, name, out) ||
-           (kind->also != NULL && find_spelt(kind, true, name, out));
+    return visit_spellings(kind, false, spelling_is_wanted, &wanted) ||
+           visit_spellings(kind, true, spelling_is_wanted, &wanted);
 }
 
-/* ---- what to say otherwise ---- */
+/* ---- where there is none ---- */
 
 /* The part behind the last slash. */
 static const char *base_of(const char *name)
@@ -207,31 +178,31 @@ static const char *base_of(const char *name)
     return slash != NULL ? slash + 1 : name;
 }
 
-/* How far a spelling is from the given name: of ids, the organisation may be another one. */
-static size_t named_distance_of(const char *given, const char *text)
+struct nearest {
+    const char *text;
+    int distance;
+    char spelling[NAMED_SIZE];
+};
+
+/* An id is compared with ids, and their organisations may differ. */
+static bool note_nearest(void *context, const char *spelling, const char *name)
 {
-    if ((strchr(given, '/') != NULL) != (strchr(text, '/') != NULL)) {
-        return NAME_FAR;
+    struct nearest *nearest = context;
+    bool alike = (strchr(nearest->text, '/') != NULL) == (strchr(spelling, '/') != NULL);
+    int distance = alike ? name_distance(base_of(nearest->text), base_of(spelling)) : NAME_FAR;
+    (void)name;
+    if (distance < nearest->distance) {
+        text_copy(nearest->spelling, sizeof nearest->spelling, spelling);
+        nearest->distance = distance;
     }
-    size_t whole = name_distance(given, text), part = name_distance(base_of(given), base_of(text));
-    return whole < part ? whole : part;
+    return false;
 }
 
-/* Of each file, the spelling nearest to the given name. */
-static void named_find_near(const struct spellings *spellings, const char *given,
-                            struct name_near *near)
+static bool list_spelling(void *context, const char *spelling, const char *name)
 {
-    for (size_t i = 0; i < spellings->count; i++) {
-        size_t best = named_distance_of(given, spellings->all[i].text);
-        bool beaten = false;
-        for (size_t j = 0; best != NAME_FAR && !beaten && j < spellings->count; j++) {
-            size_t other = strcmp(spellings->all[i].name, spellings->all[j].name) == 0
-                               ? named_distance_of(given, spellings->all[j].text)
-                               : NAME_FAR;
-            beaten = other < best || (other == best && j < i);
-        }
-        name_near_add(near, spellings->all[i].text, beaten ? NAME_FAR : best);
-    }
+    char *list = context;
+    (void)name;
+    return !name_list_append(list, NAMED_SIZE, spelling);
 }
 
 /* Does a file of this name, or of the name with the suffix, lie in the working directory? */
@@ -247,49 +218,23 @@ static bool lies_here(const struct named_kind *kind, const char *name, char *her
     return access(here, F_OK) == 0;
 }
 
-/* "'spillway list models', or the path of a config.json"; where no command prints the names, they
- * are few, and stand here themselves. */
-static void say_all(const struct named_kind *kind, const struct spellings *spellings,
-                    const char *name, char *text, size_t size)
-{
-    char here[NAMED_SIZE + 16];
-    text[0] = '\0';
-    if (kind->list != NULL) {
-        text_append(text, size, "'%s'", kind->list);
-    }
-    for (size_t i = 0; kind->list == NULL && i < spellings->count; i++) {
-        text_append(text, size, "%s%s", i > 0 ? ", " : "", spellings->all[i].text);
-    }
-    text_append(text, size, ", or the path of %s", kind->path);
-    if (lies_here(kind, name, here, sizeof here)) {
-        text_append(text, size, ", such as ./%s, which is here", here);
-    }
-}
-
 bool named_expect(const struct named_kind *const *kinds, const char *name, struct error *why)
 {
-    struct spellings spellings = {0};
-    struct error unread;
-    struct name_near near = {.count = 0};
-    char all[300];
-    bool good = true;
-    for (size_t k = 0; good && kinds[k] != NULL; k++) {
-        good = add_spellings(kinds[k], false, &spellings, &unread) &&
-               (kinds[k]->also == NULL || add_spellings(kinds[k], true, &spellings, &unread));
+    struct nearest nearest = {.text = name, .distance = NAME_FAR};
+    char names[NAMED_SIZE] = "", here[NAMED_SIZE + 16];
+    for (size_t k = 0; kinds[k] != NULL; k++) {
+        visit_spellings(kinds[k], false, note_nearest, &nearest);
+        visit_spellings(kinds[k], true, note_nearest, &nearest);
     }
-    if (good) {
-        named_find_near(&spellings, name, &near);
-        say_all(kinds[0], &spellings, name, all, sizeof all);
-        near.count = kinds[0]->list == NULL && near.count > 1 ? 1 : near.count;
-        if (kinds[0]->list == NULL) {
-            error_expect(why, "%s", all);
-            error_nearest(why, near.count > 0 ? near.names[0] : NULL);
-        } else {
-            name_near_expect(&near, all, why);
-        }
+    if (kinds[0]->list == NULL) { /* they are few */
+        visit_spellings(kinds[0], false, list_spelling, names);
+    } else {
+        snprintf(names, sizeof names, "one of '%s'", kinds[0]->list);
     }
-    spellings_release(&spellings);
-    return false;
+    bool lies = lies_here(kinds[0], name, here, sizeof here);
+    error_expect(why, "%s, or the path of %s%s%s%s", names, kinds[0]->path,
+                 lies ? ", such as ./" : "", lies ? here : "", lies ? ", which is here" : "");
+    return error_nearest(why, nearest.distance != NAME_FAR ? nearest.spelling : NULL);
 }
 
 /* Was a file of this name left out of a package? If so, `why` says where it is. */
@@ -353,24 +298,32 @@ static int likeness(const char *id, const char *name)
     return ends ? 3 : strncasecmp(last, name, typed) == 0 ? 2 : strcasestr(id, name) != NULL;
 }
 
+struct best_id {
+    const struct named_kind *kind;
+    const char *name;
+    int likeness; /* so far */
+    char *id;     /* NAMED_SIZE */
+};
+
+static bool note_id(void *context, const char *spelling, const char *name)
+{
+    struct best_id *best = context;
+    int likes = named_id(spelling, best->kind->suffix) ? likeness(spelling, best->name) : -1;
+    (void)name;
+    if (likes > best->likeness) {
+        text_copy(best->id, NAMED_SIZE, spelling);
+        best->likeness = likes;
+    }
+    return false;
+}
+
 /* The id of a file that suits a name best, if one is at least so like it. */
 static bool named_best_id(const struct named_kind *kind, const char *canonical, const char *name,
                           int least, char out[NAMED_SIZE])
 {
-    struct spellings spellings = {.count = 0};
-    struct error unread;
-    int best = least - 1;
-    add_further(kind, canonical, &spellings, &unread);
-    for (size_t i = 0; i < spellings.count; i++) {
-        const char *text = spellings.all[i].text;
-        int likes = named_id(text, kind->suffix) ? likeness(text, name) : -1;
-        if (likes > best) {
-            text_copy(out, NAMED_SIZE, text);
-            best = likes;
-        }
-    }
-    spellings_release(&spellings);
-    return best >= least;
+    struct best_id best = {kind, name, least - 1, out};
+    visit_further(kind, canonical, note_id, &best);
+    return best.likeness >= least;
 }
 
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])

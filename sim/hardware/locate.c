@@ -1,6 +1,6 @@
 /* A name that contains '/' or ends in .yaml is a path, relative to the file that states it. Other
  * names are looked up in the data folder. The name of a part is looked up among the files of that
- * part, and then among the machines, whose part is meant. */
+ * part, and then among the machines that have one. */
 #include "hardware/locate.h"
 
 #include "base/find.h"

@@ -1,6 +1,7 @@
 /* A profile is a table of curves, one for each row of curves.def, read from a composed machine. */
 #include "hardware/profile.h"
 
+#include "base/name.h"
 #include "hardware/compose.h"
 #include "hardware/curve.h"
 #include "hardware/locate.h"
@@ -190,79 +191,40 @@ double profile_time(const struct profile *profile, enum curve_id id, double size
     return time + (slope > 0 ? slope * (size - sizes[1]) : 0);
 }
 
-/* Does the profile lack a curve in whose place nothing else is read? */
-static bool lacks(const struct profile *profile, enum curve_id id)
+/* Complain about these figures: the first with their number, and how to state each. */
+static bool refuse_without(const struct profile *profile, const bool *missing,
+                           const char *needed_by, struct error *why)
 {
-    const struct curve_kind *kind = &curve_kinds[id];
-    return !profile_states(profile, id) && kind->standard == 0 && !kind->optional;
-}
-
-/* Add a line on each of these curves: "gpu.topk (such as 30us, by elements): top-k over ..." */
-static void name_curves(const bool *named, struct error *why)
-{
+    char list[sizeof why->expected - 64] = "", one[64], more[48] = "";
+    const char *first = NULL;
+    size_t count = 0;
+    bool fits = true;
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         const struct curve_kind *kind = &curve_kinds[id];
-        if (named[id]) {
-            error_item(why, "    %s (such as %s%s%s): %s", kind->name, unit_example(kind->unit),
-                       kind->axis[0] != '\0' ? ", by " : "", kind->axis, kind->what);
+        if (missing[id]) {
+            snprintf(one, sizeof one, "%s: %s", kind->name, unit_example(kind->unit));
+            fits = fits && name_list_append(list, sizeof list, one);
+            first = count++ == 0 ? kind->name : first;
         }
-    }
-}
-
-/* Find the curves that the profile lacks besides those `needed`, in the same parts of the machine:
- * whoever completes a part for one system asks about the next one soon. Returns their number. */
-static size_t find_others(const struct profile *profile, const bool *needed, bool *others)
-{
-    size_t count = 0;
-    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
-        const char *name = curve_kinds[id].name;
-        for (enum curve_id one = 0; one < CURVE_COUNT && !needed[id]; one++) {
-            bool same_part = strncmp(name, curve_kinds[one].name, strcspn(name, ".") + 1) == 0;
-            others[id] = others[id] || (needed[one] && same_part && lacks(profile, id));
-        }
-        count += others[id];
-    }
-    return count;
-}
-
-/* The first of the needed curves, and how many more there are: where a message has one line, that
- * is all of it. */
-static void name_first(const struct profile *profile, const bool *needed, const char *needed_by,
-                       struct error *why)
-{
-    const char *first = NULL;
-    char more[48] = "";
-    size_t count = 0;
-    for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
-        first = needed[id] && first == NULL ? curve_kinds[id].name : first;
-        count += needed[id];
     }
     if (count > 1) {
         snprintf(more, sizeof more, " and %zu more figure%s", count - 1, count == 2 ? "" : "s");
     }
     error_set(why, NULL, 0, "hardware '%s' does not state '%s'%s, which %s needs", profile->name,
               first, more, needed_by);
+    return error_expect(why, "in its file, or in a profile that its parts extend: %s", list);
 }
 
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why)
 {
-    bool needed[CURVE_COUNT] = {false}, others[CURVE_COUNT] = {false}, missing = false;
+    bool missing[CURVE_COUNT] = {false}, any = false;
     for (size_t i = 0; i < count; i++) {
         bool absent = !profile_states(profile, ids[i]) && curve_kinds[ids[i]].standard == 0;
-        needed[ids[i]] = absent;
-        missing = missing || absent;
+        missing[ids[i]] = absent;
+        any = any || absent;
     }
-    if (!missing) {
-        return true;
-    }
-    name_first(profile, needed, needed_by, why);
-    name_curves(needed, why);
-    if (find_others(profile, needed, others) > 0) {
-        error_item(why, "  nor what other systems need:");
-        name_curves(others, why);
-    }
-    return error_expect(why, "these figures in its file, or in a profile that its parts extend");
+    return !any || refuse_without(profile, missing, needed_by, why);
 }
 
 bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,

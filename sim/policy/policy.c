@@ -11,7 +11,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
 const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
@@ -30,27 +29,15 @@ static const char *row_name(size_t index)
     return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
 }
 
-/* What was meant by a name that is none: several, one with a parameter behind a colon or with '=',
- * or OPT by its author's name. */
-static void expect_policy(const char *name, struct error *why)
+/* The text may be several names, one with parameters, or OPT by its author's name. */
+static void expect_policy(const char *text, struct error *why)
 {
-    const char *colon = strchr(name, ':');
-    const struct policy_kind *kind = NULL;
-    for (int i = 0; colon != NULL && i < ROWS && kind == NULL; i++) {
-        size_t length = strlen(policies[i]->name);
-        bool same =
-            length == (size_t)(colon - name) && strncasecmp(name, policies[i]->name, length) == 0;
-        kind = same && policies[i]->params != NULL ? policies[i] : NULL;
-    }
-    if (strchr(name, ',') != NULL) {
-        error_expect(why, "one policy; each of several takes an option of its own");
-    } else if (kind != NULL) {
-        error_expect(why, "{name: %s, %s: %.40s}", kind->name, kind->params[0].name, colon + 1);
-        why->nearest[0] = '\0';
-    } else if (strchr(name, '=') != NULL) {
+    if (strpbrk(text, ":=") != NULL) {
         error_expect(why, "parameters as in '{name: qsac, eta: 0.9}'");
         why->nearest[0] = '\0';
-    } else if (name_same(name, "belady") || name_same(name, "min")) {
+    } else if (strchr(text, ',') != NULL) {
+        error_expect(why, "one policy; each of several takes an option of its own");
+    } else if (name_same(text, "belady") || name_same(text, "min")) {
         error_nearest(why, policy_opt.name);
     }
 }

@@ -105,7 +105,7 @@ static bool find_shipped(const struct named_kind *kind, const char *name, char p
 }
 
 /* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording
- * is meant, unless the suffix says .yaml. */
+ * counts, unless the suffix says .yaml. */
 static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
@@ -250,8 +250,8 @@ static bool open_profile(const struct node *root, const char *path, struct sourc
 
 /* ---- the key ---- */
 
-/* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may also
- * have meant what is no recording. */
+/* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may
+ * also be near a word that is no recording. */
 static bool find_recording(const char *name, const struct node *node, char path[PATH_SIZE],
                            struct error *why)
 {
@@ -262,7 +262,7 @@ static bool find_recording(const char *name, const struct node *node, char path[
     }
     char files[sizeof why->expected];
     text_copy(files, sizeof files, why->expected);
-    error_expect(why, "%.440s, ensemble, or assumed:hit=93%%", files);
+    error_expect(why, "%.250s, ensemble, or assumed:hit=93%%", files);
     return error_nearest(why, name_nearest_of(name, others));
 }
 

@@ -2,7 +2,7 @@
 
 #include "policy/policy.h"
 #include "scenario/resolve_parallel.h"
-#include "scenario/scenario_meant.h"
+#include "scenario/scenario_alias.h"
 #include "serve/requests/arrivals.h"
 #include "serve/server_engine.h"
 #include "serve/workload.h"
@@ -196,15 +196,13 @@ bool scenario_check_keys(const struct node *root, struct error *why)
     if (node_check_keys(root, keys, "scenario", why)) {
         return check_lists(root, why);
     }
-    size_t at = 0;
-    while (at < root->count &&
-           scenario_key_find(root->children[at]->key, strlen(root->children[at]->key)) != NULL) {
-        at++;
-    }
-    const char *meant = at < root->count ? scenario_key_meant(root->children[at]->key) : NULL;
-    if (meant != NULL) {
-        error_nearest(why, meant);
-        error_expect(why, "%s, ...", meant);
+    for (size_t i = 0; root->kind == NODE_MAP && i < root->count; i++) {
+        char path[SCENARIO_PATH];
+        const char *text = root->children[i]->key;
+        if (scenario_key_find(text, strlen(text)) == NULL) {
+            error_nearest(why, scenario_suggest(text, path));
+            break;
+        }
     }
     return error_rest(why, "spillway simulate --help");
 }

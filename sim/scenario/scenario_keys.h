@@ -1,8 +1,8 @@
 /* The keys of a scenario, for checking, help and documentation.
  *
  * To add a key, add its row to scenario_keys[]. resolve.c, or for a server resolve_workload.c, reads
- * it into decode/setup.h or serve/workload.h and writes it into the canonical text. A word from
- * elsewhere that means a key is a row of scenario_meant.c.
+ * it into decode/setup.h or serve/workload.h and writes it into the canonical text. Other
+ * names for a key are a row of scenario_alias.c.
  */
 #ifndef SCENARIO_SCENARIO_KEYS_H
 #define SCENARIO_SCENARIO_KEYS_H

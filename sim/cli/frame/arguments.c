@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "cli/frame/help.h"
 #include "scenario/scenario_keys.h"
-#include "scenario/scenario_meant.h"
+#include "scenario/scenario_alias.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static bool unknown_option(const struct command *command, const char *text, size
                            struct error *why)
 {
     const char *names[COMMAND_MOST_OPTIONS + 2];
-    char given[64] = "";
+    char given[64] = "", path[SCENARIO_PATH];
     uint32_t count = option_count(command);
     for (uint32_t i = 0; i < count; i++) {
         names[i] = command->options[i].name;
@@ -79,15 +79,15 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
-    const char *meant = scenario_key_meant(given);
+    const char *alias = scenario_alias(given, path);
     if (strcmp(given, "--dtype") == 0 && takes_keys(command)) {
         return error_expect(why, "--set dtype.weights=VALUE, such as fp8, or --set dtype.kv=VALUE");
     }
     if (arguments_is_key(command, given)) {
         return error_expect(why, "--set %s=VALUE", given + strlen("--"));
     }
-    if (takes_keys(command) && meant != NULL) {
-        return error_expect(why, "--set %s=VALUE", meant);
+    if (takes_keys(command) && alias != NULL) {
+        return error_expect(why, "--set %s=VALUE", alias);
     }
     char help[96];
     snprintf(help, sizeof help, "spillway %s --help", command->name);

@@ -2,14 +2,13 @@
  * its values: after the model, no word of a server's command stands alone. */
 #include "scenario/server/server_command.h"
 
-#include "base/name.h"
 #include "scenario/server/server_option.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD = 512, LOOKED_AT = 16 };
+enum { WORD = 512 };
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -99,10 +98,10 @@ static bool read_unused(struct server_said *said, const char *typed, char *name,
 {
     char value[WORD];
     name[strcspn(name, ".")] = '\0'; /* a part of an option: --compilation-config.mode 3 */
-    const char *meant = server_setting_meant(name);
-    if (meant != NULL) {
+    const char *nearest = server_setting_suggest(name);
+    if (nearest != NULL) {
         char option[64];
-        snprintf(option, sizeof option, "%s%s", strlen(meant) < 3 ? "-" : "--", meant);
+        snprintf(option, sizeof option, "%s%s", strlen(nearest) < 3 ? "-" : "--", nearest);
         for (char *at = option; *at != '\0'; at++) {
             *at = *at == '_' ? '-' : *at;
         }
@@ -190,32 +189,6 @@ static const struct {
     {"vllm/vllm-openai", SERVER_VLLM, true},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
-
-/* A single word of a command, such as "server", occurs in any text and means none. */
-static const char *nearest_command(const char *words)
-{
-    const char *marks[COMMANDS + 1] = {NULL};
-    for (size_t i = 0; i < COMMANDS; i++) {
-        marks[i] = commands[i].mark;
-    }
-    const char *nearest = name_nearest_of(words, marks);
-    return nearest != NULL && 4 * strlen(words) >= 3 * strlen(nearest) ? nearest : NULL;
-}
-
-const char *server_command_meant(const char *line)
-{
-    char before[WORD] = "", word[WORD], both[2 * WORD];
-    const char *meant = NULL;
-    for (int i = 0;
-         i < LOOKED_AT && meant == NULL && server_command_next_word(&line, word, sizeof word);
-         i++) {
-        snprintf(both, sizeof both, "%s %s", before, word);
-        meant = nearest_command(both);
-        meant = meant != NULL ? meant : nearest_command(word);
-        memcpy(before, word, sizeof word);
-    }
-    return meant;
-}
 
 /* What stands behind a command that starts a server, or behind the image of one; NULL if the text
  * has none. */

@@ -15,8 +15,4 @@ bool server_command_read(struct server_said *said, const char *line, bool *found
  * after the last line. */
 void server_command_end(struct server_said *said);
 
-/* The command that starts a server that one of the line's first words most likely means, or two of
- * them, as "vllm serv" does; NULL if none is near. */
-const char *server_command_meant(const char *line);
-
 #endif

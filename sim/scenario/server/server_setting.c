@@ -157,7 +157,7 @@ static const char *option_row(size_t index)
     return server_option_row(index);
 }
 
-const char *server_setting_meant(const char *name)
+const char *server_setting_suggest(const char *name)
 {
     const char *nearest = server_option_known(name) ? NULL : name_nearest(name, option_row);
     return nearest != NULL && server_setting_find(nearest) != NULL ? nearest : NULL;

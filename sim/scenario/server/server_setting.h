@@ -31,10 +31,8 @@ enum server_maker { SERVER_UNKNOWN, SERVER_VLLM, SERVER_SGLANG };
 struct server_said {
     const char *file;
     int line;
-    bool typed;        /* in a command, where 0 is no way to leave a number open */
-    int command_line;  /* where the command begins; 0: none so far */
-    int meant_line;    /* the first line that is near a command, */
-    const char *meant; /* and that command; NULL: none so far */
+    bool typed;       /* in a command, where 0 is no way to leave a number open */
+    int command_line; /* where the command begins; 0: none so far */
     enum server_maker maker;
     struct stated_key all[SAID_COUNT];
     struct server_unused unused;
@@ -56,7 +54,7 @@ const char *server_setting_expected(const struct server_setting *setting);
 
 /* The option of a command whose name is nearest to `name`, which is none: a used one, or NULL if
  * none is near, or if vLLM or SGLang has an option of this name or one nearer still. */
-const char *server_setting_meant(const char *name);
+const char *server_setting_suggest(const char *name);
 
 /* Take the value that the server gives a setting. None, null and "" say nothing. `used` (may be
  * NULL) becomes false if the value is valid but has no counterpart in a scenario. Fails if the

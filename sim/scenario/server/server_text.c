@@ -73,7 +73,6 @@ static const char *server_text_find_value(const char *line, const char *name)
     return NULL;
 }
 
-enum { LINES_LOOKED_AT = 64 };
 enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
 static bool read_settings(struct server_said *said, const char *line, struct error *why)
@@ -154,24 +153,11 @@ static bool read_log(struct server_said *said, const char *line, struct error *w
     return true;
 }
 
-/* If nothing is a server's, one of the first lines may be a command with a slip. */
-static void note_meant(struct server_said *said, const char *line)
-{
-    if (said->maker == SERVER_UNKNOWN && said->meant == NULL && said->line <= LINES_LOOKED_AT) {
-        said->meant = server_command_meant(line);
-        said->meant_line = said->line;
-    }
-}
-
 static bool server_text_read_line(struct server_said *said, const char *line, struct error *why)
 {
     bool found;
     server_text_read_version(said, line);
-    if (!server_command_read(said, line, &found, why) || (!found && !read_log(said, line, why))) {
-        return false;
-    }
-    note_meant(said, line);
-    return true;
+    return server_command_read(said, line, &found, why) && (found || read_log(said, line, why));
 }
 
 /* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
@@ -229,9 +215,10 @@ bool server_text_read(const char *text, size_t size, const char *file, struct st
     bool ok = server_text_read_lines(&said, copy, why);
     free(copy);
     if (ok && said.maker == SERVER_UNKNOWN) {
-        error_set(why, file, said.meant != NULL ? said.meant_line : 0, "no line is a server's");
-        error_expect(why, "the start-up log of vLLM or SGLang, its command line, or its /metrics");
-        return error_nearest(why, said.meant);
+        error_set(why, file, 0, "no line is a server's");
+        return error_expect(why,
+                            "the start-up log of vLLM or SGLang, a command such as 'vllm serve "
+                            "MODEL', or its /metrics");
     }
     if (ok) {
         server_command_end(&said);

@@ -51,7 +51,7 @@ static bool typed_values_check_one(const struct planning *planning, uint32_t val
                 search_text(first, planning->maximise, value), is_file ? refused.file : "",
                 is_file ? ": " : "", refused.found);
     error_expect(why, "%s", refused.expected);
-    return error_nearest(why, refused.nearest[0] != '\0' ? refused.nearest : NULL);
+    return error_nearest(why, refused.nearest);
 }
 
 bool typed_values_check(const struct planning *planning, const char *axis, struct error *why)

@@ -36,7 +36,7 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
     error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
               failures->failed == 1 ? "" : ", the first", failures->first);
     error_expect(why, "%s", failures->expected);
-    return error_nearest(why, failures->nearest[0] != '\0' ? failures->nearest : NULL);
+    return error_nearest(why, failures->nearest);
 }
 
 bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)

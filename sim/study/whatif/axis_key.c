@@ -2,39 +2,14 @@
  * the machine has there. */
 #include "study/whatif/axis_build.h"
 
-#include "base/name.h"
 #include "decode/mechanisms.h"
-#include "scenario/scenario_meant.h"
+#include "scenario/scenario_alias.h"
 #include "scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- keys ---- */
-
-/* All valid keys, for the nearest name. */
-struct axis_names {
-    const char *all[320];
-    char figures[CURVE_COUNT][64];
-};
-
-static void axis_key_list_names(struct axis_names *names)
-{
-    size_t count = 0;
-    names->all[count++] = "link";
-    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        names->all[count] = key->name;
-        count += strcmp(key->name, "sweep") != 0;
-    }
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        names->all[count++] = key->name;
-    }
-    for (size_t i = 0; i < CURVE_COUNT; i++) {
-        snprintf(names->figures[i], sizeof names->figures[i], "hardware.%s", curve_kinds[i].name);
-        names->all[count++] = names->figures[i];
-    }
-    names->all[count] = NULL;
-}
 
 /* The figure of the machine that a path names; CURVE_COUNT if it names none. */
 static enum curve_id axis_key_find_figure(const char *path)
@@ -49,18 +24,14 @@ static enum curve_id axis_key_find_figure(const char *path)
 
 static bool refuse_key(const struct axis *axis, const char *key, struct error *why)
 {
-    struct axis_names names;
-    const char *mechanism = strncmp(key, "mechanisms.", 11) == 0 ? key + 11 : key;
-    char figure[128];
-    snprintf(figure, sizeof figure, "hardware.%s", key);
-    axis_key_list_names(&names);
+    char path[SCENARIO_PATH];
+    const char *name = strncmp(key, "mechanisms.", 11) == 0 ? key + 11
+                       : strncmp(key, "hardware.", 9) == 0  ? key + 9
+                                                            : key;
     error_usage(why, axis->option, 0, "'%s' cannot be an axis", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
-    const char *meant = scenario_key_meant(key);
-    return error_nearest(why, axis_key_find_figure(figure) != CURVE_COUNT ? figure
-                              : meant != NULL                             ? meant
-                                              : name_nearest_of(mechanism, names.all));
+    return error_nearest(why, scenario_suggest(name, path));
 }
 
 static bool is_first_word(const char *path, const char *word)

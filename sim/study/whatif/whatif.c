@@ -153,7 +153,7 @@ static bool whatif_check_any(const struct whatif *whatif, struct error *why)
         error_usage(why, "--over", 0, "no point of '%s' can run: %s", whatif->axes[0].key,
                     first->message);
         error_expect(why, "%s", first->expected);
-        error_nearest(why, first->nearest[0] != '\0' ? first->nearest : NULL);
+        error_nearest(why, first->nearest);
     }
     return ran;
 }

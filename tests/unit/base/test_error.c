@@ -54,26 +54,7 @@ static void a_shortened_list_says_what_prints_the_rest(void **state)
     assert_message(&why, "no 'lur'\n  expected: lru, lfu");
     error_expect(&why, "lru, lfu, ...");
     error_rest(&why, "list policies");
-    assert_message(&why, "no 'lur'\n  expected: lru, lfu or another of 'list policies'");
-}
-
-static void items_have_a_line_each(void **state)
-{
-    (void)state;
-    struct error why;
-    error_set(&why, NULL, 0, "not stated:");
-    assert_false(error_item(&why, "    %s", "one"));
-    error_item(&why, "    two\n");
-    error_expect(&why, "all");
-    assert_message(&why, "not stated:\n    one\n    two?\n  expected: all");
-    for (int i = 0; i < 1000; i++) {
-        error_item(&why, "%0100d", i);
-    }
-    size_t length = strlen(why.items);
-    assert_true(length < sizeof why.items);
-    assert_int_equal(why.items[length - 101], '\n'); /* the last one is whole */
-    error_set(&why, NULL, 0, "another");
-    assert_message(&why, "another");
+    assert_message(&why, "no 'lur'\n  expected: one of 'list policies'");
 }
 
 static void setting_forgets_the_error_before(void **state)
@@ -156,7 +137,6 @@ int main(void)
         cmocka_unit_test(message_names_place_found_expected_nearest),
         cmocka_unit_test(message_leaves_out_what_is_not_known),
         cmocka_unit_test(a_shortened_list_says_what_prints_the_rest),
-        cmocka_unit_test(items_have_a_line_each),
         cmocka_unit_test(setting_forgets_the_error_before),
         cmocka_unit_test(kind_tells_what_was_typed_from_what_stood_in_a_file),
         cmocka_unit_test(texts_may_come_from_the_error_itself),

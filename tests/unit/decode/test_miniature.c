@@ -169,7 +169,7 @@ static void a_profile_without_a_curve_is_refused(void **state)
     struct profile profile = load_well("{host: {cores: 2, dram_bandwidth: 100GB/s}}");
     struct error why;
     assert_false(miniature_require(&profile, MINIATURE_HOST, &why));
-    assert_non_null(strstr(why.items, "\n    host.pool_wake "));
+    assert_non_null(strstr(why.expected, " host.pool_wake: "));
     profile_release(&profile);
 }
 

@@ -251,10 +251,10 @@ static const struct {
 } refused[] = {
     {"granularty: 8tok\n", NULL,
      "x.yaml:1: unknown key 'granularty' in 'system'\n"
-     "  nearest: 'granularity'   expected: granularity or another of 'spillway list mechanisms'"},
+     "  nearest: 'granularity'   expected: one of 'spillway list mechanisms'"},
     {"", "{sunc: gpu}",
      "over.yaml:1: unknown key 'sunc' in 'mechanisms'\n"
-     "  nearest: 'sync'   expected: sync...or another of 'spillway list mechanisms'"},
+     "  nearest: 'sync'   expected: one of 'spillway list mechanisms'"},
     {"", "{summary: mine}",
      "over.yaml:1: unknown key 'summary' in 'mechanisms'\n  expected: one of 'spillway list mechanisms'"},
     {"\nsync: gqu\n", NULL,

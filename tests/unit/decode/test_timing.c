@@ -731,7 +731,7 @@ static void missing_curve_is_named(void **state)
             assert_true(profile_require(&setup.profile, needed, count, "system 'x'", &why));
         } else {
             assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
-            assert_non_null(strstr(why.items, curve_kinds[needed[i]].name));
+            assert_non_null(strstr(why.expected, curve_kinds[needed[i]].name));
         }
         setup.profile.curves[needed[i]].count = points;
     }
@@ -840,7 +840,7 @@ static void optional_curves_that_go_together_are_needed_together(void **state)
     fixed->count = 1;
     count = pipeline_curves(&setup, decode_alone, needed);
     assert_false(profile_require(&setup.profile, needed, count, "system 'x'", &why));
-    assert_non_null(strstr(why.items, "gpu.flops_share_fp8"));
+    assert_non_null(strstr(why.expected, "gpu.flops_share_fp8"));
     fixed->count = points;
     setup_release(&setup);
 }

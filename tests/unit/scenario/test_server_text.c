@@ -216,13 +216,10 @@ static const struct {
     const char *text, *message;
 } mistakes[] = {
     {"", "f: no line is a server's"},
-    {"how to run With `vllm serve`, you should", "f:1: no line is a server's"},
-    {"\n$ vllm serv m --max-num-seqs 8", "f:2: no line is a server's\n  nearest: 'vllm serve'   "
-                                         "expected: the start-up log of vLLM or SGLang, its "
-                                         "command line, or its /metrics"},
-    {"some text\nof nothing in particular",
-     "f: no line is a server's\n  expected: the start-up log "
-     "of vLLM or SGLang, its command line, or its /metrics"},
+    {"how to run With `vllm serve`, you should", "f: no line is a server's"},
+    {"\n$ vllm serv m --max-num-seqs 8",
+     "f: no line is a server's\n  expected: the start-up log of vLLM or SGLang, a command such as "
+     "'vllm serve MODEL', or its /metrics"},
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
     {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},

@@ -226,8 +226,8 @@ static void what_needs_quotes_is_swept_in_them(void **state)
 static const struct {
     const char *text, *fault; /* as fault_of() has it */
 } refused[] = {
-    {"bugdet", "--over 'bugdet' nearest 'budget'"},
-    {"mechanisms.selectoin", "--over 'mechanisms.selectoin' nearest 'selection'"},
+    {"bugdet", "--over 'bugdet' nearest 'mechanisms.budget'"},
+    {"mechanisms.selectoin", "--over 'mechanisms.selectoin' nearest 'mechanisms.selection'"},
     {"hardware.link.h2", "--over 'hardware.link.h2' nearest 'hardware.link.h2d'"},
     {"link.h2d", "--over 'link.h2d' nearest 'hardware.link.h2d'"},
     {"sweep", "--over 'sweep' nearest 'seed'"},

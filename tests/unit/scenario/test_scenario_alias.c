@@ -6,15 +6,15 @@
 #include <cmocka.h>
 
 #include "scenario/scenario_keys.h"
-#include "scenario/scenario_meant.h"
+#include "scenario/scenario_alias.h"
 
 #include <string.h>
 
-static void a_word_from_elsewhere_means_a_key(void **state)
+static void a_word_from_elsewhere_is_an_alias_of_a_key(void **state)
 {
     (void)state;
     static const struct {
-        const char *given, *key;
+        const char *text, *key;
     } cases[] = {
         {"tp", "tensor_parallel"},
         {"--gpus", "tensor_parallel"},
@@ -31,8 +31,9 @@ static void a_word_from_elsewhere_means_a_key(void **state)
         {"--", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *key = scenario_key_meant(cases[i].given);
-        print_message("# '%s'\n", cases[i].given);
+        char path[SCENARIO_PATH];
+        const char *key = scenario_alias(cases[i].text, path);
+        print_message("# '%s'\n", cases[i].text);
         assert_int_equal(key != NULL, cases[i].key != NULL);
         if (key != NULL) {
             assert_string_equal(key, cases[i].key);
@@ -44,7 +45,7 @@ static void a_word_from_elsewhere_means_a_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_word_from_elsewhere_means_a_key),
+        cmocka_unit_test(a_word_from_elsewhere_is_an_alias_of_a_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
