@@ -103,9 +103,10 @@ static bool serving_route(struct serving *serving, struct error *why)
     size_t count = serving->requests.count;
     serving->served = array_zeroed(count, sizeof *serving->served, why);
     return serving->served != NULL &&
-           (workload_balances(workload) || router_init(&serving->router, &serving->requests,
-                                                       (uint32_t)point_servers(serving->point),
-                                                       workload->routing == ROUTE_PREFIX, why));
+           (workload_balances(workload) ||
+            router_init(&serving->router, &serving->requests,
+                        (uint32_t)point_servers(serving->point), workload->routing == ROUTE_PREFIX,
+                        serving->context->stop, why));
 }
 
 /* ---- runs ------------------------------------------------------------------------------ */

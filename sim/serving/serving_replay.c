@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+/* A curve takes some 40 bytes for each block of all requests. What only it knows is then unknown. */
+enum { MOST_BLOCKS = 1 << 24 };
+
 /* The inputs for making a curve. */
 struct serving_making {
     const struct prefix_options *prefix;
@@ -74,6 +77,15 @@ static bool replay_each(const struct prefix_options *prefix, const struct reques
     return true;
 }
 
+static uint64_t count_blocks(const struct prefix_options *prefix, const struct requests *requests)
+{
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        tokens += request_tokens(&requests->all[i]);
+    }
+    return tokens / prefix->block_tokens;
+}
+
 static bool replay_sizes(const struct point *point, const struct prefix_options *prefix,
                          const struct requests *requests, struct router *router,
                          struct shared *shared, struct prefix_totals *totals, struct error *why)
@@ -83,7 +95,7 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
         return prefix_replay_shared(prefix, requests, router->server_of, router->servers, totals,
                                     why);
     }
-    if (!prefix_curve_applies(prefix)) {
+    if (!prefix_curve_applies(prefix) || count_blocks(prefix, requests) > MOST_BLOCKS) {
         return replay_each(prefix, requests, router, totals, why);
     }
     struct serving_making making = {prefix, requests, router};
@@ -111,6 +123,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
 {
     struct prefix_options with = *prefix;
     double *compute_ns = NULL;
+    with.stop = context->stop;
     if (host_worth_known(point) &&
         (compute_ns = host_worth_find(point, &with, requests, context, why)) == NULL) {
         return false;

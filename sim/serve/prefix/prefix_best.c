@@ -89,11 +89,16 @@ static void find_ends(const struct prefix_best *best, uint32_t *before, uint32_t
 }
 
 /* The stretch that a lookup ends. `before` as above. */
-static uint64_t play(const struct prefix_best *best, uint64_t places, uint32_t *before,
-                     struct stretches *stretches)
+static bool play(const struct prefix_best *best, uint64_t places, uint32_t *before,
+                 const struct stop_flag *stop, struct stretches *stretches, uint64_t *found,
+                 struct error *why)
 {
-    uint64_t found = 0, kept = 0;
+    uint64_t kept = 0;
+    *found = 0;
     for (size_t i = 0; i < best->count;) {
+        if (!stop_flag_check(stop, why)) {
+            return false;
+        }
         uint32_t request = best->all[i].request;
         size_t first = i;
         for (; i < best->count && best->all[i].request == request; i++) {
@@ -101,7 +106,7 @@ static uint64_t play(const struct prefix_best *best, uint64_t places, uint32_t *
             if (last > 0 && stretches->kept[last - 1]) { /* it ends here */
                 stretches->kept[last - 1] = false;
                 kept--;
-                found++;
+                ++*found;
             }
         }
         for (size_t k = first; k < i; k++) {
@@ -117,11 +122,11 @@ static uint64_t play(const struct prefix_best *best, uint64_t places, uint32_t *
             kept--;
         }
     }
-    return found;
+    return true;
 }
 
 bool prefix_best_find(const struct prefix_best *best, uint32_t ids, uint64_t places,
-                      uint64_t *found, struct error *why)
+                      const struct stop_flag *stop, uint64_t *found, struct error *why)
 {
     uint32_t *before = array_zeroed(ids, sizeof *before, why);
     uint32_t *again = array_zeroed(ids, sizeof *again, why);
@@ -134,7 +139,7 @@ bool prefix_best_find(const struct prefix_best *best, uint32_t ids, uint64_t pla
               stretches.heap != NULL;
     if (ok) {
         find_ends(best, before, stretches.end);
-        *found = play(best, places, again, &stretches);
+        ok = play(best, places, again, stop, &stretches, found, why);
     }
     free(before);
     free(again);

@@ -11,6 +11,7 @@
 #define SERVE_PREFIX_BEST_H
 
 #include "base/error.h"
+#include "base/stop_flag.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,6 @@ void prefix_best_next(struct prefix_best *best);
 /* The most lookups that a tier of `places` finds, of things with numbers below `ids`; each server
  * has numbers and a tier of its own. */
 bool prefix_best_find(const struct prefix_best *best, uint32_t ids, uint64_t places,
-                      uint64_t *found, struct error *why);
+                      const struct stop_flag *stop, uint64_t *found, struct error *why);
 
 #endif

@@ -80,6 +80,7 @@ struct prefix_options {
     /* Only the requests with this server here begin: other requests need no room. NULL: all may. */
     const uint32_t *server_of; /* [requests->count], borrowed */
     uint32_t server;
+    const struct stop_flag *stop; /* ends a replay once it is raised; NULL: nothing does */
 };
 
 /* Of a tier below the GPU, in blocks. */

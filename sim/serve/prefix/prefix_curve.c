@@ -215,7 +215,7 @@ bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint3
         *pass.distinct = 0;
     }
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = pass_request(&pass, indices[i], why);
+        ok = stop_flag_check(curve->options.stop, why) && pass_request(&pass, indices[i], why);
     }
     prefix_cache_destroy(pass.gpu);
     stack_destroy(pass.stack);
@@ -311,7 +311,8 @@ bool prefix_curve_best(const struct prefix_curve *curve, uint64_t blocks, uint64
     *tokens = 0;
     for (size_t server = 0; server < curve->servers; server++) {
         uint64_t found;
-        if (!prefix_best_find(&curve->units[server], curve->ids, places, &found, why)) {
+        if (!prefix_best_find(&curve->units[server], curve->ids, places, curve->options.stop,
+                              &found, why)) {
             return false;
         }
         *tokens += found * curve->unit * curve->options.block_tokens;

@@ -65,9 +65,9 @@ void prefix_totals_add(struct prefix_totals *totals, const struct request *reque
     totals->requests++;
 }
 
-static void replay_into(struct prefix_cache *cache, const struct prefix_options *options,
+static bool replay_into(struct prefix_cache *cache, const struct prefix_options *options,
                         const struct requests *requests, uint32_t index,
-                        struct prefix_totals *totals)
+                        struct prefix_totals *totals, struct error *why)
 {
     const struct request *request = &requests->all[index];
     struct prefix_match match;
@@ -77,6 +77,7 @@ static void replay_into(struct prefix_cache *cache, const struct prefix_options 
     } else {
         totals->too_long++;
     }
+    return stop_flag_check(options->stop, why);
 }
 
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
@@ -87,11 +88,12 @@ bool prefix_replay(const struct prefix_options *options, const struct requests *
     if (cache == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        replay_into(cache, options, requests, indices[i], totals);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        ok = replay_into(cache, options, requests, indices[i], totals, why);
     }
     prefix_moved_add(totals->moved, cache, true);
-    bool ok = prefix_check(cache, why);
+    ok = ok && prefix_check(cache, why);
     prefix_cache_destroy(cache);
     return ok;
 }
@@ -108,7 +110,7 @@ bool prefix_replay_shared(const struct prefix_options *options, const struct req
         ok = (caches[server] = prefix_cache_create(&own, requests, why)) != NULL;
     }
     for (uint32_t i = 0; ok && i < requests->count; i++) {
-        replay_into(caches[server_of[i]], &own, requests, i, totals);
+        ok = replay_into(caches[server_of[i]], &own, requests, i, totals, why);
     }
     for (uint32_t server = 0; ok && server < servers; server++) {
         prefix_moved_add(totals->moved, caches[server], server == 0);

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 static bool route_by_prefix(struct router *router, const struct requests *requests,
-                            struct error *why)
+                            const struct stop_flag *stop, struct error *why)
 {
     uint32_t *last = array_zeroed(requests->ids.count, sizeof *last, why); /* server + 1 */
     uint32_t *sent = array_zeroed(router->servers, sizeof *sent, why);
-    for (size_t i = 0; last != NULL && sent != NULL && i < requests->count; i++) {
+    bool ok = last != NULL && sent != NULL;
+    for (size_t i = 0; ok && i < requests->count; i++) {
         const struct request *request = &requests->all[i];
         const uint32_t *chunks = request_chunks(requests, request);
         uint32_t server = 0;
@@ -24,15 +25,15 @@ static bool route_by_prefix(struct router *router, const struct requests *reques
         }
         sent[server]++;
         router->server_of[i] = server;
+        ok = stop_flag_check(stop, why);
     }
-    bool ok = last != NULL && sent != NULL;
     free(last);
     free(sent);
     return ok;
 }
 
 bool router_init(struct router *router, const struct requests *requests, uint32_t servers,
-                 bool by_prefix, struct error *why)
+                 bool by_prefix, const struct stop_flag *stop, struct error *why)
 {
     size_t count = requests->count;
     *router = (struct router){.servers = servers, .count = count};
@@ -42,7 +43,7 @@ bool router_init(struct router *router, const struct requests *requests, uint32_
         return false;
     }
     if (by_prefix) {
-        return route_by_prefix(router, requests, why);
+        return route_by_prefix(router, requests, stop, why);
     }
     for (size_t i = 0; i < count; i++) {
         router->server_of[i] = (uint32_t)(i % servers);

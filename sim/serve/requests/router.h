@@ -19,9 +19,9 @@ struct router {
 
 /* Route all requests: round-robin; or by prefix, to the server that was last sent the longest known
  * beginning of the prompt, or, if none is known, to a server with fewest requests. The caller
- * releases the router, on failure too. */
+ * releases the router, on failure too, such as once `stop` (or NULL) is raised. */
 bool router_init(struct router *router, const struct requests *requests, uint32_t servers,
-                 bool by_prefix, struct error *why);
+                 bool by_prefix, const struct stop_flag *stop, struct error *why);
 void router_release(struct router *router);
 
 /* Set `indices` to the requests of a server, in order of arrival. Returns their number. */

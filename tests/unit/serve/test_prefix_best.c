@@ -61,7 +61,7 @@ static void no_choice_finds_more(void **state)
         }
         for (uint64_t places = 0; places <= IDS && count < MOST; places++) {
             uint64_t found;
-            assert_true(prefix_best_find(&best, IDS, places, &found, &why));
+            assert_true(prefix_best_find(&best, IDS, places, NULL, &found, &why));
             assert_int_equal(found, try_all(stretches, count, places));
         }
         prefix_best_release(&best);

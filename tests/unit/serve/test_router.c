@@ -55,7 +55,8 @@ static void requests_go_where_their_beginning_was_sent(void **state)
         }
         struct router router;
         struct error why;
-        assert_true(router_init(&router, &requests, cases[i].servers, cases[i].by_prefix, &why));
+        assert_true(
+            router_init(&router, &requests, cases[i].servers, cases[i].by_prefix, NULL, &why));
         for (size_t r = 0; r < requests.count; r++) {
             if (router.server_of[r] != cases[i].server_of[r]) {
                 fail_msg("%s: '%s' goes to %u, not %u", cases[i].what, cases[i].prompts[r],
@@ -73,7 +74,7 @@ static void a_server_has_its_requests_in_order(void **state)
     struct router router;
     struct error why;
     (void)state;
-    assert_true(router_init(&router, &requests, 3, false, &why));
+    assert_true(router_init(&router, &requests, 3, false, NULL, &why));
     assert_int_equal(router_select(&router, 1), 3);
     assert_int_equal(router.indices[0], 1);
     assert_int_equal(router.indices[1], 4);
